@@ -1,5 +1,7 @@
 """Reads subscriptions from the payment provider whose events may be missing or have no order, and repairs differences.
 
+Before that it ends there what was bought for a user, a service or an organization that is gone.
+
 `core/billing/reconciliation.py` decides which are due. Every replica has a reconciler; one of them has the lease on an
 organization at a time. It asks for one subscription after the other, with a pause, and stops for as long as the
 provider wants when that asks to wait.
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
-from core.billing import reconciliation
+from core.billing import cancellations, reconciliation
 from core.billing.provider import BillingFailed, BillingRateLimited
 from core.errors import ServiceUnavailable
 from ports.doorbells import Bell
@@ -29,6 +31,7 @@ PERIOD_SECONDS = 60.0
 # How many subscriptions of one organization, and how many organizations, are read in one pass.
 BATCH_SUBSCRIPTIONS_MAX = 20
 BATCHES_MAX = 50
+CANCELLATIONS_MAX = 200
 # Ten requests a second, a tenth of what the provider allows.
 PAUSE_SECONDS = 0.1
 RATE_LIMIT_SECONDS_MAX = 3600.0
@@ -65,7 +68,11 @@ class BillingReconciler:
             await self._doorbells.wait(Bell.BILLING, PERIOD_SECONDS)
 
     async def reconcile(self) -> None:
-        """Read what is due, organization by organization; raise `BillingRateLimited` when the provider asks to wait."""
+        """End what has to end, and read what is due, organization by organization.
+
+        Raise `BillingRateLimited` when the provider asks to wait.
+        """
+        await self._cancel_all()
         for _ in range(BATCHES_MAX):
             batch = await self._database.transact(reconciliation.claim, self._gateway.mode, BATCH_SUBSCRIPTIONS_MAX)
             if batch is None:
@@ -76,6 +83,23 @@ class BillingReconciler:
                 # Also when this task is cancelled: otherwise nobody would read this organization for the whole lease.
                 with trio.CancelScope(shield=True):
                     await self._database.transact(reconciliation.release, batch)
+
+    async def _cancel_all(self) -> None:
+        """End the subscriptions whose user, service or organization is gone; a failure is tried again later."""
+        for _ in range(CANCELLATIONS_MAX):
+            subscription_id = await self._database.transact(cancellations.claim, self._gateway.mode)
+            if subscription_id is None:
+                return
+            try:
+                await self._gateway.cancel_subscription(subscription_id)
+            except BillingRateLimited:
+                raise
+            except BillingFailed:
+                log.warning("billing.cancellation_failed", billing_subscription_id=subscription_id)
+            else:
+                await self._database.transact(cancellations.record, subscription_id)
+                log.info("billing.cancelled", billing_subscription_id=subscription_id)
+            await trio.sleep(PAUSE_SECONDS)
 
     async def _read_all(self, batch: Batch) -> None:
         for due in batch.due:

@@ -1,4 +1,4 @@
-"""Requests that wait for events: woken by the sequencer of this process; those of other replicas wake nobody here."""
+"""Requests that wait for events: the sequencer of this process wakes them, an event of another replica does not."""
 
 import trio
 

@@ -13,6 +13,7 @@ import trio
 from actors.periods import repeat
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
+from core.privacy import closed_accounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +50,16 @@ class Housekeeper:
     async def _sweep_all(self) -> None:
         for leftover in Leftover:
             await self._sweep(leftover)
+        await self._forget_closed_accounts()
+
+    async def _forget_closed_accounts(self) -> None:
+        """Anonymize the accounts that were closed too long ago to be reopened, each in a transaction of its own."""
+        accounts = 0
+        while await self._database.transact(closed_accounts.forget_next):
+            accounts += 1
+            await trio.sleep(PAUSE_SECONDS)
+        if accounts:
+            log.info("housekeeping.accounts_forgotten", accounts=accounts)
 
     async def _sweep(self, leftover: Leftover) -> None:
         """Delete all expired rows of one kind."""

@@ -129,6 +129,10 @@ class PrometheusMetrics:
             "sso_mfa_adoption_percentage", "The share of accounts in use with multi-factor authentication, 0 to 100."
         )
 
+        self._certificates_ending = figure(
+            "sso_saml_certificates_ending", "Active SAML certificates that end within 30 days, or have ended."
+        )
+
         self._login_failures = Counter(
             "sso_login_failures_total", "Refused sign-ins, by reason.", ("reason",), registry=registry
         )
@@ -165,6 +169,9 @@ class PrometheusMetrics:
         self._mfa_users.set(figures.mfa_users)
         self._mfa_adoption.set(figures.mfa_adoption_percentage)
         self._queue_depth.set(figures.queued_mails + figures.queued_deliveries)
+
+    def saml_certificates_ending(self, certificates: int) -> None:
+        self._certificates_ending.set(certificates)
 
     def pool_measured(self, statistics: PoolStatistics) -> None:
         self._pool_total.set(statistics.total)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 First = TypeVar("First")
 Second = TypeVar("Second")
 Third = TypeVar("Third")
+Fourth = TypeVar("Fourth")
 
 
 class ErrorCode(Enum):
@@ -35,6 +36,7 @@ class ErrorCode(Enum):
     CONFLICT = (409, "The resource exists already, or its state forbids the change.")
     REAUTH_REQUIRED = (409, "The external account must be linked again before its token can be used.")
     GONE = (410, "The resource existed and is no longer kept.")
+    PRECONDITION_FAILED = (412, "The resource has another version than the one that the request names.")
     PAYLOAD_TOO_LARGE = (413, "The body is larger than the service accepts.")
     UNSUPPORTED_MEDIA_TYPE = (415, "The endpoint does not accept the content type of the body.")
     SERVICE_LIMIT_EXCEEDED = (400, "The maximum number of services of the tier is reached.")
@@ -232,6 +234,16 @@ def all_valid(first: Callable[[], First], second: Callable[[], Second], /) -> tu
 def all_valid(
     first: Callable[[], First], second: Callable[[], Second], third: Callable[[], Third], /
 ) -> tuple[First, Second, Third]: ...
+
+
+@overload
+def all_valid(
+    first: Callable[[], First],
+    second: Callable[[], Second],
+    third: Callable[[], Third],
+    fourth: Callable[[], Fourth],
+    /,
+) -> tuple[First, Second, Third, Fourth]: ...
 
 
 def all_valid(*checks: Callable[[], object]) -> tuple[object, ...]:

@@ -27,12 +27,16 @@ class RateLimit(Enum):
     IMPERSONATION = (6.0, 10)
     EMAIL_CHANGE = (6.0, 10)
     INVITATION_ANSWER = (1.0, 30)
+    # A whole company may arrive from one address in the morning.
+    SAML = (0.02, 200)
     # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.
     SIGNED_IN = (0.05, 100)
     # Of an API key, not of an address.
     API_KEY = (0.01, 200)
     # Of a client of OAuth that authenticates, likewise.
     CLIENT = (0.01, 200)
+    # Of a SCIM token: the first synchronization of a directory takes two requests for each user.
+    SCIM_TOKEN = (0.004, 500)
 
     seconds_per_request: float
     burst: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
-from entrypoints.http.audit import analytics, audit_log, platform_audit_log
+from entrypoints.http.audit import analytics, audit_log, platform_audit_log, siem
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
@@ -19,6 +19,15 @@ from entrypoints.http.platform import health, impersonation, metrics, owners, ti
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.privacy import privacy
+from entrypoints.http.saml import certificate as saml_certificate
+from entrypoints.http.saml import metadata as saml_metadata
+from entrypoints.http.saml import saml
+from entrypoints.http.scim import discovery as scim_discovery
+from entrypoints.http.scim import groups as scim_groups
+from entrypoints.http.scim import provisioning_log as scim_log
+from entrypoints.http.scim import tokens as scim_tokens
+from entrypoints.http.scim import unsupported as scim_unsupported
+from entrypoints.http.scim import users as scim_users
 from entrypoints.http.service_api import analytics as service_analytics
 from entrypoints.http.service_api import info as service_info
 from entrypoints.http.service_api import subscriptions as service_subscriptions
@@ -28,19 +37,32 @@ from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
 from entrypoints.http.webhooks import deliveries, feed, webhooks
 from entrypoints.pages import assets, home
+from entrypoints.pages.accounts import account as account_page
+from entrypoints.pages.accounts import closing as closing_page
+from entrypoints.pages.accounts import email as email_page
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
+from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
+from entrypoints.pages.credentials import devices as device_pages
+from entrypoints.pages.credentials import passkeys as own_passkey_pages
+from entrypoints.pages.credentials import second_factor as own_second_factor_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
+from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.openid import authorize as authorize_pages
-from entrypoints.pages.openid import device as device_pages
+from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
+from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
-from entrypoints.pages.sessions import sign_out as sign_out_page
+from entrypoints.pages.saml import login as saml_login
+from entrypoints.pages.saml import sign_out as sign_out_page
+from entrypoints.pages.saml import slo, sso
+from entrypoints.pages.sessions import sessions as session_pages
+from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
 from entrypoints.pages.sign_in import organization_choice, second_factor_setup
@@ -77,6 +99,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     grants.routes,
     plans.routes,
     api_keys.routes,
+    saml.routes,
+    saml_certificate.routes,
+    saml_metadata.routes,
+    saml_login.routes,
+    sso.routes,
+    slo.routes,
     service_users.routes,
     service_subscriptions.routes,
     service_analytics.routes,
@@ -95,12 +123,19 @@ EVERYWHERE: tuple[Routes, ...] = (
     openid_pushed_requests.routes,
     openid_user_info.routes,
     openid_device_codes.routes,
-    device_pages.routes,
+    device_activation_pages.routes,
     discovery.routes,
+    scim_tokens.routes,
+    scim_log.routes,
+    scim_users.routes,
+    scim_groups.routes,
+    scim_discovery.routes,
+    scim_unsupported.routes,
     webhooks.routes,
     deliveries.routes,
     feed.routes,
     audit_log.routes,
+    siem.routes,
     analytics.routes,
     tiers.routes,
     platform_organizations.routes,
@@ -119,6 +154,17 @@ EVERYWHERE: tuple[Routes, ...] = (
     second_factor_setup.routes,
     organization_choice.routes,
     sign_out_page.routes,
+    account_page.routes,
+    email_page.routes,
+    password_page.routes,
+    own_second_factor_pages.routes,
+    own_passkey_pages.routes,
+    device_pages.routes,
+    session_pages.routes,
+    identity_page.routes,
+    own_organization_pages.routes,
+    data_page.routes,
+    closing_page.routes,
     registration_pages.routes,
     signing_keys.routes,
     health.routes,

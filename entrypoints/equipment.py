@@ -12,13 +12,15 @@ from adapters import prometheus
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.crypto.tokens import KeptKeys
 from adapters.domain_names import IdnaDomainNames
-from adapters.gateways.outbound import outbound_client
+from adapters.gateways.outbound import CONNECTIONS_MAX, outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
+from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
@@ -28,6 +30,8 @@ from entrypoints.refusals import CannotStart
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import httpx
 
     from adapters.gateways.stripe import StripeGateway
     from adapters.geoip import Edition
@@ -49,16 +53,24 @@ class OutboundClients:
     A target that never answers must not use up the connections of the others.
     """
 
-    def __init__(self, settings: Settings, *, deliveries_max: int) -> None:
-        self.deliveries = outbound_client(settings.outbound_allowed, connections_max=deliveries_max)
-        self.logouts = outbound_client(settings.outbound_allowed, connections_max=LOGOUT_CONNECTIONS_MAX)
-        self.key_sets = outbound_client(settings.outbound_allowed, connections_max=KEY_SET_CONNECTIONS_MAX)
+    def __init__(self, settings: Settings, *, deliveries_max: int, streams_max: int) -> None:
+        self._clients: list[httpx.AsyncClient] = []
+        self._allowed = settings.outbound_allowed
+        self.deliveries = self._client(deliveries_max)
+        self.streams = self._client(streams_max)
+        self.stream_tests = self._client(CONNECTIONS_MAX)
+        self.logouts = self._client(LOGOUT_CONNECTIONS_MAX)
+        self.key_sets = self._client(KEY_SET_CONNECTIONS_MAX)
 
     async def close(self) -> None:
         """Close all connections."""
-        await self.deliveries.aclose()
-        await self.logouts.aclose()
-        await self.key_sets.aclose()
+        for client in self._clients:
+            await client.aclose()
+
+    def _client(self, connections_max: int) -> httpx.AsyncClient:
+        client = outbound_client(self._allowed, connections_max=connections_max)
+        self._clients.append(client)
+        return client
 
 
 def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
@@ -69,6 +81,16 @@ def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
         return SmtpGateway(SmtpServer.parse(settings.smtp_url.reveal()), clock=clock)
     except SmtpUrlInvalid as invalid:
         raise CannotStart(f"GATEHOUSE_SMTP_URL is wrong. {invalid}") from invalid
+
+
+def kept_keys(jwks: bytes, *, where: str) -> KeptKeys:
+    """Return published keys that were kept in a file; raise `CannotStart` for any other content."""
+    try:
+        return KeptKeys(jwks)
+    except ValueError:
+        raise CannotStart(
+            f"{where} has no published keys. They are the answer of `GET /.well-known/jwks.json`."
+        ) from None
 
 
 def require_owner_email(settings: Settings) -> None:
@@ -144,6 +166,11 @@ def is_comparable(encoded: str) -> bool:
         return password_schemes.read(encoded) is not None
     except HashTooExpensive:
         return False
+
+
+def saml_messages() -> LxmlSamlMessages:
+    """Return what reads and signs the messages of SAML."""
+    return LxmlSamlMessages(processors=len(os.sched_getaffinity(0)))
 
 
 def metrics(

@@ -7,6 +7,7 @@ import trio
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
+from ports.audit.siem_sender import SiemSender
 from ports.billing.gateway import BillingGateway
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
@@ -16,6 +17,7 @@ from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.openid.signatures import KeySets, Signatures
+from ports.saml.messages import SamlMessages
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.webhooks.feed import FeedWaiters
 
@@ -38,8 +40,10 @@ class Installation:
     domain_names: DomainNames
     qr_codes: QrCodes
     mail_renderer: MailRenderer
+    saml: SamlMessages
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters
+    siem_sender: SiemSender
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

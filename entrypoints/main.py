@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from actors.audit_counter import AuditCounter
+from actors.audit_sealer import AuditSealer
 from actors.billing_reconciler import BillingReconciler
+from actors.certificate_watcher import CertificateWatcher
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -30,6 +32,7 @@ from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
+from actors.siem_streamer import STREAMS_AT_ONCE_MAX, SiemStreamer
 from actors.supervision import Supervisor
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.crypto.json_web_signatures import JsonWebSignatures
@@ -43,6 +46,7 @@ from adapters.crypto.vault import SealBroken
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
     from entrypoints.settings import Settings
 
 
+# Actors that need nothing but the database.
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
 REFUSALS: Final = (
     CannotStart,
@@ -180,18 +185,23 @@ async def connected(
         database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
     )
     waiters = MemoryFeedWaiters()
-    http = equipment.OutboundClients(settings, deliveries_max=ATTEMPTS_AT_ONCE_MAX)
+    http = equipment.OutboundClients(settings, deliveries_max=ATTEMPTS_AT_ONCE_MAX, streams_max=STREAMS_AT_ONCE_MAX)
     tokens = JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness)
     dispatching = {"database": database, "doorbells": doorbells, "metrics": metrics, "clock": now}
-    dispatchers = {
+    draining = {
         "webhook_dispatcher": WebhookDispatcher(
             sender=HttpWebhookSender(http.deliveries, version=version()), **dispatching
         ),
         "logout_dispatcher": LogoutDispatcher(
             sender=HttpLogoutSender(http.logouts, version=version()), tokens=tokens, **dispatching
         ),
+        "siem_streamer": SiemStreamer(
+            database=database, sender=HttpSiemSender(http.streams, version=version()), metrics=metrics
+        ),
+        "mail_courier": MailCourier(
+            database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics
+        ),
     }
-    courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
         mode=billing.mode,
@@ -204,24 +214,26 @@ async def connected(
             supervisor = Supervisor(nursery, clock=now, metrics=metrics)
 
             def start_actors() -> None:
-                runs = {
-                    "key_refresher": refresher.run,
-                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics).run,
-                    "housekeeper": housekeeper.run,
-                    "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics).run,
-                    "audit_counter": AuditCounter(database=database, metrics=metrics).run,
-                    "service_user_counter": ServiceUserCounter(database=database, metrics=metrics).run,
+                periodic = {
+                    "key_refresher": refresher,
+                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics),
+                    "housekeeper": housekeeper,
+                    "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics),
+                    "audit_counter": AuditCounter(database=database, metrics=metrics),
+                    "certificate_watcher": CertificateWatcher(database=database, metrics=metrics),
+                    "service_user_counter": ServiceUserCounter(database=database, metrics=metrics),
+                    "audit_sealer": AuditSealer(database=database, metrics=metrics),
                     "event_sequencer": EventSequencer(
                         database=database, doorbells=doorbells, waiters=waiters, metrics=metrics
-                    ).run,
+                    ),
                     "billing_reconciler": BillingReconciler(
                         database=database, doorbells=doorbells, gateway=billing, metrics=metrics
-                    ).run,
+                    ),
                 }
-                for name, run in runs.items():
-                    supervisor.supervise(name, run)
-                for name, draining in {**dispatchers, "mail_courier": courier}.items():
-                    supervisor.supervise(name, draining.run, drain=draining.drain)
+                for name, actor in periodic.items():
+                    supervisor.supervise(name, actor.run)
+                for name, actor in draining.items():
+                    supervisor.supervise(name, actor.run, drain=actor.drain)
                 if settings.has_billing_sandbox:
                     supervisor.supervise(
                         "sandbox_sender",
@@ -248,9 +260,11 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                saml=equipment.saml_messages(),
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
+                siem_sender=HttpSiemSender(http.stream_tests, version=version()),
             )
             yield ConnectedInstallation(
                 installation=installation,

@@ -6,11 +6,60 @@ CREATE FUNCTION addresses_in(value jsonb) RETURNS text[]
 
 COMMENT ON FUNCTION addresses_in(value jsonb) IS 'Every email address that stands in a text somewhere in a value.';
 
+CREATE FUNCTION billing_subscriptions_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO billing_cancellations (id, mode, due_at, created_at)
+    VALUES (OLD.id, OLD.mode, '-infinity', now())
+    ON CONFLICT (id) DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION billing_subscriptions_deleted() IS 'Queues the end of a live subscription whose user, service or organization is deleted.';
+
 CREATE FUNCTION letter_groups(value text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT COALESCE(array_agg(DISTINCT substr(letter_groups.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(letter_groups.value) - 2)) n(n));
 
 COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
+
+CREATE FUNCTION membership_totals_added() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO membership_totals AS total (organization_id, members, changes, changed_at)
+    SELECT   added.organization_id, count(*), 1, max(added.created_at)
+    FROM     added
+    GROUP BY added.organization_id
+    ORDER BY added.organization_id
+    ON CONFLICT (organization_id) DO UPDATE
+    SET members = total.members + excluded.members, changes = total.changes + 1,
+        changed_at = greatest(total.changed_at, excluded.changed_at);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION membership_totals_added() IS 'Counts new members.';
+
+CREATE FUNCTION membership_totals_removed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE membership_totals AS total
+    SET    members = total.members - gone.members, changes = total.changes + 1,
+           changed_at = greatest(total.changed_at, now())
+    FROM   (SELECT organization_id, count(*) AS members FROM removed GROUP BY organization_id) AS gone
+    WHERE  total.organization_id = gone.organization_id;
+    DELETE FROM membership_totals
+    WHERE  organization_id IN (SELECT organization_id FROM removed)
+      AND  NOT EXISTS (SELECT FROM organizations o WHERE o.id = membership_totals.organization_id);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION membership_totals_removed() IS 'Counts members who are gone.';
 
 CREATE FUNCTION password_decoy(hash text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -95,6 +144,17 @@ CREATE INDEX api_keys_created_by ON api_keys USING btree (created_by) WHERE (cre
 CREATE INDEX api_keys_of_service ON api_keys USING btree (organization_id, service_id, created_at DESC, id DESC);
 CREATE INDEX api_keys_prefix ON api_keys USING btree (prefix);
 
+CREATE TABLE audit_chains (
+    organization_id uuid NOT NULL,
+    sealed_through bigint NOT NULL,
+    head text NOT NULL,
+    sealed_at timestamp with time zone NOT NULL,
+    CONSTRAINT audit_chains_sealed_through_check CHECK ((sealed_through > 0))
+);
+COMMENT ON TABLE audit_chains IS 'The last position of each chain, and its hash.';
+ALTER TABLE ONLY audit_chains
+    ADD CONSTRAINT audit_chains_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE audit_counting (
     is_the_only_row boolean DEFAULT true NOT NULL,
     counted_through uuid NOT NULL,
@@ -115,19 +175,23 @@ CREATE TABLE audit_entries (
     user_agent text,
     success boolean NOT NULL,
     details jsonb NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    "position" bigint
 )
-WITH (autovacuum_vacuum_insert_scale_factor='0.01');
+WITH (autovacuum_vacuum_insert_scale_factor='0.01', autovacuum_vacuum_scale_factor='0.01');
 COMMENT ON TABLE audit_entries IS 'The audit log of each organization; kept indefinitely.';
+COMMENT ON COLUMN audit_entries."position" IS 'The place in the chain of the organization: 1, 2, 3 …; null until the entry is sealed.';
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
 CREATE INDEX audit_entries_action ON audit_entries USING btree (organization_id, action, id DESC);
 CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
 CREATE INDEX audit_entries_addresses ON audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
+CREATE UNIQUE INDEX audit_entries_chain ON audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX audit_entries_impersonator ON audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
 CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
 CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
 CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
+CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
 
 CREATE TABLE audit_milestones (
     organization_id uuid NOT NULL,
@@ -138,6 +202,28 @@ CREATE TABLE audit_milestones (
 COMMENT ON TABLE audit_milestones IS 'Now and then, how many audit entries of a kind there are up to one of them.';
 ALTER TABLE ONLY audit_milestones
     ADD CONSTRAINT audit_milestones_pkey PRIMARY KEY (organization_id, kind, entries);
+
+CREATE TABLE audit_sealing (
+    is_the_only_row boolean DEFAULT true NOT NULL,
+    last_organization_id uuid NOT NULL,
+    CONSTRAINT audit_sealing_is_the_only_row_check CHECK (is_the_only_row)
+);
+COMMENT ON TABLE audit_sealing IS 'The organization whose entries were sealed last; the next one in the order of the ids has its turn.';
+ALTER TABLE ONLY audit_sealing
+    ADD CONSTRAINT audit_sealing_pkey PRIMARY KEY (is_the_only_row);
+
+CREATE TABLE audit_seals (
+    organization_id uuid NOT NULL,
+    "position" bigint NOT NULL,
+    entry_id uuid NOT NULL,
+    hash text NOT NULL,
+    digests jsonb NOT NULL,
+    salts jsonb NOT NULL
+);
+COMMENT ON TABLE audit_seals IS 'The hash of each sealed entry, and the salted digests of its personal fields. It refers to no entry, so that it shows which one was deleted.';
+COMMENT ON COLUMN audit_seals.salts IS 'A field that was anonymized has no salt any more; its digest stays.';
+ALTER TABLE ONLY audit_seals
+    ADD CONSTRAINT audit_seals_pkey PRIMARY KEY (organization_id, "position");
 
 CREATE TABLE audit_totals (
     organization_id uuid NOT NULL,
@@ -199,6 +285,20 @@ ALTER TABLE ONLY backup_codes
     ADD CONSTRAINT backup_codes_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY backup_codes
     ADD CONSTRAINT backup_codes_user_id_code_hash_key UNIQUE (user_id, code_hash);
+
+CREATE TABLE billing_cancellations (
+    id text NOT NULL,
+    mode text NOT NULL,
+    due_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT billing_cancellations_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text])))
+);
+COMMENT ON TABLE billing_cancellations IS 'Subscriptions that the provider has to end, because what they were bought for is gone.';
+COMMENT ON COLUMN billing_cancellations.due_at IS 'When the provider is asked; null once it has ended the subscription.';
+ALTER TABLE ONLY billing_cancellations
+    ADD CONSTRAINT billing_cancellations_pkey PRIMARY KEY (id);
+CREATE INDEX billing_cancellations_created ON billing_cancellations USING btree (created_at);
+CREATE INDEX billing_cancellations_due ON billing_cancellations USING btree (mode, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE TABLE billing_checkouts (
     id uuid NOT NULL,
@@ -265,6 +365,7 @@ CREATE INDEX billing_events_of_subscription ON billing_events USING btree (billi
 CREATE TABLE billing_subscriptions (
     id text NOT NULL,
     customer_id text,
+    mode text,
     organization_id uuid,
     service_id uuid,
     user_id uuid,
@@ -275,6 +376,7 @@ CREATE TABLE billing_subscriptions (
     check_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT billing_subscriptions_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text]))),
     CONSTRAINT billing_subscriptions_outcome_check CHECK ((outcome = ANY (ARRAY['parked'::text, 'applied'::text, 'conflict'::text])))
 );
 COMMENT ON TABLE billing_subscriptions IS 'What billing knows of a subscription; parked until an event tells to which organization, service and user it belongs.';
@@ -286,6 +388,7 @@ CREATE INDEX billing_subscriptions_due ON billing_subscriptions USING btree (che
 CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions USING btree (customer_id, check_at);
 CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btree (organization_id, service_id);
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
+CREATE TRIGGER billing_subscriptions_deleted AFTER DELETE ON billing_subscriptions FOR EACH ROW WHEN (((old.check_at IS NOT NULL) AND (old.mode IS NOT NULL))) EXECUTE FUNCTION billing_subscriptions_deleted();
 
 CREATE TABLE browser_returns (
     id_hash bytea NOT NULL,
@@ -548,16 +651,29 @@ CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
 
+CREATE TABLE membership_totals (
+    organization_id uuid NOT NULL,
+    members bigint NOT NULL,
+    changes bigint NOT NULL,
+    changed_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE membership_totals IS 'How many members an organization has, and how often that changed; a trigger writes it.';
+COMMENT ON COLUMN membership_totals.organization_id IS 'No reference: the memberships of an organization are deleted after it.';
+ALTER TABLE ONLY membership_totals
+    ADD CONSTRAINT membership_totals_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE memberships (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
     user_id uuid NOT NULL,
     role text NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    confirmed_at timestamp with time zone
+    confirmed_at timestamp with time zone,
+    suspended_at timestamp with time zone
 );
 COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
 COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
+COMMENT ON COLUMN memberships.suspended_at IS 'Since when a directory has this member inactive; they have no access.';
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
 ALTER TABLE ONLY memberships
@@ -566,6 +682,9 @@ CREATE INDEX memberships_newest ON memberships USING btree (organization_id, cre
 CREATE INDEX memberships_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at);
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
+CREATE INDEX memberships_suspended ON memberships USING btree (organization_id, user_id) WHERE (suspended_at IS NOT NULL);
+CREATE TRIGGER membership_totals_added AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_added();
+CREATE TRIGGER membership_totals_removed AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_removed();
 
 CREATE TABLE mfa_challenges (
     id uuid NOT NULL,
@@ -747,6 +866,126 @@ CREATE INDEX platform_audit_entries_actor ON platform_audit_entries USING btree 
 CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
 
+CREATE TABLE saml_certificates (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    public_key text NOT NULL,
+    private_key_sealed bytea NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_until timestamp with time zone NOT NULL,
+    is_active boolean NOT NULL,
+    published_until timestamp with time zone,
+    warned_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE saml_certificates IS 'Key pairs that sign for a service: the active one, and those before it.';
+COMMENT ON COLUMN saml_certificates.published_until IS 'Until then metadata contain a certificate that was replaced.';
+COMMENT ON COLUMN saml_certificates.warned_at IS 'When a mail said that the certificate ends soon.';
+ALTER TABLE ONLY saml_certificates
+    ADD CONSTRAINT saml_certificates_pkey PRIMARY KEY (id);
+CREATE INDEX saml_certificates_ending ON saml_certificates USING btree (valid_until) WHERE is_active;
+CREATE INDEX saml_certificates_of_service ON saml_certificates USING btree (organization_id, service_id, created_at);
+CREATE UNIQUE INDEX saml_certificates_one_active ON saml_certificates USING btree (service_id) WHERE is_active;
+
+CREATE TABLE saml_configurations (
+    service_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    enabled boolean NOT NULL,
+    entity_id text,
+    acs_url text,
+    slo_url text,
+    slo_binding text NOT NULL,
+    name_id_format text,
+    attribute_mapping jsonb,
+    sign_assertions boolean NOT NULL,
+    sign_response boolean NOT NULL,
+    sp_certificate text,
+    members_only boolean NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT saml_configurations_check CHECK (((NOT enabled) OR ((entity_id IS NOT NULL) AND (acs_url IS NOT NULL))))
+);
+COMMENT ON TABLE saml_configurations IS 'The service provider of a service, and what assertions for it say.';
+COMMENT ON COLUMN saml_configurations.attribute_mapping IS 'From fields of a user to the names of attributes.';
+COMMENT ON COLUMN saml_configurations.sp_certificate IS 'If set, signatures of requests are verified and required.';
+ALTER TABLE ONLY saml_configurations
+    ADD CONSTRAINT saml_configurations_pkey PRIMARY KEY (service_id);
+CREATE INDEX saml_configurations_of_service ON saml_configurations USING btree (organization_id, service_id);
+
+CREATE TABLE saml_logouts (
+    id uuid NOT NULL,
+    state_hash bytea NOT NULL,
+    browser_hash bytea NOT NULL,
+    organization_id uuid,
+    service_id uuid,
+    message_id text,
+    relay_state text,
+    is_signed boolean NOT NULL,
+    named uuid[] NOT NULL,
+    has_begun boolean NOT NULL,
+    to_tell uuid[] NOT NULL,
+    status text[] NOT NULL,
+    awaited_id text,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE saml_logouts IS 'Logouts that a browser carries from one service provider to the next.';
+COMMENT ON COLUMN saml_logouts.message_id IS 'The request to answer at the end; null when the user has signed out here.';
+COMMENT ON COLUMN saml_logouts.named IS 'The sessions that the request names.';
+COMMENT ON COLUMN saml_logouts.to_tell IS 'Ended sessions whose service providers are still to be told; the first one next.';
+COMMENT ON COLUMN saml_logouts.awaited_id IS 'The request to the first of them, whose answer comes next.';
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_service_id_message_id_key UNIQUE (service_id, message_id);
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_state_hash_key UNIQUE (state_hash);
+CREATE INDEX saml_logouts_expiry ON saml_logouts USING btree (expires_at);
+CREATE INDEX saml_logouts_of_service ON saml_logouts USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
+
+CREATE TABLE saml_requests (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    message_id text NOT NULL,
+    state_hash bytea NOT NULL,
+    browser_hash bytea NOT NULL,
+    relay_state text,
+    terms jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    answered_at timestamp with time zone,
+    ticket_hash bytea,
+    ticket_session_id uuid,
+    ticket_expires_at timestamp with time zone
+);
+COMMENT ON TABLE saml_requests IS 'Messages that service providers have sent, so that each is answered once.';
+COMMENT ON COLUMN saml_requests.state_hash IS 'The hash of saml_state.';
+COMMENT ON COLUMN saml_requests.browser_hash IS 'The hash of the cookie of the browser that brought the message.';
+COMMENT ON COLUMN saml_requests.ticket_session_id IS 'The session of a sign-in elsewhere that is to be answered with.';
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_service_id_message_id_key UNIQUE (service_id, message_id);
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_state_hash_key UNIQUE (state_hash);
+CREATE INDEX saml_requests_expiry ON saml_requests USING btree (expires_at);
+CREATE INDEX saml_requests_of_service ON saml_requests USING btree (organization_id, service_id);
+CREATE INDEX saml_requests_of_ticket ON saml_requests USING btree (ticket_session_id) WHERE (ticket_session_id IS NOT NULL);
+
+CREATE TABLE saml_sessions (
+    session_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    audience text NOT NULL,
+    name_id text NOT NULL,
+    name_id_format text NOT NULL
+);
+COMMENT ON TABLE saml_sessions IS 'The sessions that service providers know, and under which name they know the user.';
+ALTER TABLE ONLY saml_sessions
+    ADD CONSTRAINT saml_sessions_pkey PRIMARY KEY (session_id);
+CREATE INDEX saml_sessions_of_name ON saml_sessions USING btree (organization_id, service_id, name_id);
+
 CREATE TABLE sandbox_customers (
     id text NOT NULL,
     organization_id uuid NOT NULL,
@@ -831,6 +1070,67 @@ CREATE TABLE schema_migrations (
 COMMENT ON TABLE schema_migrations IS 'What was done to this database, and when.';
 ALTER TABLE ONLY schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+CREATE TABLE scim_log_entries (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    token_id uuid NOT NULL,
+    token_name text NOT NULL,
+    method text NOT NULL,
+    path text NOT NULL,
+    resource_id uuid,
+    user_name text,
+    status integer NOT NULL,
+    scim_type text,
+    detail text,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE scim_log_entries IS 'What the directory of an organization changed or failed to do; kept for 30 days.';
+COMMENT ON COLUMN scim_log_entries.token_id IS 'No reference: the log names a token that was revoked since.';
+ALTER TABLE ONLY scim_log_entries
+    ADD CONSTRAINT scim_log_entries_pkey PRIMARY KEY (id);
+CREATE INDEX scim_log_entries_newest ON scim_log_entries USING btree (organization_id, id DESC);
+CREATE INDEX scim_log_entries_old ON scim_log_entries USING btree (created_at);
+CREATE INDEX scim_log_entries_user_name ON scim_log_entries USING btree (user_name) WHERE (user_name IS NOT NULL);
+
+CREATE TABLE scim_profiles (
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    user_name text NOT NULL,
+    external_id text,
+    formatted_name text,
+    given_name text,
+    family_name text,
+    display_name text,
+    is_primary boolean DEFAULT true NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE scim_profiles IS 'What the directory of an organization says of a member; the account itself has none of it.';
+COMMENT ON COLUMN scim_profiles.user_name IS 'As it was sent: the address of the account in any case, or a name to sign in with at the directory.';
+COMMENT ON COLUMN scim_profiles.is_primary IS 'What the directory says of the address of the account, which is the only one.';
+ALTER TABLE ONLY scim_profiles
+    ADD CONSTRAINT scim_profiles_pkey PRIMARY KEY (organization_id, user_id);
+CREATE INDEX scim_profiles_external_id ON scim_profiles USING btree (organization_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE UNIQUE INDEX scim_profiles_login_name ON scim_profiles USING btree (organization_id, lower(user_name)) WHERE (user_name !~~ '%@%'::text);
+CREATE INDEX scim_profiles_of_user ON scim_profiles USING btree (user_id);
+
+CREATE TABLE scim_tokens (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    prefix text NOT NULL,
+    token_hash bytea NOT NULL,
+    last_used_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    created_by uuid
+);
+COMMENT ON TABLE scim_tokens IS 'Tokens with which the directory of an organization calls /scim/v2; stored as hashes.';
+ALTER TABLE ONLY scim_tokens
+    ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
+CREATE INDEX scim_tokens_created_by ON scim_tokens USING btree (created_by) WHERE (created_by IS NOT NULL);
+CREATE INDEX scim_tokens_of_organization ON scim_tokens USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX scim_tokens_prefix ON scim_tokens USING btree (prefix);
 
 CREATE TABLE server_secrets (
     name text NOT NULL,
@@ -980,6 +1280,38 @@ CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (ser
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
 CREATE TRIGGER sessions_revoked AFTER UPDATE OF revoked_at ON sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL) AND (old.service_id IS NOT NULL))) EXECUTE FUNCTION sessions_ended();
 
+CREATE TABLE siem_streams (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    endpoint text NOT NULL,
+    token_sealed bytea,
+    options jsonb NOT NULL,
+    event_filter text[],
+    enabled boolean NOT NULL,
+    starts_at timestamp with time zone,
+    "position" bigint NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    last_success_at timestamp with time zone,
+    last_error text,
+    attempted_at timestamp with time zone,
+    due_at timestamp with time zone,
+    leased_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT siem_streams_position_check CHECK (("position" >= 0)),
+    CONSTRAINT siem_streams_provider_check CHECK ((provider = ANY (ARRAY['http'::text, 'splunk'::text, 'datadog'::text, 'elastic'::text])))
+);
+COMMENT ON TABLE siem_streams IS 'Where the audit log of an organization is sent, and how far it was received.';
+COMMENT ON COLUMN siem_streams.starts_at IS 'Earlier entries are passed over; null sends the log from its beginning.';
+COMMENT ON COLUMN siem_streams."position" IS 'The position in the chain up to which everything was received.';
+COMMENT ON COLUMN siem_streams.due_at IS 'When the next batch is sent; null when nothing is left to send.';
+ALTER TABLE ONLY siem_streams
+    ADD CONSTRAINT siem_streams_organization_id_key UNIQUE (organization_id);
+ALTER TABLE ONLY siem_streams
+    ADD CONSTRAINT siem_streams_pkey PRIMARY KEY (id);
+CREATE INDEX siem_streams_due ON siem_streams USING btree (due_at) WHERE (enabled AND (due_at IS NOT NULL));
+
 CREATE TABLE sign_in_failures (
     id uuid NOT NULL,
     email_hash bytea NOT NULL,
@@ -1083,6 +1415,8 @@ CREATE TABLE users (
     anonymized_at timestamp with time zone,
     passkey_challenges_ended bigint DEFAULT 0 NOT NULL,
     created_by_organization_id uuid,
+    closed_at timestamp with time zone,
+    deactivated_by_organization_id uuid,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -1090,13 +1424,17 @@ COMMENT ON TABLE users IS 'Accounts: one per address on the whole platform.';
 COMMENT ON COLUMN users.anonymized_at IS 'When everything personal was removed for good; such an account never comes back.';
 COMMENT ON COLUMN users.passkey_challenges_ended IS 'The account answers no passkey challenge with this number or a lower one.';
 COMMENT ON COLUMN users.created_by_organization_id IS 'The organization that made the account by SCIM or with an API key, of whose own users it may be (decisions 5.7).';
+COMMENT ON COLUMN users.closed_at IS 'When its user closed the account; a sign-in within 14 days clears it, then the account is anonymized.';
+COMMENT ON COLUMN users.deactivated_by_organization_id IS 'The organization that deactivated the account, which was its own, and may activate it again.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+CREATE INDEX users_closed ON users USING btree (closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX users_created_by_organization ON users USING btree (created_by_organization_id) WHERE (created_by_organization_id IS NOT NULL);
+CREATE INDEX users_deactivated_by_organization ON users USING btree (deactivated_by_organization_id) WHERE (deactivated_by_organization_id IS NOT NULL);
 CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
@@ -1179,14 +1517,17 @@ CREATE VIEW relations AS
     NULL::uuid AS service_id,
     memberships.user_id
    FROM memberships
+  WHERE (memberships.suspended_at IS NULL)
 UNION ALL
- SELECT ('service:'::text || service_grants.service_id) AS object,
-    service_grants.relation,
-    ('user:'::text || service_grants.user_id) AS subject,
-    service_grants.organization_id,
-    service_grants.service_id,
-    service_grants.user_id
-   FROM service_grants;
+ SELECT ('service:'::text || g.service_id) AS object,
+    g.relation,
+    ('user:'::text || g.user_id) AS subject,
+    g.organization_id,
+    g.service_id,
+    g.user_id
+   FROM (service_grants g
+     JOIN memberships m ON (((m.organization_id = g.organization_id) AND (m.user_id = g.user_id))))
+  WHERE (m.suspended_at IS NULL);
 
 COMMENT ON VIEW relations IS 'The tuples that every check of access is decided from (decisions 5.5).';
 
@@ -1196,11 +1537,17 @@ ALTER TABLE ONLY api_keys
 ALTER TABLE ONLY api_keys
     ADD CONSTRAINT api_keys_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY audit_chains
+    ADD CONSTRAINT audit_chains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_milestones
     ADD CONSTRAINT audit_milestones_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY audit_seals
+    ADD CONSTRAINT audit_seals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_totals
     ADD CONSTRAINT audit_totals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
@@ -1313,6 +1660,27 @@ ALTER TABLE ONLY passkeys
 ALTER TABLE ONLY plans
     ADD CONSTRAINT plans_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY saml_certificates
+    ADD CONSTRAINT saml_certificates_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_configurations
+    ADD CONSTRAINT saml_configurations_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_ticket_session_id_fkey FOREIGN KEY (ticket_session_id) REFERENCES sessions(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY saml_sessions
+    ADD CONSTRAINT saml_sessions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_sessions
+    ADD CONSTRAINT saml_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY sandbox_customers
     ADD CONSTRAINT sandbox_customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
@@ -1327,6 +1695,18 @@ ALTER TABLE ONLY sandbox_sessions
 
 ALTER TABLE ONLY sandbox_subscriptions
     ADD CONSTRAINT sandbox_subscriptions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sandbox_customers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY scim_log_entries
+    ADD CONSTRAINT scim_log_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY scim_profiles
+    ADD CONSTRAINT scim_profiles_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY scim_tokens
+    ADD CONSTRAINT scim_tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY scim_tokens
+    ADD CONSTRAINT scim_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_audiences
     ADD CONSTRAINT service_audiences_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
@@ -1376,6 +1756,9 @@ ALTER TABLE ONLY sessions
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY siem_streams
+    ADD CONSTRAINT siem_streams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY subscriptions
     ADD CONSTRAINT subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
@@ -1390,6 +1773,9 @@ ALTER TABLE ONLY totp_secrets
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_created_by_organization_id_fkey FOREIGN KEY (created_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY users
+    ADD CONSTRAINT users_deactivated_by_organization_id_fkey FOREIGN KEY (deactivated_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;

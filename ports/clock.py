@@ -30,6 +30,10 @@ class Randomness(Protocol):
         """Return any other secret: 256 random bits in URL-safe base64."""
         ...
 
+    def salt(self) -> str:
+        """Return 128 random bits in hexadecimal, for a digest whose value could be guessed."""
+        ...
+
     def choice(self, alphabet: str, length: int) -> str:
         """Return `length` characters, drawn uniformly from the alphabet; for codes that people type."""
         ...

@@ -9,6 +9,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 from core.errors import Refusal
+from core.scim.tokens import PresentedToken
 from core.services.api_keys import PresentedKey
 from core.sessions.callers import Origin
 from ports.unit_of_work import UnitOfWork
@@ -65,10 +66,11 @@ class Database(Protocol):
         session_id: UUID | None = None,
         client_id: UUID | None = None,
         api_key: PresentedKey | None = None,
+        scim_token: PresentedToken | None = None,
     ) -> "Database":
         """Return the same database for a request from that origin.
 
         The session identifies the caller; its service must be that client, or none. An API key identifies the backend
-        of a service instead.
+        of a service instead, a SCIM token the directory of an organization.
         """
         ...

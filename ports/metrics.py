@@ -65,6 +65,10 @@ class Metrics(Protocol):
         """Expose these figures from now on."""
         ...
 
+    def saml_certificates_ending(self, certificates: int) -> None:
+        """Expose how many active SAML certificates end soon, or have ended."""
+        ...
+
     def pool_measured(self, statistics: PoolStatistics) -> None:
         """Expose these numbers of connections from now on."""
         ...

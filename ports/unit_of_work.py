@@ -21,6 +21,8 @@ from ports.organizations.unit import OrganizationsUnit
 from ports.pepper import Pepper
 from ports.platform.unit import PlatformUnit
 from ports.privacy.unit import PrivacyUnit
+from ports.saml.unit import SamlUnit
+from ports.scim.unit import ScimUnit
 from ports.service_api.unit import ServiceApiUnit
 from ports.services.unit import ServicesUnit
 from ports.sessions.unit import SessionsUnit
@@ -39,6 +41,8 @@ class UnitOfWork(
     AccountsUnit,
     SignInUnit,
     OpenidUnit,
+    SamlUnit,
+    ScimUnit,
     WebhooksUnit,
     InvitationsUnit,
     AuditUnit,

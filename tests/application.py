@@ -7,6 +7,7 @@ passes it to `serving`. `client` sends requests to all routes, those of developm
 from __future__ import annotations
 
 import json
+import ssl
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -24,8 +25,10 @@ from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
+from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
 from entrypoints import capabilities
@@ -57,6 +60,8 @@ CHEAP = Argon2Cost(memory_kib=8, passes=1)
 
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
 RING = RsaKeyRing()
+# Likewise: making it reads all certificates of the system.
+TLS = ssl.create_default_context()
 
 
 @dataclass(frozen=True)
@@ -260,9 +265,11 @@ async def connected_installation(
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        saml=LxmlSamlMessages(processors=2),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),
+        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
 
 

@@ -84,6 +84,12 @@ class PaymentProvider:
         if request.method == "GET":
             found = self.objects.get(request.path.rpartition("/")[2])
             return (200, found) if found is not None else (404, _error("invalid_request_error", "resource_missing"))
+        if request.method == "DELETE":
+            found = self.objects.get(request.path.rpartition("/")[2])
+            if found is None or found.get("status") == "canceled":
+                return 404, _error("invalid_request_error", "resource_missing")
+            found["status"] = "canceled"
+            return 200, found
         if request.key in self._answers:
             form, kept = self._answers[request.key]
             return (200, kept) if form == request.form else (400, _error("idempotency_error", None))
@@ -121,6 +127,9 @@ def running_provider() -> Generator[PaymentProvider]:
         def do_GET(self) -> None:
             self._serve()
 
+        def do_DELETE(self) -> None:
+            self._serve()
+
         def do_POST(self) -> None:
             self._serve()
 
@@ -137,7 +146,9 @@ def running_provider() -> Generator[PaymentProvider]:
                 return
             status, body, more = answer
             content = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(status)
+            self.send_response_only(status)
+            if "Date" not in more:
+                self.send_header("Date", self.date_time_string())
             for name, value in ({"Content-Type": "application/json"} | dict(more)).items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))

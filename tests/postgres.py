@@ -221,8 +221,8 @@ class _Spare:
             if definition != self._definition or size > self._bytes + GROWTH_BYTES_MAX:
                 return False
             self._connection.execute(self._emptying)
-            # What a trigger wrote meanwhile.
-            self._connection.execute("DELETE FROM service_user_changes")
+            # What triggers wrote meanwhile.
+            self._connection.execute("DELETE FROM service_user_changes; DELETE FROM billing_cancellations")
             self._connection.execute("DELETE FROM tiers")
             self._connection.execute("INSERT INTO tiers TABLE first_tiers")
             self._connection.execute("UPDATE event_sequencing SET last_position = 0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import (
@@ -18,6 +19,9 @@ from cryptography.hazmat.primitives.serialization import (
 
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyPair
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # The least that RFC 7518 (3.3) allows for RS256; with twice the bits a signature would cost six times as much.
 KEY_BITS = 2048
@@ -60,6 +64,16 @@ def thumbprint(public: rsa.RSAPublicKey) -> str:
 def json_web_key(kid: str, public: rsa.RSAPublicKey) -> dict[str, str]:
     """Return a public key as a JSON Web Key (RFC 7517), the form that relying parties read."""
     return {**_required_members(public), "use": "sig", "alg": "RS256", "kid": kid}
+
+
+def parse_json_web_key(key: Mapping[str, Any]) -> rsa.RSAPublicKey:
+    """Return the public key that a JSON Web Key describes; raise `KeyError`, `TypeError` or `ValueError` for others."""
+    if key["kty"] != "RSA":
+        raise ValueError("the key is not an RSA key")
+    exponent, modulus = (
+        int.from_bytes(base64.urlsafe_b64decode(key[name] + "=" * (-len(key[name]) % 4))) for name in ("e", "n")
+    )
+    return rsa.RSAPublicNumbers(exponent, modulus).public_key()
 
 
 def _required_members(public: rsa.RSAPublicKey) -> dict[str, str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SECRET_BYTES = 32
+SALT_BYTES = 16
 # RFC 9562, 5.7: 48 bits of milliseconds, then 74 bits of our choice, with version and variant between them.
 _TAIL_BITS = 74
 _LOW_BITS = 62
@@ -57,6 +58,10 @@ class SystemRandomness:
     def token(self) -> Secret:
         """Return any other secret."""
         return Secret(secrets.token_urlsafe(SECRET_BYTES))
+
+    def salt(self) -> str:
+        """Return the salt of a digest."""
+        return secrets.token_hex(SALT_BYTES)
 
     def choice(self, alphabet: str, length: int) -> str:
         """Return a text of that length, each character drawn uniformly from the alphabet."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import jwt
 
-from adapters.crypto.key_pairs import json_web_key, parse_private, parse_public
+from adapters.crypto.key_pairs import json_web_key, parse_json_web_key, parse_private, parse_public
 from core.errors import ServiceUnavailable, TokenExpired, TokenInvalid
 from core.sessions.signing_keys import RING_AGE_MAX, KeyState
 from core.sessions.tokens import SigningKeyUnknown
@@ -167,22 +167,38 @@ class JwtTokenSigner:
         # Only while the key is published: a token that was signed with a withdrawn key is no longer valid.
         if cached is not None and self._ring.public_key(cached.kid) is not None:
             return cached.claims
-        verified = self._verified(token, kind)
+        verified = _verified(token, kind, self._ring.public_key)
         if len(self._verified_tokens) >= VERIFIED_TOKENS_MAX:
             self._verified_tokens.pop(next(iter(self._verified_tokens)), None)
         self._verified_tokens[mark] = verified
         return verified.claims
 
-    def _verified(self, token: str, kind: TokenKind) -> _Verified:
-        kid = _kid(token, kind)
-        public = self._ring.public_key(kid)
-        if public is None:
-            raise SigningKeyUnknown
+
+@final
+class KeptKeys:
+    """The port `SignatureVerifier`: the keys of a JSON Web Key Set."""
+
+    def __init__(self, jwks: bytes) -> None:
+        """Read a JSON Web Key Set; raise `ValueError` for anything else."""
         try:
-            payload = _JWS.decode(token, public, [ALGORITHM])
-        except jwt.InvalidTokenError as error:
-            raise TokenInvalid from error
-        return _Verified(kid, MappingProxyType(_json_object(payload)))
+            self._keys = {str(key["kid"]): parse_json_web_key(key) for key in json.loads(jwks)["keys"]}
+        except (KeyError, TypeError) as error:
+            raise ValueError("this is no set of RSA keys") from error
+
+    def verify_signature(self, token: str, *, kind: TokenKind) -> None:
+        _verified(token, kind, self._keys.get)
+
+
+def _verified(token: str, kind: TokenKind, public_key: Callable[[str], RSAPublicKey | None]) -> _Verified:
+    kid = _kid(token, kind)
+    public = public_key(kid)
+    if public is None:
+        raise SigningKeyUnknown
+    try:
+        payload = _JWS.decode(token, public, [ALGORITHM])
+    except jwt.InvalidTokenError as error:
+        raise TokenInvalid from error
+    return _Verified(kid, MappingProxyType(_json_object(payload)))
 
 
 def _published(key: SigningKey) -> _PublishedKey:

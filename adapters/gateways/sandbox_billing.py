@@ -39,3 +39,6 @@ class SandboxGateway:
 
     async def read_subscription(self, subscription_id: str) -> ReadSubscription | None:
         return await self.database.read(sandbox.read_subscription, subscription_id)
+
+    async def cancel_subscription(self, subscription_id: str) -> None:
+        await self.database.transact(sandbox.cancel, subscription_id)

@@ -85,6 +85,10 @@ class StripeGateway:
             as_of=(answer.answered_at or self._clock()) - took - CLOCK_MARGIN,
         )
 
+    async def cancel_subscription(self, subscription_id: str) -> None:
+        # Of a subscription that has ended already, the provider says that there is none.
+        await self._requests.delete(f"/v1/subscriptions/{quote(subscription_id, safe='')}")
+
 
 def _id(answer: Answer) -> str:
     found = provider_objects.reference(answer.body)

@@ -89,6 +89,10 @@ class StripeRequests:
         """Read an object; the answer has no body when there is none."""
         return await self._answer(self._client.build_request("GET", path), may_be_missing=True)
 
+    async def delete(self, path: str) -> Answer:
+        """End an object, which a repetition does not do twice; the answer has no body when there is none."""
+        return await self._answer(self._client.build_request("DELETE", path), may_be_missing=True)
+
     async def post(self, path: str, form: Mapping[str, Any], *, key: str) -> Answer:
         """Make an object, once for each key."""
         request = self._client.build_request(
@@ -186,7 +190,7 @@ def _retry_after_seconds(headers: httpx.Headers) -> float:
 def _body(request: httpx.Request, response: _Response) -> Mapping[str, Any]:
     try:
         decoded: Any = json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         decoded = None
     if not isinstance(decoded, dict):
         raise failed(
@@ -217,6 +221,6 @@ def _is_refusal(status: int) -> bool:
 def _date(headers: httpx.Headers) -> datetime | None:
     try:
         told = parsedate_to_datetime(headers.get("Date", ""))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return told if told.tzinfo is not None else told.replace(tzinfo=UTC)

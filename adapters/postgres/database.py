@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from adapters.postgres.driver.pool import Pool
     from adapters.postgres.transaction import Tools
+    from core.scim.tokens import PresentedToken
     from core.services.api_keys import PresentedKey
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
@@ -104,6 +105,7 @@ class PostgresDatabase:
     session_id: UUID | None = None
     client_id: UUID | None = None
     api_key: PresentedKey | None = None
+    scim_token: PresentedToken | None = None
 
     def on_behalf_of(
         self,
@@ -111,6 +113,7 @@ class PostgresDatabase:
         session_id: UUID | None = None,
         client_id: UUID | None = None,
         api_key: PresentedKey | None = None,
+        scim_token: PresentedToken | None = None,
     ) -> PostgresDatabase:
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.
         return PostgresDatabase(
@@ -121,6 +124,7 @@ class PostgresDatabase:
             session_id=session_id,
             client_id=client_id,
             api_key=api_key,
+            scim_token=scim_token,
         )
 
     def _unit_of_work(self, connection: Connection) -> PostgresUnitOfWork:
@@ -131,6 +135,7 @@ class PostgresDatabase:
             session_id=self.session_id,
             client_id=self.client_id,
             api_key=self.api_key,
+            scim_token=self.scim_token,
         )
 
     async def transact(

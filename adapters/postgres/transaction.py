@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import Connection
+    from core.scim.tokens import PresentedToken
     from core.services.api_keys import PresentedKey
     from core.sessions.callers import Origin
     from ports.clock import Clock, Randomness
@@ -51,6 +52,7 @@ class Transaction:
     randomness: Randomness
     session_id: UUID | None = None
     api_key: PresentedKey | None = None
+    scim_token: PresentedToken | None = None
     bells: set[Bell] = field(default_factory=set["Bell"])
 
 

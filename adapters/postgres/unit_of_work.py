@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from adapters.postgres.accounts.one_time_tokens import PostgresOneTimeTokens
+from adapters.postgres.accounts.own_accounts import PostgresOwnAccounts
 from adapters.postgres.accounts.sign_in_failures import PostgresSignInFailures
 from adapters.postgres.accounts.user_import import PostgresUserImport
 from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
+from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
+from adapters.postgres.audit.siem import PostgresSiemStreams
+from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
 from adapters.postgres.billing.customers import PostgresBillingCustomers
 from adapters.postgres.billing.events import PostgresBillingEvents
@@ -48,6 +52,15 @@ from adapters.postgres.platform.organizations import PostgresPlatformOrganizatio
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
+from adapters.postgres.saml.certificates import PostgresSamlCertificates
+from adapters.postgres.saml.configurations import PostgresSamlConfigurations, PostgresSamlProviders
+from adapters.postgres.saml.logouts import PostgresSamlLogouts
+from adapters.postgres.saml.requests import PostgresSamlRequests
+from adapters.postgres.saml.sessions import PostgresSamlSessions
+from adapters.postgres.scim.groups import PostgresScimGroups
+from adapters.postgres.scim.provisioning_log import PostgresScimLog
+from adapters.postgres.scim.tokens import PostgresScimTokens
+from adapters.postgres.scim.users import PostgresScimUsers
 from adapters.postgres.service_api.analytics import PostgresServiceFigures
 from adapters.postgres.service_api.subscriptions import PostgresServiceSubscriptions
 from adapters.postgres.service_api.users import PostgresServiceUsers
@@ -77,6 +90,8 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations.access import AccessContext
+from core.scim import tokens as scim_tokens
+from core.scim.tokens import PresentedToken, ScimCaller, ScimTokenInvalid
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid, PresentedKey, ServiceCaller
 from core.sessions.callers import Caller, NoLongerInContext, Origin
@@ -93,6 +108,7 @@ class PostgresUnitOfWork:
     callers: PostgresCallers
     users: PostgresUsers
     credentials: PostgresCredentials
+    own_accounts: PostgresOwnAccounts
     user_import: PostgresUserImport
     sessions: PostgresSessions
     browser_sessions: PostgresBrowserSessions
@@ -125,6 +141,7 @@ class PostgresUnitOfWork:
     service_users: PostgresServiceUsers
     service_subscriptions: PostgresServiceSubscriptions
     service_figures: PostgresServiceFigures
+    billing_cancellations: PostgresBillingCancellations
     billing_checkouts: PostgresBillingCheckouts
     billing_customers: PostgresBillingCustomers
     billing_events: PostgresBillingEvents
@@ -137,13 +154,25 @@ class PostgresUnitOfWork:
     authorization_codes: PostgresAuthorizationCodes
     device_codes: PostgresDeviceCodes
     logout_notices: PostgresLogoutNotices
+    saml_configurations: PostgresSamlConfigurations
+    saml_providers: PostgresSamlProviders
+    saml_certificates: PostgresSamlCertificates
+    saml_requests: PostgresSamlRequests
+    saml_sessions: PostgresSamlSessions
+    saml_logouts: PostgresSamlLogouts
     webhooks: PostgresWebhooks
     webhook_deliveries: PostgresWebhookDeliveries
     event_feed: PostgresEventFeed
     event_sequencing: PostgresEventSequencing
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
+    scim_tokens: PostgresScimTokens
+    scim_users: PostgresScimUsers
+    scim_groups: PostgresScimGroups
+    scim_log: PostgresScimLog
     audit_log: PostgresAuditLog
+    audit_chains: PostgresAuditChains
+    siem_streams: PostgresSiemStreams
     analytics: PostgresAnalytics
     platform_users: PostgresPlatformUsers
     platform_mfa: PostgresPlatformMfa
@@ -165,6 +194,7 @@ class PostgresUnitOfWork:
         session_id: UUID | None = None,
         client_id: UUID | None = None,
         api_key: PresentedKey | None = None,
+        scim_token: PresentedToken | None = None,
     ) -> None:
         self.now = tools.clock()
         self.origin = origin
@@ -180,6 +210,8 @@ class PostgresUnitOfWork:
         self._caller: Caller | None = None
         self._api_key = api_key
         self._service_caller: ServiceCaller | None = None
+        self._scim_token = scim_token
+        self._scim_caller: ScimCaller | None = None
         self._transaction = Transaction(
             connection=connection,
             now=self.now,
@@ -188,6 +220,7 @@ class PostgresUnitOfWork:
             randomness=tools.randomness,
             session_id=session_id,
             api_key=api_key,
+            scim_token=scim_token,
         )
 
     if not TYPE_CHECKING:
@@ -234,6 +267,15 @@ class PostgresUnitOfWork:
             self._service_caller = api_keys.identify(self.api_keys.callers(self._api_key), self._api_key, at=self.now)
         return self._service_caller
 
+    @property
+    def scim_caller(self) -> ScimCaller:
+        if self._scim_caller is None:
+            if self._scim_token is None:
+                raise ScimTokenInvalid
+            found = self.scim_tokens.callers(self._scim_token)
+            self._scim_caller = scim_tokens.identify(found, self._scim_token, at=self.now)
+        return self._scim_caller
+
     def _admitted(self, found: Caller | None) -> Caller:
         if found is None:
             raise Unauthorized("This session is over. Sign in again.")
@@ -272,12 +314,13 @@ class PostgresUnitOfWork:
             **(event_only or {}),
         )
 
-    def record_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
-        self.audit_entries.add_each(action, targets)
+    def record_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /, **details: Any) -> None:
+        credential = self._credential()
+        self.audit_entries.add_each(action, targets, details | credential)
         self.events.add_each(
             action.event,
             [
-                (organization_id, {f"{action.target_type.value}_id": str(target_id)})
+                (organization_id, {f"{action.target_type.value}_id": str(target_id)} | details | credential)
                 for organization_id, target_id in targets
             ],
         )
@@ -300,8 +343,7 @@ class PostgresUnitOfWork:
                     "impersonator_id": str(self.caller.impersonator_id),
                     "impersonation_session": str(self._session_id),
                 }
-        if self._api_key is not None:
-            details |= {"api_key_id": str(self.service_caller.key_id)}
+        details |= self._credential()
         self.audit_entries.add(
             action,
             target_id,
@@ -310,6 +352,12 @@ class PostgresUnitOfWork:
             success=success,
             details=details,
         )
+
+    def _credential(self) -> dict[str, Any]:
+        """Return the detail that names the key or token of a caller who is no user."""
+        if self._api_key is not None:
+            return {"api_key_id": str(self.service_caller.key_id)}
+        return {"scim_token_id": str(self.scim_caller.token_id)} if self._scim_token is not None else {}
 
     def audit_platform(
         self, action: PlatformAction, target_id: UUID, /, *, organization_id: UUID | None = None, **details: Any

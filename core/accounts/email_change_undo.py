@@ -2,7 +2,7 @@
 
 The person who made the change had access to the account, and the new address has received mail since: links that
 reset the password, invitations. So undoing ends every way in, and what the account was given since the change ends too.
-It may have been given to another person, to whom the new address belongs, and must not pass to the holder of the old
+It may have been given to another person, the holder of the new address, and must not pass to the holder of the old
 address (decisions 3.13).
 """
 

@@ -117,7 +117,7 @@ def _refusal(token: OneTimeToken | None, texts: LinkTexts) -> LinkUnusable:
 
 def _valid_link(uow: UnitOfWork, token: OneTimeToken, texts: LinkTexts) -> ValidLink:
     user = uow.users.by_id(token.user_id) if token.user_id is not None else None
-    if user is None or not user.is_active:
+    if user is None or not user.may_sign_in:
         raise LinkUnusable(texts.unknown).because("unknown_account" if user is None else "deactivated")
     if token.purpose.is_tied_to_address and token.email != user.email:
         raise LinkUnusable(texts.unknown).because("address_changed")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -82,6 +83,30 @@ def issue(uow: UnitOfWork, purpose: TokenPurpose, user_id: UUID | None, email: s
         hash_token(token.reveal()),
     )
     return token
+
+
+def issue_each(
+    uow: UnitOfWork, purpose: TokenPurpose, tokens: Sequence[tuple[UUID, str, Mapping[str, Any]]], /
+) -> Sequence[Secret]:
+    """Store the hashes of new tokens for users with these addresses and data, in one statement; return the tokens."""
+    issued = [uow.randomness.mail_token() for _ in tokens]
+    uow.one_time_tokens.add_each(
+        [
+            (
+                OneTimeToken(
+                    purpose=purpose,
+                    user_id=user_id,
+                    email=email,
+                    data=dict(data),
+                    created_at=uow.now,
+                    expires_at=uow.now + purpose.lifetime,
+                ),
+                hash_token(token.reveal()),
+            )
+            for (user_id, email, data), token in zip(tokens, issued, strict=True)
+        ]
+    )
+    return issued
 
 
 def use(uow: UnitOfWork, purpose: TokenPurpose, token: str) -> OneTimeToken | None:

@@ -91,6 +91,11 @@ def check_first(uow: UnitOfWork, new_password: str) -> None:
         raise PasswordAlreadySet
 
 
+def is_set(uow: UnitOfWork) -> bool:
+    """Return whether the caller's account has a password."""
+    return uow.credentials.has_password(uow.caller.user_id)
+
+
 def set_first(uow: UnitOfWork, password_hash: str) -> None:
     """Set the first password of the caller's account; raise `PasswordAlreadySet` when it has one."""
     caller = callers.lock_account(uow)

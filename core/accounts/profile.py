@@ -11,6 +11,7 @@ from core.organizations import access
 from core.organizations.access import Capability  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
+    from core.credentials.mfa import MfaStatus
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
@@ -33,6 +34,25 @@ class Profile:
     permissions: list[Capability]
     plan: str | None
     features: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInMethods:
+    """What the caller signs in with."""
+
+    has_password: bool
+    second_factor: MfaStatus
+    passkeys: int
+
+
+def sign_in_methods(uow: UnitOfWork) -> SignInMethods:
+    """Return what the caller signs in with."""
+    user_id = uow.caller.user_id
+    return SignInMethods(
+        has_password=uow.credentials.has_password(user_id),
+        second_factor=uow.totp_secrets.status(user_id),
+        passkeys=len(uow.passkeys.of_user(user_id)),
+    )
 
 
 def read(uow: UnitOfWork) -> Profile:

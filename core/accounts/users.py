@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
 from core.errors import Conflict, NotFound
 
@@ -14,9 +15,13 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
+# After that, an account that its user has closed is anonymized.
+REOPENABLE_FOR: Final = timedelta(days=14)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A user's account, without secrets."""
+    """A user's account, without secrets. It was deactivated by others, or closed by its user."""
 
     id: UUID
     email: str
@@ -25,6 +30,7 @@ class User:
     created_at: datetime
     updated_at: datetime
     deactivated_at: datetime | None = None
+    closed_at: datetime | None = None
     mfa_enabled_at: datetime | None = None
 
     @property
@@ -35,6 +41,11 @@ class User:
     @property
     def is_active(self) -> bool:
         """Whether the account may be used."""
+        return self.deactivated_at is None and self.closed_at is None
+
+    @property
+    def may_sign_in(self) -> bool:
+        """Whether a sign-in is possible; that of a closed account opens it again, until it is anonymized."""
         return self.deactivated_at is None
 
     @property

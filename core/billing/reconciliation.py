@@ -38,7 +38,7 @@ class DueSubscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """The due subscriptions of one organization, which nobody else reads meanwhile."""
+    """The due subscriptions of one organization, which no other replica reads meanwhile."""
 
     organization_id: UUID
     customer_id: str

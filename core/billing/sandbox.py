@@ -160,6 +160,13 @@ def read_subscription(uow: UnitOfWork, subscription_id: str) -> ReadSubscription
     return ReadSubscription(customer_id=found.customer_id, facts=facts, as_of=uow.now.replace(microsecond=0))
 
 
+def cancel(uow: UnitOfWork, subscription_id: str) -> None:
+    """End a subscription at once; one that has ended, or is unknown, stays as it is."""
+    subscription = uow.sandbox.lock_subscription(subscription_id)
+    if subscription is not None and not subscription.has_ended:
+        _act(uow, subscription, SandboxAction.CANCEL, PROMPTLY)
+
+
 def show_checkout(uow: UnitOfWork, session_id: str) -> SandboxSession:
     """Return a checkout page; raise `SandboxPageUnknown`."""
     return _session(uow, session_id, SessionKind.CHECKOUT)

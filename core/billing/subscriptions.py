@@ -135,7 +135,12 @@ def lock(uow: UnitOfWork, subscription_id: str) -> Known:
 
 
 def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refused: list[str]) -> BillingSubscription:
-    """Return the subscription bound by the first event that tells what it is for, if its customer is known."""
+    """Return the subscription bound by the first event that tells what it is for, if its customer is known.
+
+    One that the provider was asked to end stays parked: what it was bought for is gone.
+    """
+    if uow.billing_cancellations.has(subscription.id):
+        return subscription
     for stored in sorted(known.history, key=lambda stored: (stored.entry.occurred_at, stored.entry.event_id)):
         binding = stored.entry.facts.binding
         customer = uow.billing_customers.held(stored.customer_id) if stored.customer_id is not None else None
@@ -144,6 +149,10 @@ def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refu
         if _fits(uow, stored.entry, binding, customer, known):
             return replace(subscription, binding=binding, customer_id=customer.id)
         refused.append(stored.entry.event_id)
+        is_own_customer = customer.organization_id == binding.organization_id
+        if is_own_customer and not stored.entry.is_final and uow.billing_subscriptions.is_undeliverable(binding):
+            # A page that was open while the service or the account was deleted, and was paid after that.
+            uow.billing_cancellations.add(subscription.id, customer.mode)
     return subscription
 
 

@@ -112,6 +112,15 @@ def set_up(uow: UnitOfWork) -> Setup:
     return Setup(secret=secret, uri=uow.totp.uri(secret, caller.email))
 
 
+def pending_setup(uow: UnitOfWork) -> Setup:
+    """Return the secret that waits for its first code, to show it once more; raise `MfaNotSetUp` without one."""
+    caller = _owner(uow)
+    pending = uow.totp_secrets.lock(caller.user_id)
+    if pending is None or pending.is_enabled:
+        raise MfaNotSetUp
+    return Setup(secret=pending.secret, uri=uow.totp.uri(pending.secret, caller.email))
+
+
 def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
     """Turn MFA on with a code of the app. The code's time step stays unused: the same code may sign in right away.
 

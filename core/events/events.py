@@ -28,6 +28,13 @@ class EventType(Enum):
     USER_JOINED = ("user.joined", "User joined", "A user became a member of the organization.")
     USER_REMOVED = ("user.removed", "User removed", "A member was removed from the organization.")
     USER_ROLE_UPDATED = ("user.role_updated", "Role changed", "A member's role was changed.")
+    USER_UPDATED = ("user.updated", "User changed", "The organization's directory changed the data of a member.")
+    USER_DEACTIVATED = ("user.deactivated", "User deactivated", "The organization's directory deactivated a member.")
+    USER_REACTIVATED = (
+        "user.reactivated",
+        "User reactivated",
+        "The organization's directory activated a member again.",
+    )
     USER_ANONYMIZED = ("user.anonymized", "User anonymized", "A user's personal data were removed for good.")
     USER_EXPORTED = ("user.exported", "Data exported", "The personal data of a user were exported.")
     SESSION_REVOKED = ("session.revoked", "Session revoked", "A session was ended other than by signing out.")

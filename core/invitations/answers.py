@@ -62,8 +62,9 @@ class ReceivedInvitation:
 def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
     """List the invitations that wait for the caller's answer, the newest first."""
     caller = uow.caller
-    # A token can be used without signing in, so an answer by the impersonator would leave no trace of them.
-    caller.forbid_impersonation()
+    # A token can be used without signing in, so an answer by an impersonator, or by a service that shares the account,
+    # would leave no trace of them.
+    caller.require_whole_account()
     if not caller.is_verified:
         raise Forbidden("Verify your email address first; then you can see the invitations to it.")
     return uow.invitations.pending_for(caller.email, LISTED_MAX)

@@ -85,6 +85,23 @@ def admits(
     return all(_admits(uow, limit, template, address, organization_id) for limit in limits)
 
 
+def admits_each(uow: UnitOfWork, limits: Sequence[MailLimit], template: str, addresses: Sequence[str]) -> set[str]:
+    """Count a mail to each of these different addresses, in one statement for each limit; return who gets theirs.
+
+    Only for limits of an address that discard the mail.
+    """
+    if not uow.has_rate_limits:
+        return set(addresses)
+    admitted = set(addresses)
+    for limit in limits:
+        assert limit.scope is Scope.ADDRESS, "a limit of several mails counts something else than addresses"
+        assert limit.refusal is None, "a limit of several mails would refuse the request"
+        keys = {_key(uow, limit, template, address, None): address for address in sorted(admitted)}
+        counted = uow.mail_counts.add_each(sorted(keys), limit.mails_max, limit.period, at=uow.now)
+        admitted = {keys[key] for key in counted}
+    return admitted
+
+
 def _admits(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organization_id: UUID | None) -> bool:
     key = _key(uow, limit, template, address, organization_id)
     free_at = uow.mail_counts.add(key, limit.mails_max, limit.period, at=uow.now)

@@ -44,8 +44,11 @@ class MailTemplate(StrEnum):
     INVITATION = "invitation"
     INVITATION_ACCEPTED = "invitation_accepted"
     MEMBERSHIP_ADDED = "membership_added"
+    ACCOUNT_CLOSED = "account_closed"
+    WELCOME = "welcome"
     TRIAL_ENDING = "trial_ending"
     PAYMENT_ACTION_REQUIRED = "payment_action_required"
+    SAML_CERTIFICATE_ENDING = "saml_certificate_ending"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -77,8 +80,13 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     ),
     MailTemplate.INVITATION_ACCEPTED: _TO_ADDRESS,
     MailTemplate.MEMBERSHIP_ADDED: (MailLimit.MEMBERSHIPS_TO_ADDRESS,),
+    MailTemplate.ACCOUNT_CLOSED: _TO_ADDRESS,
+    # A synchronization goes on without a mail; a directory that removes and adds a user must not fill their mailbox.
+    MailTemplate.WELCOME: _TO_ADDRESS,
     MailTemplate.TRIAL_ENDING: _TO_ADDRESS,
     MailTemplate.PAYMENT_ACTION_REQUIRED: _TO_ADDRESS,
+    # One for each certificate.
+    MailTemplate.SAML_CERTIFICATE_ENDING: (),
 }
 
 
@@ -193,6 +201,31 @@ def send(
             created_at=uow.now,
             organization_id=organization_id,
         )
+    )
+
+
+def send_each(
+    uow: UnitOfWork, template: MailTemplate, mails: Sequence[MailMessage], /, *, organization_id: UUID
+) -> None:
+    """Send a mail of one template to each of several addresses, in a fixed number of statements.
+
+    A mail above a limit of its address is not sent.
+    """
+    admitted = limits.admits_each(uow, LIMITS[template], template, [message.to for message in mails])
+    uow.mail.add_each(
+        [
+            Mail(
+                id=uow.randomness.new_id(),
+                message=message,
+                state=MailState.QUEUED,
+                attempts=0,
+                due_at=uow.now,
+                created_at=uow.now,
+                organization_id=organization_id,
+            )
+            for message in mails
+            if message.to in admitted
+        ]
     )
 
 

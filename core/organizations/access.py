@@ -43,6 +43,15 @@ class DeviceTrustedTooLongAgo(Forbidden):
     )
 
 
+class MembershipSuspended(Forbidden):
+    """The directory of the organization has deactivated the member."""
+
+    default_message = (
+        "Your membership in this organization is deactivated. Ask its administrators to activate it, or leave the"
+        " organization."
+    )
+
+
 class Capability(StrEnum):
     """A permission that a role may include (decisions 5.4)."""
 
@@ -116,12 +125,20 @@ class Operation(Enum):
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     EVENTS_READ = ("read the feed of events", Capability.WEBHOOKS_MANAGE, _ACTIVE)
+    SIEM_READ = ("read the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SIEM_CHANGE = ("change the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
     PLANS_READ = ("read the plans of a service", Capability.SERVICES_VIEW, _ACTIVE)
     PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE)
+    SAML_READ = ("read the SAML configuration of a service", Capability.SERVICES_VIEW, _ACTIVE)
+    SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE)
+    SAML_LOGIN = ("sign in to a service by SAML", Standing.MEMBER, _ACTIVE)
     CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
+    SCIM_TOKENS_READ = ("read the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SCIM_TOKENS_CHANGE = ("change the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SCIM_LOG_READ = ("read the provisioning log", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
 
     takes: Capability | Standing
@@ -147,7 +164,8 @@ _WITH_ONE_FACTOR: Final = frozenset(
 class AccessContext:
     """The caller, an organization and the caller's membership in it, as stored; access is not decided yet.
 
-    `is_unconfirmed` means that another person made the membership, and that the user has not used it yet.
+    `is_unconfirmed` means that another person made the membership, and that the user has not used it yet, and
+    `is_suspended` that the directory of the organization has deactivated the member.
     """
 
     caller: Caller
@@ -155,6 +173,7 @@ class AccessContext:
     membership: Membership | None
     custom_permissions: list[str] | None
     is_unconfirmed: bool
+    is_suspended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +216,8 @@ def authorize(
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
     context.caller.forbid_service_tokens()
+    if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
+        raise MembershipSuspended
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     authorized = OrganizationAccess(

@@ -43,7 +43,7 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
         # An owner cannot leave, so no member becomes one without consent.
         raise _refused("This person has not confirmed their membership. Ask them to sign in to the organization first.")
     if not new_owner.is_active:
-        raise _refused("This account is deactivated. Name a member who can sign in.")
+        raise _refused("This member is deactivated. Name one who can sign in to the organization.")
 
     uow.members.set_role(organization_id, old_owner.user_id, ADMIN)
     uow.members.set_role(organization_id, new_owner_user_id, OWNER)

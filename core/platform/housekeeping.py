@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import sign_in_failures
+from core.scim import provisioning_log
 from core.webhooks import deliveries, feed
 
 if TYPE_CHECKING:
@@ -36,15 +37,20 @@ class Leftover(Enum):
     AUTHORIZATION_CODES = ("authorization_codes", _DAY)
     DEVICE_CODES = ("device_codes", _DAY)
     SINGLE_USES = ("single_uses", timedelta())
+    SAML_REQUESTS = ("saml_requests", timedelta())
+    SAML_LOGOUTS = ("saml_logouts", timedelta())
     MAIL_COUNTS = ("mail_counts", timedelta())
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
     BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)
+    # Counted from when they were queued, if the provider has ended them; it repeats events for three days.
+    BILLING_CANCELLATIONS = ("billing_cancellations", 90 * _DAY)
     SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
     # Counted from their creation; the operator may set less. They go before their events, which would take them along.
     WEBHOOK_DELIVERIES = ("webhook_deliveries", deliveries.RETENTION_DEFAULT)
     EVENTS = ("events", feed.RETENTION)
+    SCIM_LOG_ENTRIES = ("scim_log_entries", provisioning_log.RETENTION)
 
     kept_for: timedelta
 

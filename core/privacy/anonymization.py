@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from core.accounts import sign_in_failures
 from core.accounts.users import UserUnknown
+from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
 from core.errors import Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -46,8 +47,8 @@ class Anonymous:
     """The values that replace the person's data."""
 
     email: str
-    ip_address: str = "0.0.0.0"  # noqa: S104 - no address to listen on
-    user_agent: str = "anonymized"
+    ip_address: str = ANONYMIZED_IP_ADDRESS
+    user_agent: str = ANONYMIZED_USER_AGENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +76,17 @@ def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
         raise UserUnknown
     if subject.is_platform_owner:
         raise Forbidden("A platform owner cannot be anonymized. Demote them first.")
-    if subject.anonymized_at is not None:
-        return
+    if subject.anonymized_at is None:
+        forget(uow, subject, affiliations, caller)
 
+
+def forget(uow: UnitOfWork, subject: Subject, affiliations: Sequence[Affiliation], caller: Caller | None) -> None:
+    """Anonymize a locked account, on behalf of the caller, or because its time is over."""
     addresses = sorted({subject.email, *uow.anonymization.addresses(subject.id)})
     anonymous = _deactivate(uow, subject)
     _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations])
     inviters.withdraw_everywhere(uow, subject.id)
+    uow.billing_cancellations.add_of_user(subject.id)
     uow.anonymization.delete_credentials(subject.id)
     marks = [sign_in_failures.hash_address(uow, address) for address in addresses]
     uow.anonymization.replace_addresses(subject.id, addresses, marks, anonymous, at=uow.now)
@@ -136,7 +141,7 @@ def _deactivate(uow: UnitOfWork, subject: Subject) -> Anonymous:
     return Anonymous(email=placeholder_of(moment))
 
 
-def _record(uow: UnitOfWork, caller: Caller, subject: Subject, organizations: Sequence[UUID]) -> None:
+def _record(uow: UnitOfWork, caller: Caller | None, subject: Subject, organizations: Sequence[UUID]) -> None:
     """Record the anonymization before the origins are replaced, so that this entry's is replaced too."""
     uow.mfa_events.add(subject.id, USER_ANONYMIZED, is_success=True, details={})
     for organization_id in organizations:
@@ -144,9 +149,9 @@ def _record(uow: UnitOfWork, caller: Caller, subject: Subject, organizations: Se
     uow.publish_to_each(
         EventType.USER_ANONYMIZED,
         organizations or (None,),
-        actor_user_id=caller.user_id,
-        actor_email=caller.email,
+        actor_user_id=caller.user_id if caller is not None else None,
+        actor_email=caller.email if caller is not None else None,
         user_id=str(subject.id),
     )
-    if caller.acts_as_platform_owner:
+    if caller is not None and caller.acts_as_platform_owner:
         uow.audit_platform(PlatformAction.USER_ANONYMIZED, subject.id)

@@ -1,32 +1,31 @@
 """The users of a service, as its backend lists, adds, changes and removes them with an API key.
 
 An account is for the whole platform, and the backend of one service must not take it from its user or from another
-organization. Only an account that the organization itself created, and that nobody else relies on, may get another
+organization. Only an account that the organization itself created, and that belongs nowhere else, may get another
 address or be deleted; for any other account, removing it takes away what this service gave (decisions 5.7).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ServiceUser`
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.accounts import passwords
-from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts import own_accounts
 from core.accounts.users import User
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations.memberships import ADMIN, OWNER
-from core.services import api_keys
+from core.services import api_keys, subscriptions
 from core.services.api_keys import Permission
 from core.sessions import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.accounts.own_accounts import Belonging, FoundAccount
     from core.services.api_keys import ServiceCaller
     from ports.unit_of_work import UnitOfWork
 
@@ -66,40 +65,6 @@ class ServiceUsersPage:
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundAccount:
-    """The account of an address, which existed or was created just now."""
-
-    user: ServiceUser
-    is_new: bool
-    is_anonymized: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Belonging:
-    """What decides whether an account is an organization's own.
-
-    `belongs_elsewhere` tells of memberships and service links outside the organization that the user has confirmed.
-    """
-
-    user: ServiceUser
-    created_by_organization_id: UUID | None
-    is_address_proved: bool
-    is_platform_owner: bool
-    role: str | None
-    belongs_elsewhere: bool
-
-    def is_own_of(self, organization_id: UUID) -> bool:
-        """Return whether the organization may change and delete the account (decisions 5.7)."""
-        return (
-            self.created_by_organization_id == organization_id
-            and not self.is_address_proved
-            and not self.is_platform_owner
-            and self.role not in {OWNER, ADMIN}
-            and not self.belongs_elsewhere
-        )
-
-
 def list_page(uow: UnitOfWork, *, limit: int, offset: int) -> ServiceUsersPage:
     """List the users of the service, the newest accounts first."""
     # Sent together with the statement that loads the caller, which decides whether the page is returned.
@@ -114,21 +79,21 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
     Repeating it changes nothing. No mail is sent.
     """
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
-    found = uow.service_users.find_or_create(
+    found = uow.own_accounts.find_or_create(
         _new_user(uow, normalize_email(email, uow.domain_names.to_ascii)), caller.organization_id
     )
     if found.is_anonymized:
         raise BadRequest.of_field("email", "This is not the address of a person.")
-    uow.service_users.link(caller, found.user.id, at=uow.now)
+    uow.service_users.link(caller, found.id, at=uow.now)
     if found.is_new:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
             organization_id=caller.organization_id,
-            user_id=str(found.user.id),
+            user_id=str(found.id),
             service_id=str(caller.service_id),
             api_key_id=str(caller.key_id),
         )
-    return found.user
+    return _service_user(found)
 
 
 def show(uow: UnitOfWork, user_id: UUID) -> ServiceUser:
@@ -145,23 +110,20 @@ def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser:
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
     address = normalize_email(email, uow.domain_names.to_ascii) if email is not None else None
     belonging = _lock(uow, caller, user_id)
-    before = belonging.user
-    if address is None or address == before.email:
-        return before
+    if address is None or address == belonging.email:
+        return _service_user(belonging)
     if not belonging.is_own_of(caller.organization_id):
         raise AccountShared
-    after = replace(before, email=address)
-    if not uow.users.set_email(user_id, address, verified_at=None, at=uow.now):
+    if not own_accounts.change_address(uow, user_id, address, api_key_id=str(caller.key_id)):
         raise AddressTaken
-    for purpose in TokenPurpose:
-        uow.one_time_tokens.withdraw(user_id, purpose, at=uow.now)
-    passwords.lock_out(uow, user_id, address)
-    uow.mfa_events.add(user_id, "email_changed", is_success=True, details={"api_key_id": str(caller.key_id)})
-    return after
+    return ServiceUser(id=user_id, email=address, created_at=belonging.created_at)
 
 
 def remove(uow: UnitOfWork, user_id: UUID) -> None:
-    """Delete one of the organization's own users for good; take from any other user what this service gave."""
+    """Delete one of the organization's own users for good; take from any other user what this service gave.
+
+    What the payment provider bills of it is ended there afterwards.
+    """
     caller = api_keys.authorize(uow, Permission.DELETE_USERS)
     belonging = _lock(uow, caller, user_id)
     is_own = belonging.is_own_of(caller.organization_id)
@@ -174,11 +136,15 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
         service_slug=caller.service_slug,
         deleted=is_own,
     )
+    subscription = uow.subscriptions.lock_current(caller.service_id, user_id)
+    if subscription is not None and subscription.is_live:
+        subscriptions.record_removed(uow, subscription)
     if is_own:
-        uow.service_users.delete_account(user_id)
+        uow.own_accounts.delete(user_id)
         return
     ended = uow.sessions.revoke_of_service(caller.service_id, user_id=user_id)
-    sessions.record_ended(uow, user_id, belonging.user.email, ended, service_id=str(caller.service_id))
+    sessions.record_ended(uow, user_id, belonging.email, ended, service_id=str(caller.service_id))
+    uow.billing_cancellations.drop_of_service_user(caller, user_id)
     uow.service_users.unlink(caller, user_id)
 
 
@@ -193,10 +159,16 @@ def add_milestones(uow: UnitOfWork) -> int:
 
 
 def _lock(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Belonging:
-    belonging = uow.service_users.lock(caller, user_id)
+    is_user = uow.service_users.lock(caller, user_id)
+    # After the lock: what the account belongs to may have changed while this waited.
+    belonging = uow.own_accounts.belonging(caller.organization_id, user_id) if is_user else None
     if belonging is None:
         raise ServiceUserUnknown
     return belonging
+
+
+def _service_user(account: Belonging | FoundAccount) -> ServiceUser:
+    return ServiceUser(id=account.id, email=account.email, created_at=account.created_at)
 
 
 def _new_user(uow: UnitOfWork, email: str) -> User:

@@ -81,7 +81,7 @@ class EndUserDetail:
     mfa_enabled: bool
     services: list[UsedService]
     sessions: SessionSummary
-    # Linking is not implemented yet.
+    # Always empty: accounts at external providers cannot be linked.
     linked_identities: list[LinkedIdentity] = field(default_factory=list[LinkedIdentity])
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.errors import BadRequest, Forbidden
+from core.errors import BadRequest
 from core.events.actions import AuditAction
 
 if TYPE_CHECKING:
@@ -95,8 +95,6 @@ def read_own(uow: UnitOfWork) -> OwnSubscription:
     caller = uow.caller
     if caller.service_slug is None or caller.service_plan is None:
         raise NoServiceContext
-    if not caller.belongs_to_context:
-        raise Forbidden("You no longer use this service. Sign in to it again.")
     plan = caller.service_plan
     return OwnSubscription(
         service=caller.service_slug,

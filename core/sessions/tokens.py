@@ -15,6 +15,8 @@ class TokenKind(StrEnum):
     PRE_AUTH = "pre-auth+jwt"
     ID = "JWT"
     LOGOUT = "logout+jwt"
+    # No credential: it says what an audit log contained (`core/audit/chain.py`).
+    AUDIT_HEAD = "audit-head+jwt"
 
 
 class SigningKeyUnknown(TokenInvalid):

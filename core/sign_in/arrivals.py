@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.organizations.access import MembershipSuspended
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.sign_in import recognition, risk
 
@@ -103,7 +104,7 @@ def _resolve(uow: UnitOfWork, user: User, destination: Destination) -> tuple[Org
     organization = find_organization(uow, destination.organization_slug)
     if organization is None:
         return None, None
-    if destination.service_slug is None and uow.members.of_user(organization.id, user.id) is None:
+    if destination.service_slug is None and not uow.members.has_access(organization.id, user.id):
         raise Forbidden("You are not a member of this organization.").because("not_a_member")
     if not organization.is_active:
         raise OrganizationNotActive
@@ -112,4 +113,7 @@ def _resolve(uow: UnitOfWork, user: User, destination: Destination) -> tuple[Org
     service = uow.services.by_slug(organization.id, destination.service_slug)
     if service is None:
         raise NotFound("This organization has no such service.").because("unknown_service")
+    if uow.members.is_suspended(organization.id, user.id):
+        # Who was deactivated by the directory has no access to the services either.
+        raise MembershipSuspended().because("suspended")
     return organization, service

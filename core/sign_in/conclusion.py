@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.accounts import addresses
+from core.accounts import addresses, closing
 from core.errors import Refusal
 from core.events import person_events
 from core.events.events import EventType
@@ -95,7 +95,7 @@ def _admit(
     uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination, of_unusable: SignInRefused
 ) -> AssessedSignIn | SignInRefused:
     """Return the assessed sign-in, or refuse an account that may not be used or a destination that is not open."""
-    if user is None or not user.is_active:
+    if user is None or not user.may_sign_in:
         return refuse(uow, user, proof.provider, destination, of_unusable, reason="deactivated")
     if not user.is_verified:
         if not proof.proves_address:
@@ -109,6 +109,7 @@ def _begin_session(
 ) -> SignInCompleted:
     sign_in.require_second_factor()
     user = sign_in.user
+    closing.reopen(uow, user)
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
     if sign_in.service is not None:
         uow.services.link_user(sign_in.service, user.id, at=uow.now)

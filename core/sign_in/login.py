@@ -57,7 +57,7 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
         id=attempt_id,
         user=found.user if found is not None else None,
         # The right password of a deactivated account is refused, and would be compared in less time than a wrong one.
-        password_hash=found.password_hash if found is not None and found.user.is_active else None,
+        password_hash=found.password_hash if found is not None and found.user.may_sign_in else None,
         decoys=decoys(),
     )
 
@@ -75,7 +75,7 @@ def finish(
     An attempt with a right password that is refused because of its destination counts for another minute.
     """
     user = attempt.user
-    if user is None or not user.is_active or not is_right:
+    if user is None or not user.may_sign_in or not is_right:
         return _refuse(uow, attempt, destination, reason=_reason(user))
     stored = uow.credentials.lock(user.id)
     if stored is None or stored.password_hash != attempt.password_hash:
@@ -106,4 +106,4 @@ def _refuse(uow: UnitOfWork, attempt: Attempt, destination: Destination, *, reas
 def _reason(user: User | None) -> str:
     if user is None:
         return "unknown_account"
-    return "wrong_password" if user.is_active else "deactivated"
+    return "wrong_password" if user.may_sign_in else "deactivated"

@@ -16,6 +16,7 @@ from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt
 from core.errors import NotFound
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination
+from core.webhooks import webhooks
 from core.webhooks.webhooks import SigningSecrets, WebhookUnknown
 
 if TYPE_CHECKING:
@@ -173,12 +174,13 @@ def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attem
 
     The answer 410 deactivates the webhook, unless it has another URL meanwhile.
     """
-    outcome = outcome_of(delivery, attempt, at=uow.now)
-    if not uow.webhook_deliveries.save(webhook.organization_id, webhook.id, outcome):
-        return None
+    # The webhook before the delivery: a deletion of the webhook takes their locks in this order.
     if attempt.status_code == GONE:
-        uow.webhooks.deactivate(webhook.organization_id, webhook.id, url=webhook.url)
-    return outcome
+        deactivated = uow.webhooks.deactivate(webhook.organization_id, webhook.id, url=webhook.url)
+        if deactivated is not None:
+            webhooks.record(uow, webhook.organization_id, "webhook_deactivated", deactivated)
+    outcome = outcome_of(delivery, attempt, at=uow.now)
+    return outcome if uow.webhook_deliveries.save(webhook.organization_id, webhook.id, outcome) else None
 
 
 def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> Outcome:

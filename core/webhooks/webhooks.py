@@ -9,9 +9,11 @@ import base64
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Webhook`
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, NotFound, all_valid
+from core.events.actions import AuditAction
 from core.events.events import EventType, EventTypeItem
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.outbound import checked_url
@@ -106,11 +108,16 @@ def create(
     """Create an active webhook; `allowed` are the private networks that the operator has opened to targets."""
     # Locked, so that the number of webhooks is the same when this one is added.
     organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    new_name, new_url, new_events = all_valid(
+        lambda: checked_name(name, characters_min=1),
+        lambda: checked_url(url, allowed),
+        lambda: _checked_events(events),
+    )
     webhook = Webhook(
         id=uow.randomness.new_id(),
-        name=checked_name(name, characters_min=1),
-        url=checked_url(url, allowed),
-        events=_checked_events(events),
+        name=new_name,
+        url=new_url,
+        events=new_events,
         is_active=True,
         created_at=uow.now,
         updated_at=uow.now,
@@ -120,6 +127,7 @@ def create(
     secret = new_secret(uow)
     if not uow.webhooks.add(organization.id, webhook, SigningSecrets(current=secret)):
         raise WebhookNameTaken
+    record(uow, organization.id, "webhook_created", webhook)
     return WebhookWithSecret(webhook=webhook, secret=secret)
 
 
@@ -148,9 +156,11 @@ def change(
     """
     organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
     # Invalid input is refused before an unknown webhook (decisions 1.6).
-    new_name = checked_name(wanted.name, characters_min=1) if wanted.name is not None else None
-    new_url = checked_url(wanted.url, allowed) if wanted.url is not None else None
-    new_events = _checked_events(wanted.events) if wanted.events is not None else None
+    new_name, new_url, new_events = all_valid(
+        lambda: checked_name(wanted.name, characters_min=1) if wanted.name is not None else None,
+        lambda: checked_url(wanted.url, allowed) if wanted.url is not None else None,
+        lambda: _checked_events(wanted.events) if wanted.events is not None else None,
+    )
     before = uow.webhooks.find(organization.id, webhook_id)
     if before is None:
         raise WebhookUnknown
@@ -168,6 +178,7 @@ def change(
         raise WebhookNameTaken
     if after.is_active and not before.is_active:
         uow.webhook_deliveries.make_due(organization.id, webhook_id)
+    record(uow, organization.id, "webhook_updated", after)
     return after
 
 
@@ -181,14 +192,34 @@ def rotate_secret(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookWithSe
     secret = new_secret(uow)
     rotated = SigningSecrets(current=secret, previous=before.current, previous_until=uow.now + ROTATION_OVERLAP)
     uow.webhooks.save_secrets(organization.id, webhook_id, rotated)
+    record(uow, organization.id, "webhook_secret_rotated", webhook)
     return WebhookWithSecret(webhook=webhook, secret=secret)
 
 
 def delete(uow: UnitOfWork, slug: str, webhook_id: UUID) -> None:
     """Delete a webhook and the history of its deliveries."""
-    organization = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization
-    if not uow.webhooks.remove(organization.id, webhook_id):
+    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    webhook = uow.webhooks.find(organization.id, webhook_id)
+    if webhook is None:
         raise WebhookUnknown
+    uow.webhooks.remove(organization.id, webhook_id)
+    record(uow, organization.id, "webhook_deleted", webhook)
+
+
+def record(uow: UnitOfWork, organization_id: UUID, change: str, webhook: Webhook) -> None:
+    """Record a change of a webhook, for which operations 6.3 has no action of its own."""
+    uow.record(
+        AuditAction.ORGANIZATION_UPDATED,
+        organization_id,
+        organization_id=organization_id,
+        change=change,
+        webhook_id=str(webhook.id),
+        webhook_name=webhook.name,
+        # Not the whole URL: its path or query may contain a secret.
+        webhook_host=urlsplit(webhook.url).hostname,
+        webhook_events=webhook.events,
+        is_active=webhook.is_active,
+    )
 
 
 def new_secret(uow: UnitOfWork) -> Secret:

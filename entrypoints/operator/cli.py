@@ -91,6 +91,16 @@ def _parser() -> argparse.ArgumentParser:
     billing.add_argument("subscription", nargs="?", help="the id that `gatehouse billing list` shows")
     billing.add_argument("--late", type=_positive, default=0, metavar="SECONDS", help="send its events so much later")
     billing.add_argument("--twice", action="store_true", help="send each of its events twice")
+    audit = command("audit", _audit, "Verify the audit logs of organizations.")
+    audit.add_argument("action", choices=["verify"], help="check that no entry was changed, removed or put in between")
+    audit.add_argument("organization", nargs="?", help="the slug of an organization (default: all organizations)")
+    audit.add_argument("--file", metavar="EXPORT", help="verify an export, without a database; - reads standard input")
+    audit.add_argument(
+        "--proof", metavar="PROOF", help="an earlier answer of audit-log/proof, in a file, to compare with"
+    )
+    audit.add_argument(
+        "--keys", metavar="JWKS", help="check signatures with these published keys: /.well-known/jwks.json, in a file"
+    )
     command("routes", _routes, "List every route and who may call it.")
     command("config", _config, "Show the effective settings, secrets masked.")
     login = command("login", _login, "Sign in to a running Gatehouse, in the browser.")
@@ -154,6 +164,21 @@ def _billing(settings: Settings, options: argparse.Namespace) -> int:
             options.subscription,
             late_seconds=options.late,
             is_twice=options.twice,
+            report=_print_line,
+        )
+    )
+
+
+def _audit(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints.operator import operations
+
+    return _operate(
+        lambda: operations.verify_audit_logs(
+            settings,
+            options.organization,
+            file=options.file,
+            proof=options.proof,
+            keys=options.keys,
             report=_print_line,
         )
     )

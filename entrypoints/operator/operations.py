@@ -1,4 +1,4 @@
-"""The operators' commands: migrations, keys, platform owners, user imports. Each prints what it did."""
+"""The operators' commands: migrations, keys, platform owners, user imports, audit logs. Each prints what it did."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform import owners
 from entrypoints import database, equipment, main, master_keys
+from entrypoints.operator.audit_verification import AuditVerification, NamedKeys, PresentKeys, Proof
 from entrypoints.operator.user_import import UserImportRun
 from entrypoints.refusals import CannotStart
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     Report = Callable[[str], None]
 
 PASSWORD_BYTES: Final = 12
+PROOF_BYTES_MAX: Final = 2**16
+KEYS_BYTES_MAX: Final = 2**20
 UP_TO_DATE: Final = "Nothing to do: the schema is up to date."
 
 
@@ -121,6 +124,44 @@ def import_users(settings: Settings, name: str, *, is_check: bool, report: Repor
             for sentence in importing.summary(is_check=is_check):
                 report(sentence)
     return 1 if importing.rejected else 0
+
+
+def verify_audit_logs(
+    settings: Settings,
+    organization: str | None,
+    *,
+    file: str | None,
+    proof: str | None,
+    keys: str | None,
+    report: Report,
+) -> int:
+    """Verify the logs in the database or an export; return 0 when every log fits, else 1.
+
+    `proof` and `keys` name files: an earlier proof, and the published keys that check signatures.
+    """
+    run = AuditVerification(sys.stderr)
+    if proof is not None:
+        with _opened(proof) as opened:
+            run.proof = Proof.parse(opened.read(PROOF_BYTES_MAX), where=proof)
+
+    if keys is not None:
+        with _opened(keys) as opened:
+            run.signatures = NamedKeys(equipment.kept_keys(opened.read(KEYS_BYTES_MAX), where=keys))
+
+    async def verify(connected: ConnectedInstallation) -> None:
+        if run.proof is not None and keys is None:
+            await connected.load_secrets()
+            run.signatures = PresentKeys(connected.installation.tokens, main.now())
+        await run.verify_database(connected.installation.database, organization)
+
+    if file is None:
+        with_installation(settings, verify)
+    else:
+        with _opened(file) as opened:
+            trio.run(run.verify_file, opened)
+    for sentence in run.summary():
+        report(sentence)
+    return 1 if run.broken else 0
 
 
 def _opened(name: str) -> AbstractContextManager[BinaryIO]:

@@ -1,4 +1,4 @@
-"""The style sheet, the script and the icon of the pages, at addresses that change with their content: cached forever.
+"""The style sheet, the scripts and the icon of the pages, at addresses that change with their content: cached forever.
 
 The style sheet is one file for browsers, `gatehouse.css`, and several here, joined in the order of `STYLES`.
 """
@@ -16,12 +16,12 @@ from entrypoints.web.credentials import public
 from entrypoints.web.documents import content_hash
 from entrypoints.web.routes import Routes
 
-routes = Routes("assets", "The style sheet, the script and the icon of the pages.")
+routes = Routes("assets", "The style sheet, the scripts and the icon of the pages.")
 
 FOLDER: Final = Path(__file__).parent / "assets"
 CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 # In the order of the cascade: what is more specific comes later.
-STYLES: Final = ("base.css", "layout.css", "components.css", "reference.css", "mailbox.css", "print.css")
+STYLES: Final = ("base.css", "layout.css", "components.css", "account.css", "reference.css", "mailbox.css", "print.css")
 _PATH: Final = "/assets/"
 _MEDIA_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -55,6 +55,7 @@ def _style_sheet() -> bytes:
 # Read once. A requested name is looked up here and never becomes a path of the file system.
 _BY_NAME: Final = {
     "gatehouse.css": _asset("gatehouse.css", _style_sheet()),
+    "new_passkey.js": _asset("new_passkey.js", (FOLDER / "scripts" / "new_passkey.js").read_bytes()),
     "passkeys.js": _asset("passkeys.js", (FOLDER / "scripts" / "passkeys.js").read_bytes()),
     "favicon.svg": _asset("favicon.svg", (FOLDER / "favicon.svg").read_bytes()),
 }

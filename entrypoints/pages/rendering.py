@@ -1,10 +1,13 @@
 """Renders pages from templates: every value is escaped, and the security policy forbids scripts.
 
-The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`.
+The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`; the texts are
+translated as `languages.py` says.
 """
 
 import base64
 from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
@@ -13,6 +16,7 @@ from markupsafe import Markup, escape
 from quart import Response
 
 from entrypoints.pages.assets import asset_address
+from entrypoints.pages.languages import ENGLISH, Language, language_of
 from entrypoints.web.answers import Media
 from entrypoints.web.browsers import form_token
 
@@ -36,10 +40,13 @@ _SCRIPT_POLICY: Final = "; script-src 'self'; connect-src 'self'"
 
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
-    """Return a page, which no cache stores."""
-    html = render(template, version=call.installation.version, **values)
+    """Return a page in the language of the request, which no cache stores."""
+    call.vary("Accept-Language")
+    html = render(template, language_of(call), version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
+    # A refusal's page gets none of the call's headers.
+    response.headers["Vary"] = call.headers["Vary"]
     return protected(response)
 
 
@@ -73,9 +80,9 @@ def leading_to(response: Response, source: str | None) -> Response:
     return response
 
 
-def render(template: str, **values: Any) -> str:
+def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
     """Fill in a template; raise `UndefinedError` when a value that it needs is missing."""
-    return TEMPLATES.get_template(template).render(values)
+    return templates(language).get_template(template).render(values)
 
 
 def protected(response: Response) -> Response:
@@ -100,14 +107,14 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
+def moment(time: datetime) -> Markup:
+    """Format a time for people, to the minute and in UTC."""
+    return Markup('<time datetime="{}">{}</time>').format(time.isoformat(), time.strftime("%Y-%m-%d %H:%M UTC"))
+
+
 def in_base64(text: str) -> str:
     """Return a text as the data of an address that carries it, such as a picture."""
     return base64.b64encode(text.encode()).decode()
-
-
-def untranslated(text: str, **values: object) -> Markup:
-    """Return a text of a template with its values, escaped."""
-    return Markup(text) % {name: escape(value) for name, value in values.items()}  # noqa: S704 - a literal of ours
 
 
 def _inline_parts(text: str) -> Iterator[Markup]:
@@ -115,8 +122,11 @@ def _inline_parts(text: str) -> Iterator[Markup]:
         yield Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
 
 
-def _environment() -> Environment:
+@cache
+def templates(language: Language) -> Environment:
+    """Return the templates, which are compiled for each language, with its texts as `_` and, by number, `ngettext`."""
     environment = Environment(
+        extensions=["jinja2.ext.i18n"],
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -130,11 +140,17 @@ def _environment() -> Environment:
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
     environment.filters["base64"] = in_base64
-    # For texts that are values, such as the message of a refusal.
-    environment.filters["known"] = str
+    environment.filters["moment"] = moment
+    # For words that are data, such as the name of a role.
+    environment.filters["known"] = language.known
+    environment.policies["ext.i18n.trimmed"] = True
     extended: Any = environment
-    extended.globals["_"] = untranslated
+    extended.globals["language"] = language
+    # The extension adds this method. A text may contain markup; the values in it are escaped.
+    extended.install_gettext_translations(language.translations, newstyle=True)
+    # The extension's own alias finds the function again at each call, which takes as long as the text itself.
+    extended.globals["_"] = extended.globals["gettext"]
     return environment
 
 
-TEMPLATES: Final = _environment()
+TEMPLATES: Final = templates(ENGLISH)

@@ -87,7 +87,7 @@ def answered(route: Route, value: Any, call: Call) -> Response:
     status = call.status or route.status
     if value is None:
         return empty(status, call.headers)
-    return Response(encode(value), status=status, headers=call.headers, content_type=JSON)
+    return Response(encode(value), status=status, headers=call.headers, content_type=route.answer_media_type)
 
 
 def empty(status: int, headers: dict[str, str]) -> Response:
@@ -111,20 +111,25 @@ def refused(refusal: Refusal, *, request_id: str, at: datetime, base_url: str) -
         request_id=request_id,
         details=_details(refusal, base_url),
     )
-    response = Response(encode(failure), status=refusal.code.status, content_type=JSON)
+    return Response(encode(failure), status=refusal.code.status, headers=refusal_headers(refusal), content_type=JSON)
+
+
+def refusal_headers(refusal: Refusal) -> dict[str, str]:
+    """Return the headers that the response for a refusal has, whatever the shape of its body."""
+    headers: dict[str, str] = {}
     if isinstance(refusal, TemporaryRefusal):
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+        headers["Retry-After"] = str(refusal.retry_after_seconds)
     if isinstance(refusal, UnsupportedContentCoding):
-        response.headers["Accept-Encoding"] = "identity"
+        headers["Accept-Encoding"] = "identity"
     if isinstance(refusal, MethodNotAllowed):
-        response.headers["Allow"] = ", ".join(refusal.allowed)
+        headers["Allow"] = ", ".join(refusal.allowed)
     if isinstance(refusal, OAuthRefusal):
-        response.headers["WWW-Authenticate"] = f'DPoP error="{refusal.error}"'
+        headers["WWW-Authenticate"] = f'DPoP error="{refusal.error}"'
     elif refusal.code in _CHALLENGES:
-        response.headers["WWW-Authenticate"] = _CHALLENGES[refusal.code]
+        headers["WWW-Authenticate"] = _CHALLENGES[refusal.code]
     if isinstance(refusal, NonceRequired):
-        response.headers["DPoP-Nonce"] = refusal.nonce
-    return response
+        headers["DPoP-Nonce"] = refusal.nonce
+    return headers
 
 
 def _details(refusal: Refusal, base_url: str) -> tuple[FieldProblem, ...]:

@@ -100,6 +100,7 @@ class Application(QuartTrio):
         self.routes = tuple(routes)
         require_distinct(self.routes)
         self._routes = {route.name: route for route in self.routes}
+        self._dialects = {route.dialect.path: route.dialect for route in self.routes if route.dialect is not None}
         self.url_map = _paths(tuple((route.rule, route.method, route.name) for route in self.routes))
 
     def create_url_adapter(self, request: Any) -> MapAdapter | None:
@@ -175,6 +176,10 @@ class Application(QuartTrio):
             return see_other(refusal.location)
         if request.route is not None and request.route.refusal_page is not None:
             return request.route.refusal_page(request.call, refusal)
+        # By the path, because the dialect holds as well where there is no route.
+        dialect = next((dialect for dialect in self._dialects.values() if dialect.has_path(request.path)), None)
+        if dialect is not None:
+            return dialect.refused(refusal)
         return self._refused(refusal, request.call.request_id)
 
     def _refused(self, refusal: Refusal, request_id: str) -> Response:
@@ -203,7 +208,16 @@ class Application(QuartTrio):
         await route.who.admit(call)
         if call.session_id is not None:
             call.limit_person()
+        if route.who.when_refused is None:
+            return await self._handle(route, request)
+        try:
+            return await self._handle(route, request)
+        except Refusal as refusal:
+            await route.who.when_refused(call, refusal)
+            raise
 
+    async def _handle(self, route: Route, request: GatehouseRequest) -> Response:
+        call = request.call
         path = cast("dict[str, str]", request.view_args)
         words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
         try:
@@ -231,8 +245,11 @@ class Application(QuartTrio):
             data = await self._body(route, request)
             if route.takes_form and request.mimetype == FORM:
                 arguments["body"] = decode_query(data, route.body, allows_repetition=False)
+            elif request.mimetype in route.documents:
+                arguments["body"] = route.body.of(data)
             else:
-                arguments["body"] = decode_body(data, route.body)
+                decode = decode_body if route.dialect is None else route.dialect.decode
+                arguments["body"] = decode(data, route.body)
         if route.form is not None:
             # The fields of a form are encoded like those of a query string.
             arguments["form"] = decode_query(await self._body(route, request), route.form)
@@ -244,7 +261,7 @@ class Application(QuartTrio):
         except HTTPException as error:
             raise as_refusal(error) from None
         content_type = request.mimetype
-        if data and content_type and content_type not in route.media_types:
+        if data and content_type and content_type not in route.accepted_media_types:
             raise UnsupportedMediaType(f"Send the body as {' or '.join(route.media_types)}.")
         return data
 

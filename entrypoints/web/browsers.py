@@ -143,13 +143,15 @@ async def sign_in_address(call: Call, wanted: BrowserReturn | None, *, page: str
     return f"{page}?{urlencode({'return_id': return_id.reveal()})}"
 
 
-async def recent(call: Call, minutes: int = 10) -> None:
-    """Lead a browser to sign in again, and back here, unless its user has done so within the last minutes.
+async def recent(call: Call, minutes: int = 10, *, page: str | None = None) -> None:
+    """Lead a browser to sign in again, and back, unless its user has done so within the last minutes.
 
-    Pages that change what matters begin with it (decisions 12.5).
+    Back is the page that is named, else the one of this request. Pages that change what matters begin with it
+    (decisions 12.5).
     """
     if not call.in_browser.is_recent(timedelta(minutes=minutes), at=call.installation.clock()):
-        raise SignInFirst(await sign_in_address(call, present_target(call), page=SIGN_IN_AGAIN))
+        target = BrowserReturn(target=page) if page is not None else present_target(call)
+        raise SignInFirst(await sign_in_address(call, target, page=SIGN_IN_AGAIN))
 
 
 def present_target(call: Call) -> BrowserReturn | None:

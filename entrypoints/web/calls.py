@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from core.errors import Refusal
     from core.openid.clients import PresentedClient
+    from core.scim.tokens import PresentedToken
     from core.services.api_keys import PresentedKey
     from core.sessions.browser_sessions import BrowserSession
     from entrypoints.installation import Installation
@@ -59,8 +60,10 @@ class Call:
         "is_https",
         "request",
         "request_id",
+        "scim_token",
         "session_id",
         "status",
+        "subject",
     )
 
     def __init__(
@@ -90,6 +93,10 @@ class Call:
         self.has_page = True
         # The API key of a route for the backends of services.
         self.api_key: PresentedKey | None = None
+        # The SCIM token of a route for the directories of organizations.
+        self.scim_token: PresentedToken | None = None
+        # What the body calls the user that the request is about, for the log of such a directory.
+        self.subject: str | None = None
         # Headers that the handler adds to its response.
         self.headers: dict[str, str] = {}
         # The cookies that the response sets or removes, by name.
@@ -114,10 +121,11 @@ class Call:
 
     @property
     def caller_name(self) -> str | None:
-        """What the log calls the caller: the id of a user, or the prefix of an API key."""
+        """What the log calls the caller: the id of a user, or the prefix of an API key or SCIM token."""
         if self.browser is not None:
             return str(self.browser.user_id)
-        return self.claims.get("sub") if self.api_key is None else self.api_key.prefix or None
+        key = self.api_key or self.scim_token
+        return self.claims.get("sub") if key is None else key.prefix or None
 
     @property
     def in_browser(self) -> BrowserSession:
@@ -146,10 +154,10 @@ class Call:
         assert person is not None, "a request without a user is counted for one"
         self._limiter.take((RateLimit.SIGNED_IN,), person)
 
-    def limit_key(self, key: PresentedKey, limit: RateLimit) -> None:
-        """Take one request from the bucket of an API key, whatever address it comes from."""
+    def limit_key(self, key_hash: bytes, limit: RateLimit) -> None:
+        """Take one request from the bucket of an API key or SCIM token, whatever address it comes from."""
         # By its hash, because others know the prefix and could empty the bucket.
-        self._limiter.take((limit,), key.key_hash.hex())
+        self._limiter.take((limit,), key_hash.hex())
 
     def limit_client(self, client: PresentedClient) -> None:
         """Take one request from the bucket of a client that authenticates, whatever address it comes from."""
@@ -203,5 +211,12 @@ class Call:
         """Remove a cookie from the browser."""
         self.set_cookie(name, "", lifetime=timedelta())
 
+    def vary(self, header: str) -> None:
+        """Say that the response depends on a header of the request, for caches."""
+        varies = self.headers.get("Vary")
+        self.headers["Vary"] = header if varies is None else f"{varies}, {header}"
+
     def _database(self) -> Database:
-        return self.installation.database.on_behalf_of(self.origin, self.session_id, self.client_id, self.api_key)
+        return self.installation.database.on_behalf_of(
+            self.origin, self.session_id, self.client_id, self.api_key, self.scim_token
+        )

@@ -80,6 +80,23 @@ COMPONENT_NAMES: Final = {
     "NewDevice": "DeviceAuthorization",
     "DeviceCodes": "DeviceAuthorizationCodes",
     "UserCode": "DeviceUserCode",
+    # Webhooks, the feed and the audit log
+    "WebhookChange": "WebhookUpdate",
+    "DeliveriesPage": "DeliveryList",
+    "FailedSince": "FailedDeliveriesQueueing",
+    "FeedPage": "EventList",
+    "ChainProof": "AuditLogProof",
+    # SCIM
+    "ScimTokenCreated": "CreatedScimToken",
+    "NewScimToken": "ScimTokenCreation",
+    "ProvisioningEntry": "ProvisioningLogEntry",
+    "UserSent": "ScimUserInput",
+    "NameSent": "ScimNameInput",
+    "EmailSent": "ScimEmailInput",
+    "GroupSent": "ScimGroupInput",
+    "MemberSent": "ScimMemberInput",
+    "PatchSent": "ScimPatch",
+    "OperationSent": "ScimPatchOperation",
     # The platform
     "GovernedOrganizations": "PlatformOrganizationList",
     "GovernedOrganization": "PlatformOrganization",

@@ -16,6 +16,8 @@ from core.billing import signatures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.organizations import access
 from core.rate_limits import RateLimit
+from core.scim import tokens as scim_tokens
+from core.scim.tokens import ScimTokenInvalid
 from core.services import access as service_access
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid
@@ -26,6 +28,7 @@ from entrypoints.web import browsers, dpop
 from entrypoints.web.browsers import SignInFirst
 
 if TYPE_CHECKING:
+    from core.errors import Refusal
     from core.organizations.access import Operation
     from core.services.api_keys import Permission
     from entrypoints.web.calls import Call
@@ -35,9 +38,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 _BEARER: Final = "bearer"
 _DPOP: Final = "dpop"
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
-# The names of the organization's path parameter in the interface documents.
+# The names of the path parameters of the organization and of the service in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
-# The name of the service's.
 SERVICE_PARAMETER: Final = "service_slug"
 
 
@@ -82,6 +84,7 @@ class CredentialKind(Enum):
 
 Admission: TypeAlias = "Callable[[Call], Awaitable[None]]"
 # Receives the text parameters of the path, such as the organization's slug.
+RefusalObserver: TypeAlias = "Callable[[Call, Refusal], Awaitable[None]]"
 AccessCheck: TypeAlias = "Callable[[Call, Mapping[str, str]], Awaitable[None]]"
 
 
@@ -97,6 +100,8 @@ class AccessPolicy:
     kind: CredentialKind
     admit: Admission
     before_refusing: AccessCheck | None = None
+    # Awaited with a refusal of an admitted request; it may raise another one instead.
+    when_refused: RefusalObserver | None = None
     # The operation that the user must be allowed in the organization of the path, if the path has one.
     operation: Operation | None = None
     # Whether a grant on the service of the path allows the operation as well.
@@ -112,6 +117,8 @@ class AccessPolicy:
     takes_browser: bool = False
     # Whether it changes the whole account, so that the token of a service that shares the account is refused.
     is_account_wide: bool = False
+    # The type of a body that is decoded by the handler, after it has verified the signature over its bytes.
+    signed_body: Any = None
 
     @property
     def leads_to_sign_in(self) -> bool:
@@ -293,14 +300,35 @@ def service_key(permission: Permission) -> Callable[[Handler], Handler]:
     return declare
 
 
+def scim_token(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
+    """Require a SCIM token; the use case decides with `tokens.authorize`, and refusals are observed."""
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.SCIM_TOKEN,
+                admit=_admit_scim_token,
+                before_refusing=_require_scim_token,
+                when_refused=when_refused,
+            ),
+        )
+
+    return declare
+
+
 def awaiting_second_factor(handler: Handler) -> Handler:
     """Require a pre-auth token; the handler reads it from the body when it is not in the header."""
     return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
 
 
-def signed_by_provider(handler: Handler) -> Handler:
-    """Require a signature header of the payment provider; the handler verifies it over the body."""
-    return _declared(handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=_admit_signature))
+def signed_by_provider(body: Any) -> Callable[[Handler], Handler]:
+    """Require a signature header of the payment provider; the handler verifies it over the body of this type."""
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=_admit_signature, signed_body=body))
+
+    return declare
 
 
 def signature_header(call: Call) -> str | None:
@@ -428,7 +456,20 @@ async def _admit_api_key(call: Call) -> None:
     if key is None:
         raise ApiKeyInvalid
     call.api_key = api_keys.presented(key)
-    call.limit_key(call.api_key, RateLimit.API_KEY)
+    call.limit_key(call.api_key.key_hash, RateLimit.API_KEY)
+
+
+async def _admit_scim_token(call: Call) -> None:
+    try:
+        token = bearer_value(_authorization(call))
+    except Unauthorized:
+        raise ScimTokenInvalid from None
+    call.scim_token = scim_tokens.presented(token)
+    call.limit_key(call.scim_token.token_hash, RateLimit.SCIM_TOKEN)
+
+
+async def _require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
+    await call.step(scim_tokens.authorize)
 
 
 async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:

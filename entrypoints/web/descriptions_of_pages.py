@@ -15,4 +15,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "return_id": _field("The id of a kept path, to open after signing in; valid once."),
     "stay": _field("Whether the browser stays signed in for 30 days.", **_BOX),
     "trust": _field("Whether this device is asked for no code for a while.", **_BOX),
+    "passkey_id": _field("The id of the passkey."),
+    "repeated": _field("The new password once more."),
+    "credential": _field("The answer of the browser, as `toJSON()` writes it."),
 }

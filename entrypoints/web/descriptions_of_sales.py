@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-_SCOPES: Final = "The OAuth scopes to ask {} for; null for none."
+_SCOPES: Final = "The OAuth scopes to ask {} for; null for its default ones."
 
 
 def _field(text: str, **keywords: Any) -> dict[str, Any]:
@@ -10,7 +10,7 @@ def _field(text: str, **keywords: Any) -> dict[str, Any]:
 
 
 _COUNT: Final = {"minimum": 0}
-_SECRET: Final = "The client secret, which is shown only once; null for a public service, which has none."  # noqa: S105 - a description
+_SECRET: Final = "The client secret, which is shown only once; left out for a public service, which has none."  # noqa: S105 - a description
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     # Services
@@ -54,10 +54,14 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "active_users_30d": _field("How many users signed in within the last 30 days.", **_COUNT),
     "new_users_30d": _field("How many users were added within the last 30 days.", **_COUNT),
     "total_logins_30d": _field("How many sign-ins there were within the last 30 days.", **_COUNT),
-    "active_subscriptions": _field("How many subscriptions are active.", **_COUNT),
-    "subscriptions_by_plan": _field("The active subscriptions of each plan."),
+    "active_subscriptions": _field("How many subscriptions are active or past due.", **_COUNT),
+    "subscriptions_by_plan": _field("The active and past due subscriptions of each plan."),
     "logins_by_provider": _field("The sign-ins of the last 30 days by each method."),
     # Billing
+    "ProviderEvent.id": _field("The event's id; an event is applied once, however often it comes.", examples=["evt_1"]),
+    "ProviderEvent.type": _field("What happened; types that are not handled are stored.", examples=["invoice.paid"]),
+    "ProviderEvent.data": _field("What the event is about."),
+    "livemode": _field("Whether the event is about live data; it is not used."),
     "success_url": _field(
         "Where the buyer returns after paying; `{CHECKOUT_SESSION_ID}` is replaced.",
         format="uri",

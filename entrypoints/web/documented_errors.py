@@ -38,7 +38,11 @@ CREDENTIAL_REFUSALS: Final[dict[CredentialKind, tuple[ErrorCode, ...]]] = {
         ErrorCode.FORBIDDEN,
         ErrorCode.RATE_LIMIT_EXCEEDED,
     ),
-    CredentialKind.SCIM_TOKEN: (ErrorCode.UNAUTHORIZED,),
+    CredentialKind.SCIM_TOKEN: (
+        ErrorCode.UNAUTHORIZED,
+        ErrorCode.ORGANIZATION_NOT_ACTIVE,
+        ErrorCode.RATE_LIMIT_EXCEEDED,
+    ),
     CredentialKind.SIGNATURE: (ErrorCode.UNAUTHORIZED,),
 }
 _BODY_REFUSALS: Final = (

@@ -45,10 +45,7 @@ def responses_of(route: Route, schemas: Schemas, errors: Errors) -> dict[str, An
     by_status = _answers(route, schemas)
     for group in error_groups(route):
         # A declared response takes precedence over errors with the same status.
-        if route.refusal_body is not None:
-            by_status.setdefault(str(group.status), errors.reference_to(group, route.refusal_body))
-        else:
-            by_status.setdefault(str(group.status), errors.reference(group, is_page=route.refusal_page is not None))
+        by_status.setdefault(str(group.status), errors.reference(group, route))
     return by_status
 
 
@@ -63,7 +60,7 @@ def _answers(route: Route, schemas: Schemas) -> dict[str, Any]:
             shapes[answer.status].append(schemas.of(answer.shape))
             several = shapes[answer.status]
             schema = several[0] if len(several) == 1 else {"anyOf": several}
-            response.setdefault("content", {})[JSON] = {"schema": schema}
+            response.setdefault("content", {})[answer.media_type] = {"schema": schema}
         elif answer.media_type is not None:
             response.setdefault("content", {})[answer.media_type] = _document(answer.media_type)
     return by_status
@@ -84,32 +81,40 @@ class Errors:
     responses: dict[str, Any] = field(default_factory=dict[str, Any])
     bodies: dict[str, Schema] = field(default_factory=dict[str, Schema])
 
-    def reference(self, group: ErrorGroup, *, is_page: bool) -> dict[str, str]:
+    def reference(self, group: ErrorGroup, route: Route) -> dict[str, str]:
         """Return a reference to the response with these codes; on a page it is HTML, unless JSON is requested."""
+        if route.dialect is not None:
+            return self._reference_to(group, route.dialect.failure, route.dialect.media_type)
+        if route.refusal_body is not None:
+            return self._reference_to(group, route.refusal_body, JSON)
+        is_page = route.refusal_page is not None
         self.bodies.setdefault(group.name, error_schema(group, self.schemas))
         name = f"{group.name}Page" if is_page else group.name
         if name not in self.responses:
             self.responses[name] = self._response(group, is_page=is_page)
         return {"$ref": _RESPONSES + name}
 
-    def reference_to(self, group: ErrorGroup, body: type[Any]) -> dict[str, str]:
+    def _reference_to(self, group: ErrorGroup, body: type[Any], media_type: str) -> dict[str, str]:
         """Return a reference to the response with these codes, whose body has a shape of its own."""
-        name = f"{group.name}As{body.__name__}"
+        failure = self.schemas.name_of(body)
+        name = f"{group.name}{failure}"
         if name not in self.responses:
-            response = _response(meanings(group))
-            if group.is_temporary:
-                response["headers"]["Retry-After"] = {"$ref": _HEADERS + "Retry-After"}
-            self.responses[name] = response | {"content": {JSON: {"schema": self.schemas.of(body)}}}
+            content = {media_type: {"schema": {"$ref": REFERENCE + failure}}}
+            self.responses[name] = self._described(group, is_page=False) | {"content": content}
         return {"$ref": _RESPONSES + name}
 
     def _response(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
+        response = self._described(group, is_page=is_page)
+        content = {JSON: {"schema": {"$ref": REFERENCE + group.name}}}
+        return response | {"content": {"text/html": _document("text/html"), **content} if is_page else content}
+
+    def _described(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
         response = _response(meanings(group))
         if group.is_temporary:
             response["headers"]["Retry-After"] = {"$ref": _HEADERS + "Retry-After"}
         if group.status == HTTPStatus.UNAUTHORIZED and not is_page:
             response["headers"]["WWW-Authenticate"] = {"$ref": _HEADERS + "WWW-Authenticate"}
-        content = {JSON: {"schema": {"$ref": REFERENCE + group.name}}}
-        return response | {"content": {"text/html": _document("text/html"), **content} if is_page else content}
+        return response
 
 
 def _response(description: str) -> dict[str, Any]:

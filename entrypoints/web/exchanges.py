@@ -1,23 +1,36 @@
 """One request and its response, between the server and the application.
 
 Quart-Trio would run two tasks and send the end of a response apart from the rest. This class handles the request in
-its own task, watches for a disconnect in a second one, and sends a response body in one message.
+its own task, watches for a disconnect in a second one, and sends a response body in one message. A body that is made
+while it is sent is sent in parts: the next part is made when the client has taken the one before it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
+import structlog
 import trio
 from quart.utils import encode_headers
 from quart.wrappers.response import DataBody
 from quart_trio.asgi import TrioASGIHTTPConnection
 
+from core.errors import Refusal
+
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterable
+    from contextlib import AbstractAsyncContextManager
+
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable
+    from quart import Response
     from quart.typing import ResponseTypes
 
+# For a whole body, and for making and sending one part of a body that is made while it is sent.
 RESPONSE_SECONDS_MAX: Final = 60.0
+# For all parts together: an export of the longest log takes an hour.
+PARTS_SECONDS_MAX: Final = 4 * 3600.0
+
+log = structlog.get_logger(__name__)
 
 
 class Exchange(TrioASGIHTTPConnection):
@@ -29,21 +42,45 @@ class Exchange(TrioASGIHTTPConnection):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.handle_messages, nursery, request, receive)
             response = await self.app.handle_request(request)
-            with trio.move_on_after(RESPONSE_SECONDS_MAX):
-                await self._send_response(send, response)
+            await self._send_response(send, response)
             nursery.cancel_scope.cancel()
 
     async def _send_response(self, send: ASGISendCallable, response: ResponseTypes) -> None:
         body = response.response
-        if not isinstance(body, DataBody):
-            await super()._send_response(send, response)
+        with trio.move_on_after(RESPONSE_SECONDS_MAX) as limit:
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": response.status_code,
+                    "headers": encode_headers(response.headers),
+                    "trailers": False,
+                }
+            )
+            if isinstance(body, DataBody):
+                await send({"type": "http.response.body", "body": body.data, "more_body": False})
+        if isinstance(body, DataBody) or limit.cancelled_caught:
             return
-        await send(
-            {
-                "type": "http.response.start",
-                "status": response.status_code,
-                "headers": encode_headers(response.headers),
-                "trailers": False,
-            }
-        )
-        await send({"type": "http.response.body", "body": body.data, "more_body": False})
+        # Without the last message the connection is closed, so the client sees that the body is incomplete.
+        if self.scope["method"] == "HEAD" or await _send_parts(send, cast("Response", response)):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send_parts(send: ASGISendCallable, response: Response) -> bool:
+    """Send a body as it is made; return whether it was sent completely and in time."""
+    with trio.move_on_after(PARTS_SECONDS_MAX):
+        async with cast("AbstractAsyncContextManager[AsyncIterable[bytes]]", response.response) as body:
+            parts = aiter(body)
+            while True:
+                with trio.move_on_after(RESPONSE_SECONDS_MAX) as limit:
+                    try:
+                        part = await anext(parts, None)
+                    except Refusal as refusal:
+                        log.warning("response.cut_short", error_code=refusal.code.name)
+                        return False
+                    if part is None:
+                        return True
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+                if limit.cancelled_caught:
+                    break
+    log.warning("response.cut_short", seconds=RESPONSE_SECONDS_MAX)
+    return False

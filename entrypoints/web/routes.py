@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from core.errors import Refusal
     from entrypoints.web.calls import Call
+    from entrypoints.web.dialects import Dialect
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 
@@ -72,6 +73,7 @@ class Route:
     takes_form: bool = False
     # Whether pages of every origin may read the response.
     allows_any_origin: bool = False
+    dialect: Dialect | None = None
 
     @property
     def name(self) -> str:
@@ -85,13 +87,32 @@ class Route:
 
     @property
     def sent(self) -> Any:
-        """The type of the JSON body or of the form; None when the route takes neither."""
-        return self.body if self.body is not None else self.form
+        """The type of the JSON body or of the form; None when the route takes neither.
+
+        A body whose bytes are signed is only described here: its handler decodes it.
+        """
+        return next((shape for shape in (self.body, self.form, self.who.signed_body) if shape is not None), None)
 
     @property
     def media_type(self) -> str:
         """The media type of what is sent."""
-        return JSON if self.form is None else FORM
+        return self.answer_media_type if self.form is None else FORM
+
+    @property
+    def answer_media_type(self) -> str:
+        """The media type of what is answered, unless the answer has its own."""
+        return JSON if self.dialect is None else self.dialect.media_type
+
+    @property
+    def accepted_media_types(self) -> frozenset[str]:
+        """The media types of what is accepted."""
+        accepted = frozenset({*self.media_types, *self.documents})
+        return accepted if self.dialect is None else self.dialect.also_accepted | accepted
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The media types of which the body may be sent as it is, in place of JSON."""
+        return getattr(self.body, "documents", ())
 
     @property
     def media_types(self) -> tuple[str, ...]:
@@ -112,6 +133,7 @@ class Routes:
     description: str
     refusal_page: RefusalPage | None = None
     refusal_body: type[Any] | None = None
+    dialect: Dialect | None = None
     routes: list[Route] = field(default_factory=list[Route])
 
     def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
@@ -177,6 +199,7 @@ class Routes:
                     refuses=refuses,
                     refusal_page=self.refusal_page,
                     refusal_body=self.refusal_body,
+                    dialect=self.dialect,
                     **others,
                 )
             )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, Union, cast,
 import msgspec
 from msgspec import inspect
 
-from entrypoints.web.answers import JSON, Failure, Media, Status
+from entrypoints.web.answers import Failure, Media, Status
 from entrypoints.web.component_names import COMPONENT_NAMES
 from entrypoints.web.descriptions import FIELDS
 
@@ -48,10 +48,11 @@ class Schemas:
         answered: list[Any] = [Failure]
         queries: list[Any] = []
         for route in routes:
-            sent += [shape for shape in (route.body, route.form) if shape is not None]
+            sent += [route.sent] if route.sent is not None else []
             queries += [route.query] if route.query is not None else []
             answered += [answer.shape for answer in answers(route) if answer.shape is not None]
             answered += [route.refusal_body] if route.refusal_body is not None else []
+            answered += [route.dialect.failure] if route.dialect is not None else []
         # The classes inside the shapes are added, so that each of them is found by its type.
         shapes = [*answered, *sent, *queries]
         all_shapes = list(dict.fromkeys([*shapes, *inner_classes(shapes)]))
@@ -187,7 +188,7 @@ def _answer(route: Route, annotation: Any) -> Answer:
         return Answer(status=status, media_type=media)
     if shape is None or shape is type(None):
         return Answer(status=status)
-    return Answer(status=status, media_type=JSON, shape=shape)
+    return Answer(status=status, media_type=route.answer_media_type, shape=shape)
 
 
 def inner_classes(shapes: Iterable[Any]) -> list[Any]:

@@ -25,6 +25,7 @@ from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
 from ops.benchmarks.openid import openid
 from ops.benchmarks.operations import BARE, OPERATIONS
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
+from ops.benchmarks.saml import saml
 from ops.benchmarks.scale import TIMES, scale
 from ops.benchmarks.sign_in import sign_in
 
@@ -46,6 +47,7 @@ STANDING: Final = {
     "billing": billing,
     "webhooks": deliveries,
     "openid": openid,
+    "saml": saml,
 }
 
 

@@ -24,6 +24,7 @@ JSON_HEADERS: Final = {"Content-Type": "application/json"}
 # The placeholder in a header or body for the word of each request.
 WORD: Final = "{word}"
 SERVICE_USERS: Final = "/api/service/users"
+SCIM_USERS: Final = "/scim/v2/Users"
 BEARER: Final = {"Authorization": f"Bearer {WORD}"}
 
 
@@ -96,6 +97,14 @@ OPERATIONS: Final = (
         body=json.dumps({"email": WORD}).encode(),
         setup=people.as_backend_with_new_users,
         cpu_ratio_max=4.0,
+    ),
+    # The token, then a page of users of the default size among all of them, and the one who has a userName.
+    Operation(name="directory, 100 users", path=SCIM_USERS, setup=people.as_directory, cpu_ratio_max=3.0),
+    Operation(
+        name="directory, one user",
+        path=SCIM_USERS,
+        setup=people.as_directory_that_looks_for_a_user,
+        cpu_ratio_max=2.0,
     ),
     # Every request exchanges the token that the one before it returned.
     Operation(

@@ -6,11 +6,13 @@ import json
 import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import psycopg
 
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from core.scim import tokens
 from ops.seeding.copying import seed
 from ops.seeding.population import PASSWORD, Plan, address, slug
 
@@ -26,6 +28,10 @@ LOGIN_EVENTS: Final = 5_000
 # Together they give the largest organization more members than a page holds.
 ORGANIZATIONS: Final = 20
 MEMBERSHIPS: Final = 200
+# The number of the organization that has everybody as a member, by its directory.
+DIRECTORY: Final = 1
+# In a database that is made for the measurement and deleted after it.
+DIRECTORY_TOKEN: Final = f"scim_live_bench0_{'b' * 43}"
 # How many different users sign in during a load before the first signs in again; wrk gets their addresses as a list.
 SAMPLE: Final = 1_000
 # Tokens that are valid once are lost with the last answers of a load, and wrk uses one for a test request.
@@ -50,7 +56,43 @@ def seed_users(
     )
     with EmbeddedPostgres(data_folder) as url, psycopg.connect(url, autocommit=True) as connection:
         seed(connection, plan, say)
+        _provision(connection)
     return replace(service, people=users, members=plan.members().size(0))
+
+
+def _provision(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    """Make everybody a member of one organization, whose directory has described them."""
+    connection.execute(
+        """
+        INSERT INTO memberships (id, organization_id, user_id, role, created_at)
+        SELECT gen_random_uuid(), o.id, u.id, 'member', u.created_at
+        FROM   organizations o CROSS JOIN users u
+        WHERE  o.slug = %s
+        ON CONFLICT (organization_id, user_id) DO NOTHING
+        """,
+        (slug(DIRECTORY),),
+    )
+    connection.execute(
+        """
+        INSERT INTO scim_profiles (organization_id, user_id, user_name, external_id, given_name, family_name,
+                                   updated_at)
+        SELECT m.organization_id, u.id, u.email, u.id::text, 'Ada', 'Lovelace', u.created_at
+        FROM   organizations o
+        JOIN   memberships m ON m.organization_id = o.id
+        JOIN   users u       ON u.id = m.user_id
+        WHERE  o.slug = %s
+        """,
+        (slug(DIRECTORY),),
+    )
+    token = tokens.presented(DIRECTORY_TOKEN)
+    connection.execute(
+        """
+        INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, created_at)
+        SELECT gen_random_uuid(), id, 'bench', %s, %s, created_at FROM organizations WHERE slug = %s
+        """,
+        (token.prefix, token.token_hash, slug(DIRECTORY)),
+    )
+    connection.execute("VACUUM (ANALYZE) memberships, scim_profiles")
 
 
 def sample(server: RunningServer, count: int) -> list[str]:
@@ -99,6 +141,17 @@ def as_backend_with_new_users(operation: Operation, server: RunningServer, conne
     load = secrets.token_hex(4)
     emails = [f"new-{load}-{number}@example.com" for number in range(NEW_USERS)]
     return replace(as_backend(operation, server, connections), words=emails)
+
+
+def as_directory(operation: Operation, _server: RunningServer, _connections: int) -> Operation:
+    """Send the SCIM token of the organization that has everybody as a member."""
+    return replace(operation, headers={**operation.headers, "Authorization": f"Bearer {DIRECTORY_TOKEN}"})
+
+
+def as_directory_that_looks_for_a_user(operation: Operation, server: RunningServer, connections: int) -> Operation:
+    """As `as_directory`, and look for a user in the middle of the list by the userName."""
+    found = quote(f'userName eq "{address(server.people // 2).upper()}"')
+    return replace(as_directory(operation, server, connections), path=f"{operation.path}?filter={found}")
 
 
 def with_refresh_tokens(operation: Operation, server: RunningServer, connections: int) -> Operation:

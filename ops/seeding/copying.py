@@ -61,6 +61,9 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
             _fill(connection, table, say, is_frozen=is_fresh)
     for table in filled:
         _vacuum(connection, table.name, say)
+    if plan.memberships:
+        _count_members(connection)
+        _vacuum(connection, "membership_totals", say)
     if plan.end_users:
         _count_service_users(connection, say)
         _vacuum(connection, "service_user_milestones", say)
@@ -107,6 +110,19 @@ def _vacuum(connection: RawConnection, name: str, say: Say) -> None:
     say(f"{name}: vacuum and statistics")
     # Not only ANALYZE: old rows of a real database are vacuumed, and autovacuum must not run during the measurements.
     connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.Identifier(name)))
+
+
+def _count_members(connection: RawConnection) -> None:
+    """Count the members of the organizations: where many were copied, the trigger has counted none of them."""
+    connection.execute(
+        """
+        INSERT INTO membership_totals (organization_id, members, changes, changed_at)
+        SELECT   organization_id, count(*), 1, max(created_at)
+        FROM     memberships
+        GROUP BY organization_id
+        ON CONFLICT (organization_id) DO UPDATE SET members = excluded.members
+        """
+    )
 
 
 def _count_service_users(connection: RawConnection, say: Say) -> None:

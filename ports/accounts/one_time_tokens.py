@@ -1,5 +1,6 @@
 """Port for stored one-time tokens."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -12,6 +13,10 @@ class OneTimeTokens(Protocol):
 
     def add(self, token: OneTimeToken, token_hash: bytes) -> None:
         """Store a token."""
+        ...
+
+    def add_each(self, tokens: Sequence[tuple[OneTimeToken, bytes]]) -> None:
+        """Store several tokens with their hashes, in one statement."""
         ...
 
     def find(self, token_hash: bytes, purpose: TokenPurpose) -> OneTimeToken | None:

@@ -41,6 +41,10 @@ class Users(Protocol):
         """Store the new state of a locked account, except its address."""
         ...
 
+    def set_closed(self, user_id: UUID, *, at: datetime | None) -> None:
+        """Close an account, or reopen it with None."""
+        ...
+
     def remove(self, user_id: UUID) -> None:
         """Delete an account with everything that refers to it; the logs keep what it did."""
         ...

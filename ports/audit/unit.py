@@ -4,7 +4,9 @@ from typing import Protocol
 
 from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
+from ports.audit.chain import AuditChains
 from ports.audit.platform_audit_log import PlatformAuditLog
+from ports.audit.siem import SiemStreams
 
 
 class AuditUnit(Protocol):
@@ -15,6 +17,12 @@ class AuditUnit(Protocol):
 
     @property
     def audit_log(self) -> AuditLog: ...
+
+    @property
+    def audit_chains(self) -> AuditChains: ...
+
+    @property
+    def siem_streams(self) -> SiemStreams: ...
 
     @property
     def analytics(self) -> Analytics: ...

@@ -32,3 +32,10 @@ class BillingGateway(Protocol):
         Raise `BillingRateLimited` when the provider asks to wait.
         """
         ...
+
+    async def cancel_subscription(self, subscription_id: str) -> None:
+        """End a subscription at once; one that has ended, or that the provider does not have, stays as it is.
+
+        Raise `BillingRateLimited` when the provider asks to wait.
+        """
+        ...

@@ -13,7 +13,7 @@ from core.deferred import Deferred
 
 
 class BillingSubscriptions(Protocol):
-    """The provider's subscriptions by its ids, each each with at most one subscription of a user."""
+    """The provider's subscriptions by its ids, each with at most one subscription of a user."""
 
     def defer_known(self, subscription_id: str, customer_id: str | None) -> Deferred[Known]:
         """Lock a subscription until the transaction ends, and query what is stored about it.
@@ -44,7 +44,11 @@ class BillingSubscriptions(Protocol):
         ...
 
     def is_purchasable(self, binding: Binding) -> bool:
-        """Return whether organization, service, plan and user exist and belong together."""
+        """Return whether organization, service, plan and user exist and belong together; they are locked then."""
+        ...
+
+    def is_undeliverable(self, binding: Binding) -> bool:
+        """Return whether the organization has deleted the service or the user of a purchase."""
         ...
 
     def buyer(self, binding: Binding) -> Buyer | None:

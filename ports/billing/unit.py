@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from ports.billing.cancellations import BillingCancellations
 from ports.billing.checkout import BillingCheckouts
 from ports.billing.customers import BillingCustomers
 from ports.billing.events import BillingEvents
@@ -11,6 +12,9 @@ from ports.billing.subscriptions import BillingSubscriptions
 
 class BillingUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
+
+    @property
+    def billing_cancellations(self) -> BillingCancellations: ...
 
     @property
     def billing_checkouts(self) -> BillingCheckouts: ...

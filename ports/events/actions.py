@@ -25,7 +25,9 @@ class AuditEntries(Protocol):
         """Add an entry."""
         ...
 
-    def add_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
+    def add_each(
+        self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], details: Mapping[str, Any], /
+    ) -> None:
         """Add one entry for each pair of organization and target id, in one statement, without an actor."""
         ...
 

@@ -31,10 +31,10 @@ class EventsUnit(Protocol):
         """Add an audit entry and publish the event of the same name, both with these details."""
         ...
 
-    def record_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
+    def record_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /, **details: Any) -> None:
         """Record an action for each pair of organization and target id, in two statements, without an actor.
 
-        The event's data name the target, as `invitation_id` does.
+        The event's data name the target, as `invitation_id` does, and the key or token of the caller.
         """
         ...
 

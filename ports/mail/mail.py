@@ -11,6 +11,10 @@ from core.mail.mail import Mail, MailMessage, RenderedMail
 class MailOutbox(Protocol):
     """Mails to be sent. Their values may hold links that sign users in, so they are stored encrypted."""
 
+    def add_each(self, mails: Sequence[Mail]) -> None:
+        """Store several mails, in one statement."""
+        ...
+
     def add(self, mail: Mail) -> None:
         """Queue a mail and, after the commit, wake the courier."""
         ...
@@ -47,6 +51,10 @@ class MailCounts(Protocol):
 
         Concurrent transactions that count under the same key wait for each other.
         """
+        ...
+
+    def add_each(self, keys: Sequence[bytes], mails_max: int, period: timedelta, *, at: datetime) -> Sequence[bytes]:
+        """Count a mail under each of these different keys, in order; return those under which it was counted."""
         ...
 
 

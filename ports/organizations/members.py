@@ -17,7 +17,10 @@ class Members(Protocol):
         ...
 
     def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
-        """List the ids of the organizations of which a user is a confirmed member; for None the list is empty."""
+        """List the ids of the organizations of which a user is a confirmed member; for None the list is empty.
+
+        Those where the user is suspended are left out.
+        """
         ...
 
     def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
@@ -41,6 +44,14 @@ class Members(Protocol):
 
     def find(self, organization_id: UUID, user_id: UUID) -> Member | None:
         """Return a member of an organization; None when the user is not a member."""
+        ...
+
+    def has_access(self, organization_id: UUID, user_id: UUID) -> bool:
+        """Return whether a user is a member of an organization who is not suspended."""
+        ...
+
+    def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
+        """Return whether a user is a member of an organization who is suspended."""
         ...
 
     def count(self, organization_id: UUID) -> int:

@@ -39,7 +39,7 @@ class Organizations(Protocol):
         ...
 
     def of_member(self, user_id: UUID) -> Sequence[OrganizationOfMine]:
-        """List the organizations of which a user is a member, by slug."""
+        """List the organizations of which a user is a member who is not suspended, by slug."""
         ...
 
     def detail(self, organization: Organization) -> OrganizationDetail:

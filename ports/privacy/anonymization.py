@@ -18,6 +18,13 @@ class Anonymization(Protocol):
         """Return an account, or None; until this transaction ends, no other can write a row that refers to it."""
         ...
 
+    def lock_next_closed(self, *, closed_before: datetime) -> Subject | None:
+        """Return the account that was closed first, locked as by `lock`; None when none was closed until then.
+
+        An account that another transaction has locked, or that is a member of an organization, is passed over.
+        """
+        ...
+
     def hold(self, user_id: UUID) -> bool:
         """Return whether an account exists and is not anonymized; it cannot be until this transaction ends."""
         ...

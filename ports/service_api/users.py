@@ -4,9 +4,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.accounts.users import User
 from core.deferred import Deferred
-from core.service_api.users import Belonging, FoundAccount, ServiceUser, ServiceUsersPage
+from core.service_api.users import ServiceUser, ServiceUsersPage
 from core.services.api_keys import ServiceCaller
 
 
@@ -24,13 +23,6 @@ class ServiceUsers(Protocol):
         """Return a user of a service; None for any other account."""
         ...
 
-    def find_or_create(self, user: User, organization_id: UUID) -> FoundAccount:
-        """Return the account of an address, created by this organization if there was none, in one statement.
-
-        Of two concurrent calls for an address, one creates the account and the other returns it.
-        """
-        ...
-
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
         """Make an account a user of the service who has not signed in to it; one who is keeps the times."""
         ...
@@ -39,19 +31,15 @@ class ServiceUsers(Protocol):
         """Return whether an account is a user of the service; it remains one until this transaction ends."""
         ...
 
-    def lock(self, caller: ServiceCaller, user_id: UUID) -> Belonging | None:
-        """Lock the account of a user of the service against every row that would refer to it, and return it.
+    def lock(self, caller: ServiceCaller, user_id: UUID) -> bool:
+        """Lock the account of a user of the service against every row that would refer to it.
 
-        None when it is no user of the service.
+        Return False when it is no user of the service.
         """
         ...
 
     def unlink(self, caller: ServiceCaller, user_id: UUID) -> None:
         """Delete what a user has of the service: the link, the subscriptions and the sign-ins."""
-        ...
-
-    def delete_account(self, user_id: UUID) -> None:
-        """Delete an account with everything that belongs to it, and the mails to its address."""
         ...
 
     def count_changes(self, limit: int) -> int:

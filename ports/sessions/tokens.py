@@ -31,6 +31,14 @@ class TokenSigner(Protocol):
         ...
 
 
+class SignatureVerifier(Protocol):
+    """Verifies signatures by keys that were published at some time, without the installation."""
+
+    def verify_signature(self, token: str, *, kind: TokenKind) -> None:
+        """Raise `TokenInvalid` unless one of the keys signed this token of this kind."""
+        ...
+
+
 class KeyRing(Protocol):
     """The published keys in the memory of one process."""
 

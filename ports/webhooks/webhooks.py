@@ -38,8 +38,8 @@ class Webhooks(Protocol):
         """Store the secrets of a webhook."""
         ...
 
-    def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> None:
-        """Switch a webhook off that still has this URL, whatever else was changed about it."""
+    def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> Webhook | None:
+        """Switch an active webhook off that still has this URL, and return it; None when there is none."""
         ...
 
     def remove(self, organization_id: UUID, webhook_id: UUID) -> bool:

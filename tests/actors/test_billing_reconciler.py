@@ -237,6 +237,18 @@ async def test_an_unusable_answer_changes_nothing_and_is_asked_for_later(
     assert reads(provider) == 2
 
 
+@pytest.mark.parametrize("date", ["yesterday", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", ""])
+async def test_an_answer_with_an_unusable_date_is_read(
+    shop: Seller, reconciler: BillingReconciler, provider: PaymentProvider, date: str
+) -> None:
+    provider.misbehave(200, shop.subscription("past_due"), headers={"Date": date})
+    shop.world.clock.advance(SILENCE_MAX)
+
+    await reconciler.reconcile()
+
+    assert shop.state() == ("pro", "past_due")
+
+
 async def test_a_provider_that_asks_to_wait_stops_the_pass_and_frees_the_lease(
     shop: Seller, reconciler: BillingReconciler, provider: PaymentProvider
 ) -> None:

@@ -14,6 +14,7 @@ from actors.housekeeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_S
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform.housekeeping import Leftover, sweep
+from core.privacy.closed_accounts import forget_next
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
@@ -33,12 +34,19 @@ class FakeDatabase:
 
     def __init__(self, **rows: int) -> None:
         self.rows = rows
+        self.closed_accounts = 0
         self.failure: Exception | None = None
         self.swept: list[tuple[float, str]] = []
         self.kept_for: dict[Leftover, timedelta] = {}
 
-    async def transact(self, use_case: object, leftover: Leftover, kept_for: timedelta, limit: int) -> int:
+    async def transact(self, use_case: object, *arguments: Any) -> int:
+        if use_case is forget_next:
+            self.closed_accounts -= 1
+            return self.closed_accounts >= 0
         assert use_case is sweep
+        return await self.sweep(*arguments)
+
+    async def sweep(self, leftover: Leftover, kept_for: timedelta, limit: int) -> int:
         await trio.lowlevel.checkpoint()
         if self.failure is not None:
             raise self.failure
@@ -89,6 +97,19 @@ async def test_many_rows_are_deleted_in_batches_with_pauses(
     assert [(line["event"], line["table"], line["rows"]) for line in lines] == [
         ("housekeeping.swept", "sessions", 3 * BATCH_ROWS_MAX + 7)
     ]
+
+
+async def test_closed_accounts_whose_time_is_over_are_forgotten_one_by_one(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    fake = FakeDatabase()
+    fake.closed_accounts = 3
+    nursery.start_soon(housekeeper(fake, metrics).run)
+
+    with capture_logs() as lines:
+        await trio.sleep(PERIOD_SECONDS / 2)
+
+    assert lines == [{"event": "housekeeping.accounts_forgotten", "accounts": 3, "log_level": "info"}]
 
 
 async def test_an_unavailable_database_is_retried_after_a_period(

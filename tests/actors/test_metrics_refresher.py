@@ -60,7 +60,12 @@ class FakePorts:
         raise AssertionError("the refresher called step() instead of read()")
 
     def on_behalf_of(
-        self, origin: object, session_id: object = None, client_id: object = None, api_key: object = None
+        self,
+        origin: object,
+        session_id: object = None,
+        client_id: object = None,
+        api_key: object = None,
+        scim_token: object = None,
     ) -> Database:
         return self
 

@@ -225,6 +225,17 @@ def test_the_users_of_services_are_counted_with_and_without_triggers(
     assert one(connection, "SELECT count(*) FROM service_user_changes") == 0
 
 
+@pytest.mark.parametrize("bulk_rows_min", [1, 1_000_000])
+def test_the_members_of_organizations_are_counted_with_and_without_triggers(
+    connection: RawConnection, bulk_rows_min: int
+) -> None:
+    seed_quietly(connection, bulk_rows_min=bulk_rows_min)
+
+    counted = connection.execute("SELECT organization_id, members FROM membership_totals")
+    present = connection.execute("SELECT organization_id, count(*) FROM memberships GROUP BY organization_id")
+    assert sorted(counted.fetchall()) == sorted(present.fetchall())
+
+
 def test_many_rows_come_without_indexes_which_are_the_same_afterwards(connection: RawConnection) -> None:
     burdens = row_of(connection, BURDENS)
     few = replace(PLAN, audit_entries=20)

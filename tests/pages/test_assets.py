@@ -15,6 +15,7 @@ STYLES_FOLDER = FOLDER / "styles"
 STYLE_SHEET = b"\n".join((STYLES_FOLDER / name).read_bytes() for name in STYLES)
 CONTENTS = {
     "gatehouse.css": STYLE_SHEET,
+    "new_passkey.js": (FOLDER / "scripts" / "new_passkey.js").read_bytes(),
     "passkeys.js": (FOLDER / "scripts" / "passkeys.js").read_bytes(),
     "favicon.svg": (FOLDER / "favicon.svg").read_bytes(),
 }
@@ -22,7 +23,7 @@ CONTENTS = {
 
 def test_every_file_of_the_folder_is_served() -> None:
     assert {file.name for file in FOLDER.iterdir()} == {"favicon.svg", "scripts", "styles"}
-    assert {file.name for file in (FOLDER / "scripts").iterdir()} == {"passkeys.js"}
+    assert {file.name for file in (FOLDER / "scripts").iterdir()} == {"new_passkey.js", "passkeys.js"}
     assert {file.name for file in STYLES_FOLDER.iterdir()} == set(STYLES)
 
 

@@ -13,11 +13,14 @@ from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
-from tests import specimen
+from tests import axe, specimen
 from tests.browser import Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Literal
+
+    from playwright.sync_api import ViewportSize
 
     from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
-WIDE = {"width": 1280, "height": 900}
-PHONE = {"width": 320, "height": 640}
+WIDE: "ViewportSize" = {"width": 1280, "height": 900}
+PHONE: "ViewportSize" = {"width": 320, "height": 640}
 CONTRAST_MIN = 4.5
 CONTRAST_OF_LARGE_TEXT_MIN = 3.0
 TAB_STOPS_CHECKED = 25
@@ -42,6 +45,13 @@ ONE_COLUMN = """
 <form>{{ ui.field("email", "Address", type="email", hint="Yours.", problem="This is not one.") }}
 {{ ui.field("name", "Name", required=false) }}
 {{ ui.button("Go on") }}{{ ui.button("Back", href="/", quiet=true) }}</form>
+{{ ui.checkbox("trust", "Trust this device", hint="For 30 days.") }}
+{% call ui.panel("things", "Things", lead="What there is.") %}{% call ui.rows("Things") %}
+{% set badges = [("good", "On"), ("warning", "Soon"), ("bad", "Off"), ("info", "New")] %}
+{% call ui.row("A thing", about=["Since yesterday"], badges=badges) %}
+{{ ui.button("Remove", quiet=true, danger=true) }}{% endcall %}{% endcall %}{% endcall %}
+{% call ui.panel("nothing", "Nothing", danger=true) %}{{ ui.empty("Nothing here yet.") }}
+{{ ui.button("Close", danger=true) }}{% endcall %}
 {{ ui.facts([("Plan", "Team"), ("A rather long name of a fact", "averylongvaluewithoutanyblankinit@example.com")]) }}
 {{ ui.code("curl http://localhost:8000/a/path/that/is/longer/than/a/telephone/is/wide", "A command") }}
 {{ ui.table("People", ["Name", "Address", "Role"], [["Ada", "ada.lovelace.the.first@example.com", "owner"]]) }}
@@ -151,6 +161,45 @@ def test_the_background_follows_the_colour_scheme(site: Site, watch: "Callable[.
 
     assert backgrounds["dark"] < 3 * 40
     assert backgrounds["light"] > 3 * 215
+
+
+@every_page
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(
+    site: Site, watch: "Callable[..., Watched]", path: str, scheme: "Literal['light', 'dark']"
+) -> None:
+    page = watch(viewport=PHONE, color_scheme=scheme).page
+    page.goto(site.url + path)
+
+    assert axe.violations(page) == []
+
+
+def test_axe_finds_a_field_without_a_label(site: Site, watch: "Callable[..., Watched]") -> None:
+    page = watch(viewport=PHONE).page
+    page.goto(site.url + "/pieces/card")
+
+    page.evaluate("document.querySelector('label').remove()")
+
+    assert [violation.partition(":")[0] for violation in axe.violations(page)] == ["label"]
+
+
+@every_page
+@pytest.mark.parametrize("viewport", [PHONE, WIDE])
+def test_a_page_turns_in_a_language_from_right_to_left(
+    site: Site, watch: "Callable[..., Watched]", path: str, viewport: "ViewportSize"
+) -> None:
+    page = watch(viewport=viewport).page
+    page.goto(site.url + path)
+    before = page.locator("h1").bounding_box()
+
+    page.evaluate("document.documentElement.dir = 'rtl'")
+
+    after = page.locator("h1").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert page.evaluate("getComputedStyle(document.querySelector('h1')).direction") == "rtl"
+    assert viewport["width"] - (after["x"] + after["width"]) == pytest.approx(before["x"], abs=1)
 
 
 @every_page

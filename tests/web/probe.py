@@ -23,13 +23,15 @@ from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
+from adapters.saml.messages import LxmlSamlMessages
 from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
-from tests.application import CHEAP, VERSION, ReportedActors, event_receiver, mail_renderer
+from tests.application import CHEAP, TLS, VERSION, ReportedActors, event_receiver, mail_renderer
 from tests.clock import SettableClock
 
 if TYPE_CHECKING:
@@ -73,7 +75,12 @@ class NoDatabase:
     """The port `Database` for tests that must not use one."""
 
     def on_behalf_of(
-        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+        self,
+        origin: Origin,
+        session_id: object = None,
+        client_id: object = None,
+        api_key: object = None,
+        scim_token: object = None,
     ) -> NoDatabase:
         """Return the same database."""
         return self
@@ -119,9 +126,11 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        saml=LxmlSamlMessages(processors=1),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),
+        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
 
 

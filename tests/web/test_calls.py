@@ -21,7 +21,12 @@ class RecordingDatabase:
     origin: Origin = BACKGROUND
 
     def on_behalf_of(
-        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+        self,
+        origin: Origin,
+        session_id: object = None,
+        client_id: object = None,
+        api_key: object = None,
+        scim_token: object = None,
     ) -> "RecordingDatabase":
         """Return a recorder for that origin."""
         return replace(self, origin=origin)

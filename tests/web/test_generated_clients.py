@@ -87,6 +87,7 @@ def test_a_generated_python_client_signs_in_with_and_without_a_second_factor(
 ) -> None:
     generator = peer("openapi-python-client")
     package = ["--meta", "none", "--output-path", "gatehouse_client", "--fail-on-warning"]
+    package += ["--config", str(generator.files / "config.yml")]
 
     generated = generator.run("openapi-python-client", "generate", "--path", str(document), *package, folder=tmp_path)
     used = generator.run(

@@ -212,7 +212,7 @@ async def test_no_request_is_answered_with_500(installation: Installation) -> No
 
         assert answer.status < 500
         assert len(answer.headers.getlist("X-Request-Id")) == 1
-        if answer.status >= 400 and not answer.headers["Content-Type"].startswith("text/html"):
+        if answer.status >= 400 and answer.headers["Content-Type"].startswith("application/json"):
             envelope = answer.json
             # The endpoints of OAuth have the shape of their RFC (decisions 1.2).
             if "error_description" in envelope:

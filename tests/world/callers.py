@@ -15,6 +15,7 @@ from core.secrets import hash_token
 from core.sessions.tokens import TokenKind
 from tests.world.backend import insert_key
 from tests.world.builder import new_id
+from tests.world.directory import insert_scim_token
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -167,6 +168,7 @@ def insert_callers(world: World) -> Callers:
             "api_key_id": str(insert_key(world, globex, till.id, f"sk_globex_{'g' * 43}")),
             "plan_id": str(world.plan(globex, till.id)),
             "session_id": str(sessions[Caller.OTHER_OWNER]),
+            "token_id": str(insert_scim_token(world, globex, f"scim_live_globex_{'g' * 43}")),
         },
     )
 

@@ -13,6 +13,7 @@ from tests.world.hooks import Hooks
 from tests.world.inviter import Inviter, insert_inviter
 from tests.world.passkeys import Keyring
 from tests.world.platform import PLATFORM_OWNER, Platform
+from tests.world.saml import SamlService, SamlWorld
 from tests.world.second_factors import Person
 from tests.world.victim import Victim
 from tests.world.visitor import Visitor
@@ -77,6 +78,18 @@ async def inviter(world: World) -> Inviter:
 def keyring(world: World) -> Keyring:
     """A user's passkeys."""
     return Keyring(world)
+
+
+@pytest.fixture
+def saml(world: World) -> SamlWorld:
+    """A maker of services with SAML."""
+    return SamlWorld(world)
+
+
+@pytest.fixture
+async def saml_shop(team: Team, saml: SamlWorld) -> SamlService:
+    """A service of the team with SAML."""
+    return await saml.service(team.organization_id, team.slug)
 
 
 @pytest.fixture

@@ -29,6 +29,13 @@ class Records:
         [[value]] = self.rows(query, *values)
         return value
 
+    def has_lock_waiter(self) -> bool:
+        """Return whether a connection waits for a lock."""
+        waiting = (
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return self.value(waiting) > 0
+
     def user_id(self, email: str) -> UUID:
         """Return the id of the account with an address."""
         return self.value("SELECT id FROM users WHERE email = %s", email)

@@ -11,6 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -32,6 +33,25 @@ class PostgresOneTimeTokens(Aggregate):
                 Jsonb(token.data),
                 token.created_at,
                 token.expires_at,
+            ),
+        )
+
+    def add_each(self, tokens: Sequence[tuple[OneTimeToken, bytes]]) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO one_time_tokens (token_hash, purpose, user_id, email, data, created_at, expires_at)
+            SELECT *
+            FROM   unnest(%s::bytea[], %s::text[], %s::uuid[], %s::text[], %s::jsonb[], %s::timestamptz[],
+                          %s::timestamptz[])
+            """,
+            (
+                [token_hash for _, token_hash in tokens],
+                [token.purpose for token, _ in tokens],
+                [token.user_id for token, _ in tokens],
+                [token.email for token, _ in tokens],
+                [Jsonb(token.data) for token, _ in tokens],
+                [token.created_at for token, _ in tokens],
+                [token.expires_at for token, _ in tokens],
             ),
         )
 

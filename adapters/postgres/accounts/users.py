@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 
 _ACCOUNT: Final = """
-    SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, mfa_enabled_at
+    SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
+           mfa_enabled_at
     FROM   users
 """
 _STORED: Final = """
-    SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, mfa_enabled_at,
-           password_hash
+    SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
+           mfa_enabled_at, password_hash
     FROM   users
 """
 # From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts
@@ -104,6 +105,9 @@ class PostgresUsers(Aggregate):
             """,
             (user.email_verified_at, user.is_platform_owner, user.updated_at, user.deactivated_at, user.id),
         )
+
+    def set_closed(self, user_id: UUID, *, at: datetime | None) -> None:
+        self._connection.execute_later("UPDATE users SET closed_at = %s WHERE id = %s", (at, user_id))
 
     def remove(self, user_id: UUID) -> None:
         self._connection.execute_later("DELETE FROM users WHERE id = %s", (user_id,))

@@ -10,9 +10,7 @@ from adapters.postgres.billing.facts import facts_as_json
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.billing.customers import METHOD_EFFECTS, MethodEntry
-from core.billing.histories import HISTORICAL
-from core.billing.provider_events import NOTICES, Effect
-from core.services.subscriptions import LIVE, SubscriptionStatus
+from core.billing.provider_events import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +21,7 @@ if TYPE_CHECKING:
 
 # More than a subscription of ten years has.
 HISTORY_ENTRIES_MAX: Final = 2_000
-_HISTORICAL: Final = [effect.value for effect in HISTORICAL]
-_NOTICES: Final = [effect.value for effect in NOTICES]
 _METHODS: Final = [effect.value for effect in METHOD_EFFECTS]
-_FINAL: Final = [status.value for status in SubscriptionStatus if status not in LIVE]
 
 
 class PostgresBillingEvents(Aggregate):

@@ -30,18 +30,19 @@ if TYPE_CHECKING:
 
 # More than a subscription of ten years has.
 HISTORY_ENTRIES_MAX: Final = 2_000
-_HISTORICAL: Final = [effect.value for effect in HISTORICAL]
-_NOTICES: Final = [effect.value for effect in NOTICES]
-_FINAL: Final = [status.value for status in SubscriptionStatus if status not in LIVE]
+# As array literals, because psycopg takes a tenth of a millisecond to encode a list, for every event anew.
+_HISTORICAL: Final = f"{{{','.join(effect.value for effect in HISTORICAL)}}}"
+_NOTICES: Final = f"{{{','.join(effect.value for effect in NOTICES)}}}"
+_FINAL: Final = f"{{{','.join(status.value for status in SubscriptionStatus if status not in LIVE)}}}"
 
 HISTORY: Final = """
     SELECT   id AS event_id, occurred_at, effect, facts, billing_customer_id
     FROM     billing_events
     WHERE    billing_subscription_id = %(id)s
-      AND    (effect = ANY (%(notices)s) AND NOT is_noticed
-              OR effect = ANY (%(historical)s)
+      AND    (effect = ANY (%(notices)s::text[]) AND NOT is_noticed
+              OR effect = ANY (%(historical)s::text[])
                  AND (effect = 'ended'
-                      OR facts ->> 'status' = ANY (%(final)s)
+                      OR facts ->> 'status' = ANY (%(final)s::text[])
                       OR (SELECT organization_id IS NULL FROM billing_subscriptions WHERE id = %(id)s)
                       OR occurred_at >= coalesce((SELECT max(occurred_at)
                                                   FROM   billing_events
@@ -67,6 +68,17 @@ CURRENT: Final = """
     JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
     WHERE  b.billing_subscription_id = %s
     FOR    NO KEY UPDATE OF b
+"""
+UNDELIVERABLE: Final = """
+    SELECT
+    WHERE  EXISTS (SELECT FROM audit_entries
+                   WHERE  organization_id = %(organization_id)s AND target_type = 'service'
+                     AND  target_id = %(service_id)s::uuid::text AND action = 'service.deleted')
+       OR  EXISTS (SELECT FROM users WHERE id = %(user_id)s AND anonymized_at IS NOT NULL)
+       OR  NOT EXISTS (SELECT FROM users WHERE id = %(user_id)s)
+           AND EXISTS (SELECT FROM audit_entries
+                       WHERE  organization_id = %(organization_id)s AND target_type = 'user'
+                         AND  target_id = %(user_id)s::uuid::text AND action = 'user.removed')
 """
 
 
@@ -96,7 +108,9 @@ class PostgresBillingSubscriptions(Aggregate):
         self._connection.execute_later(
             """
             UPDATE billing_subscriptions
-            SET    customer_id = %(customer_id)s, organization_id = %(organization_id)s, service_id = %(service_id)s,
+            SET    customer_id = %(customer_id)s,
+                   mode = (SELECT mode FROM billing_customers WHERE id = %(customer_id)s),
+                   organization_id = %(organization_id)s, service_id = %(service_id)s,
                    plan_id = %(plan_id)s, user_id = %(user_id)s,
                    outcome = %(outcome)s, read_facts = %(read_facts)s, read_as_of = %(read_as_of)s,
                    check_at = %(check_at)s, updated_at = %(now)s
@@ -176,14 +190,29 @@ class PostgresBillingSubscriptions(Aggregate):
         )
 
     def is_purchasable(self, binding: Binding) -> bool:
+        # Locked, because the account or the service may be deleted at this moment.
         found = self._connection.execute(
             """
             SELECT
             FROM   services s
             JOIN   plans p ON p.organization_id = s.organization_id AND p.service_id = s.id
-            WHERE  s.organization_id = %s AND s.id = %s AND p.id = %s AND EXISTS (SELECT FROM users WHERE id = %s)
+            JOIN   users u ON u.id = %s AND u.anonymized_at IS NULL
+            WHERE  s.organization_id = %s AND s.id = %s AND p.id = %s
+            FOR    KEY SHARE OF s, u
             """,
-            (binding.organization_id, binding.service_id, binding.plan_id, binding.user_id),
+            (binding.user_id, binding.organization_id, binding.service_id, binding.plan_id),
+        )
+        return found.fetchone() is not None
+
+    def is_undeliverable(self, binding: Binding) -> bool:
+        # An id that the organization never had proves nothing, so the audit log tells what it has deleted.
+        found = self._connection.execute(
+            UNDELIVERABLE,
+            {
+                "organization_id": binding.organization_id,
+                "service_id": binding.service_id,
+                "user_id": binding.user_id,
+            },
         )
         return found.fetchone() is not None
 

@@ -51,12 +51,14 @@ class PostgresAuditEntries(Aggregate):
             ),
         )
 
-    def add_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
+    def add_each(
+        self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], details: Mapping[str, Any], /
+    ) -> None:
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent,
                                        success, details, created_at)
-            SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, %s, %s, true, '{}', %s
+            SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, %s, %s, true, %s, %s
             FROM   unnest(%s::uuid[], %s::uuid[], %s::uuid[]) AS entry (id, organization_id, target_id)
             """,
             (
@@ -64,6 +66,7 @@ class PostgresAuditEntries(Aggregate):
                 action.target_type.value,
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
+                Jsonb(details),
                 self._transaction.now,
                 [self._transaction.randomness.new_id() for _ in targets],
                 [organization_id for organization_id, _ in targets],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -54,13 +54,34 @@ class PostgresMailOutbox(Aggregate):
                 mail.organization_id,
                 mail.message.to,
                 mail.message.template.value,
-                self._transaction.vault.seal(
-                    json.dumps(dict(mail.message.values), ensure_ascii=False).encode(), row=mail.id, **_SEALED_COLUMN
-                ),
+                self._sealed(mail),
                 mail.state.value,
                 mail.attempts,
                 mail.due_at,
                 mail.created_at,
+            ),
+        )
+        self._transaction.bells.add(Bell.MAIL)
+
+    def add_each(self, mails: Sequence[Mail]) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+                               created_at)
+            SELECT *
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::integer[],
+                          %s::timestamptz[], %s::timestamptz[])
+            """,
+            (
+                [mail.id for mail in mails],
+                [mail.organization_id for mail in mails],
+                [mail.message.to for mail in mails],
+                [mail.message.template.value for mail in mails],
+                [self._sealed(mail) for mail in mails],
+                [mail.state.value for mail in mails],
+                [mail.attempts for mail in mails],
+                [mail.due_at for mail in mails],
+                [mail.created_at for mail in mails],
             ),
         )
         self._transaction.bells.add(Bell.MAIL)
@@ -174,6 +195,10 @@ class PostgresMailOutbox(Aggregate):
             last_error=row["last_error"],
         )
 
+    def _sealed(self, mail: Mail) -> bytes:
+        values = json.dumps(dict(mail.message.values), ensure_ascii=False).encode()
+        return self._transaction.vault.seal(values, row=mail.id, **_SEALED_COLUMN)
+
     def _fail_unreadable(self, mail_id: UUID) -> None:
         # The sealed values stay, in case the key is found.
         self._connection.execute_later(
@@ -188,21 +213,27 @@ class PostgresMailOutbox(Aggregate):
         )
 
 
+_COUNT: Final = """
+    INSERT INTO mail_counts AS counted (key, sent_at, expires_at)
+    SELECT key, ARRAY[%(at)s::timestamptz], %(at)s + %(period)s FROM unnest(%(keys)s::bytea[]) AS key
+    ON CONFLICT (key) DO UPDATE
+    SET   sent_at = (%(at)s || counted.sent_at)[:%(mails_max)s], expires_at = excluded.expires_at
+    WHERE coalesce(counted.sent_at[%(mails_max)s] <= %(at)s - %(period)s, true)
+    RETURNING key
+"""
+
+
 class PostgresMailCounts(Aggregate):
     """The port `MailCounts`."""
 
+    def add_each(self, keys: Sequence[bytes], mails_max: int, period: timedelta, *, at: datetime) -> Sequence[bytes]:
+        counted = self._connection.cursor(row_factory=scalar_row)
+        values = {"keys": list(keys), "at": at, "period": period, "mails_max": mails_max}
+        return counted.execute(_COUNT, values).fetchall()
+
     def add(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
         # The update locks the row and reads its newest version, so of two racers for the last place one is refused.
-        is_counted = self._connection.execute(
-            """
-            INSERT INTO mail_counts AS counted (key, sent_at, expires_at)
-            VALUES (%(key)s, ARRAY[%(at)s::timestamptz], %(at)s + %(period)s)
-            ON CONFLICT (key) DO UPDATE
-            SET   sent_at = (%(at)s || counted.sent_at)[:%(mails_max)s], expires_at = excluded.expires_at
-            WHERE coalesce(counted.sent_at[%(mails_max)s] <= %(at)s - %(period)s, true)
-            """,
-            {"key": key, "at": at, "period": period, "mails_max": mails_max},
-        ).rowcount
+        is_counted = self.add_each([key], mails_max, period, at=at)
         if is_counted:
             return None
         [oldest] = self._connection.cursor(row_factory=scalar_row).execute(

@@ -44,6 +44,7 @@ CONTEXT: Final = f"""
            pm.role              AS path_membership_role,
            pm.created_at        AS path_membership_created_at,
            pm.id IS NOT NULL AND pm.confirmed_at IS NULL AS is_unconfirmed,
+           pm.suspended_at IS NOT NULL AS is_suspended,
            pr.permissions       AS path_permissions
     {LIVE}
     LEFT   JOIN organizations p       ON p.slug = %s
@@ -68,7 +69,9 @@ class PostgresAccess(Aggregate):
         )
 
 
-def _context(*, is_unconfirmed: bool, path_permissions: list[str] | None, **columns: Any) -> AccessContext:
+def _context(
+    *, is_unconfirmed: bool, is_suspended: bool, path_permissions: list[str] | None, **columns: Any
+) -> AccessContext:
     organization, membership = _pop(columns, _ORGANIZATION), _pop(columns, _MEMBERSHIP)
     return AccessContext(
         caller=caller_row(**columns),
@@ -76,6 +79,7 @@ def _context(*, is_unconfirmed: bool, path_permissions: list[str] | None, **colu
         membership=Membership(**membership) if membership["id"] is not None else None,
         custom_permissions=path_permissions,
         is_unconfirmed=is_unconfirmed,
+        is_suspended=is_suspended,
     )
 
 

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 # Memberships are read from an index alone, so that rows before the page are never fetched. There is at least one row,
 # for the total and the tier. With and without a role these are two statements, because one plan for both would use no
-# index well. An unconfirmed membership does not show that its user is a platform owner.
+# index well. An unconfirmed membership does not show that its user is a platform owner. An index of the suspended ones
+# tells who is, because the other index does not.
 _COLUMNS: Final = """
     t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
     m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email,
     u.is_platform_owner AND m.confirmed_at IS NOT NULL AS is_platform_owner,
-    u.deactivated_at IS NULL AS is_active
+    u.deactivated_at IS NULL
+    AND NOT EXISTS (SELECT FROM memberships s
+                    WHERE  s.organization_id = m.organization_id AND s.user_id = m.user_id
+                      AND  s.suspended_at IS NOT NULL) AS is_active
 """
 PAGE_OF_ALL: Final = f"""
     SELECT    (SELECT count(*) FROM memberships WHERE organization_id = %(organization_id)s) AS total, {_COLUMNS}
@@ -78,7 +82,7 @@ class PostgresMembers(Aggregate):
             """
             SELECT   organization_id
             FROM     memberships
-            WHERE    user_id = %s AND confirmed_at IS NOT NULL
+            WHERE    user_id = %s AND confirmed_at IS NOT NULL AND suspended_at IS NULL
             ORDER BY organization_id
             """,
             (user_id,),
@@ -119,7 +123,8 @@ class PostgresMembers(Aggregate):
             .execute(
                 """
                 SELECT m.id, m.organization_id AS org_id, m.user_id, m.role, m.created_at,
-                       u.email, u.is_platform_owner, u.deactivated_at IS NULL AS is_active
+                       u.email, u.is_platform_owner,
+                       u.deactivated_at IS NULL AND m.suspended_at IS NULL AS is_active
                 FROM   memberships m
                 JOIN   users u ON u.id = m.user_id
                 WHERE  m.organization_id = %s AND m.user_id = %s
@@ -132,10 +137,33 @@ class PostgresMembers(Aggregate):
     def count(self, organization_id: UUID) -> int:
         [counted] = (
             self._connection.cursor(row_factory=scalar_row)
-            .execute("SELECT count(*) FROM memberships WHERE organization_id = %s", (organization_id,))
+            .execute(
+                "SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0)",
+                (organization_id,),
+            )
             .fetchall()
         )
         return counted
+
+    def has_access(self, organization_id: UUID, user_id: UUID) -> bool:
+        [has_access] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM memberships
+                           WHERE  organization_id = %s AND user_id = %s AND suspended_at IS NULL)
+            """,
+            (organization_id, user_id),
+        )
+        return has_access
+
+    def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
+        [is_suspended] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM memberships
+                           WHERE  organization_id = %s AND user_id = %s AND suspended_at IS NOT NULL)
+            """,
+            (organization_id, user_id),
+        )
+        return is_suspended
 
     def add(self, membership: Membership, *, is_confirmed: bool) -> bool:
         return (

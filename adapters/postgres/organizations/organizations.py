@@ -53,7 +53,7 @@ _OF_MEMBER: Final = """
     FROM     memberships m
     JOIN     organizations o ON o.id = m.organization_id
     JOIN     tiers t         ON t.id = o.tier_id
-    WHERE    m.user_id = %s
+    WHERE    m.user_id = %s AND m.suspended_at IS NULL
     ORDER BY o.slug
 """
 OF_MEMBER: Final = f"SELECT {ORGANIZATION}, {_TIER_AND_MEMBERSHIP} {_OF_MEMBER}"

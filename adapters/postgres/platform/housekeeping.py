@@ -94,6 +94,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.SAML_REQUESTS: """
+        DELETE FROM saml_requests
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     saml_requests
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.AUTHORIZATION_CODES: """
         DELETE FROM authorization_codes
         WHERE  code_hash = ANY (ARRAY(
@@ -124,6 +134,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.SAML_LOGOUTS: """
+        DELETE FROM saml_logouts
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     saml_logouts
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.MAIL_COUNTS: """
         DELETE FROM mail_counts
         WHERE  key = ANY (ARRAY(
@@ -140,6 +160,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             SELECT   id
             FROM     billing_checkouts
             WHERE    created_at <= %s
+            ORDER BY created_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.BILLING_CANCELLATIONS: """
+        DELETE FROM billing_cancellations
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     billing_cancellations
+            WHERE    created_at <= %s AND due_at IS NULL
             ORDER BY created_at
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
@@ -169,6 +199,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
         WHERE  id = ANY (ARRAY(
             SELECT   id
             FROM     webhook_deliveries
+            WHERE    created_at <= %s
+            ORDER BY created_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.SCIM_LOG_ENTRIES: """
+        DELETE FROM scim_log_entries
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     scim_log_entries
             WHERE    created_at <= %s
             ORDER BY created_at
             LIMIT    %s

@@ -15,6 +15,7 @@ from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.mail.mail import opened_values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import TokenPurpose
+from core.audit.chain import DETAIL
 from core.credentials.mfa_events import MfaEvent
 from core.organizations.memberships import OWNER
 from core.privacy.anonymization import Affiliation, Subject, without_addresses
@@ -46,6 +47,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     # Its addresses may say anything about the buyer.
     "DELETE FROM billing_checkouts WHERE user_id = %(user_id)s",
     "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
+    "DELETE FROM scim_profiles WHERE user_id = %(user_id)s",
 )
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
     # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below. The
@@ -61,15 +63,27 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     """,
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
+    "UPDATE scim_log_entries SET user_name = NULL WHERE user_name = ANY (%(addresses)s)",
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a
-    SET    ip_address = %(ip_address)s, user_agent = %(user_agent)s
+    SET    ip_address = %(ip_address)s, user_agent = CASE WHEN a.user_agent IS NOT NULL THEN %(user_agent)s END
     FROM   invitations i
     WHERE  i.email = ANY (%(addresses)s)
       AND  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id::text
       AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
+    """,
+    # After the entries: an entry that was being sealed has its seal by now, and one that was not gets no salt of it.
+    """
+    UPDATE audit_seals s
+    SET    salts = s.salts - '{ip_address,user_agent}'::text[]
+    FROM   invitations i
+    JOIN   audit_entries a
+           ON  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id::text
+    WHERE  i.email = ANY (%(addresses)s)
+      AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
+      AND  s.organization_id = a.organization_id AND s.position = a.position
     """,
     """
     UPDATE invitations
@@ -80,15 +94,21 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     WHERE  email = ANY (%(addresses)s)
     """,
 )
-# Texts in logs; each row is found by the addresses in it or by its user.
+# Texts in the audit logs of organizations. The salts of the changed details are deleted too, so that no value can be
+# guessed by its digest, and the chain stays verifiable (`core/audit/chain.py`).
+DETAILS: Final = """
+    SELECT id, details FROM audit_entries
+    WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]
+"""
+CHANGE_DETAILS: Final = "UPDATE audit_entries SET details = %s WHERE id = %s"
+FORGET_DETAILS: Final = """
+    UPDATE audit_seals s
+    SET    salts = s.salts - %s::text[]
+    FROM   audit_entries e
+    WHERE  e.id = %s AND s.organization_id = e.organization_id AND s.position = e.position
+"""
+# Texts in other logs; each row is found by the addresses in it or by its user.
 WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
-    (
-        """
-        SELECT id, details FROM audit_entries
-        WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]
-        """,
-        "UPDATE audit_entries SET details = %s WHERE id = %s",
-    ),
     (
         """
         SELECT id, data FROM events
@@ -168,6 +188,21 @@ ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         """,
     ),
     (
+        # After the entries, for the reason given above.
+        """
+        SELECT id FROM audit_entries WHERE actor_user_id = %(user_id)s
+        UNION
+        SELECT id FROM audit_entries
+        WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
+        """,
+        """
+        UPDATE audit_seals s
+        SET    salts = s.salts - '{ip_address,user_agent}'::text[]
+        FROM   audit_entries e
+        WHERE  e.id = ANY (%(ids)s) AND s.organization_id = e.organization_id AND s.position = e.position
+        """,
+    ),
+    (
         "SELECT id FROM platform_audit_entries WHERE actor_user_id = %(user_id)s",
         """
         UPDATE platform_audit_entries
@@ -204,6 +239,26 @@ class PostgresAnonymization(Aggregate):
             self._connection.cursor(row_factory=kwargs_row(Subject))
             .execute(
                 "SELECT id, email, is_platform_owner, anonymized_at FROM users WHERE id = %s FOR UPDATE", (user_id,)
+            )
+            .fetchone()
+        )
+
+    def lock_next_closed(self, *, closed_before: datetime) -> Subject | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Subject))
+            .execute(
+                """
+                SELECT   id, email, is_platform_owner, anonymized_at
+                FROM     users u
+                WHERE    closed_at <= %s
+                  AND    NOT EXISTS (SELECT
+                                     FROM   memberships m
+                                     WHERE  m.user_id = u.id AND (m.confirmed_at IS NOT NULL OR m.role = %s))
+                ORDER BY closed_at
+                LIMIT    1
+                FOR UPDATE SKIP LOCKED
+                """,
+                (closed_before, OWNER),
             )
             .fetchone()
         )
@@ -269,7 +324,7 @@ class PostgresAnonymization(Aggregate):
                     UPDATE users
                     SET    email = %(email)s, email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL,
                            updated_at = %(at)s, deactivated_at = coalesce(deactivated_at, %(at)s),
-                           anonymized_at = %(at)s
+                           closed_at = NULL, anonymized_at = %(at)s
                     WHERE  id = %(user_id)s
                     """,
                     {"email": placeholder, "at": at, "user_id": user_id},
@@ -288,6 +343,7 @@ class PostgresAnonymization(Aggregate):
         values = _values(anonymous, user_id) | {"addresses": list(addresses), "marks": list(marks), "at": at}
         for statement in ADDRESSES:
             self._connection.execute(statement, values)
+        self._replace_in_details(addresses, anonymous, values)
         for find, change in WORDS:
             found = self._connection.execute(find, values).fetchall()
             self._connection.execute_each(
@@ -330,6 +386,18 @@ class PostgresAnonymization(Aggregate):
             ids = self._connection.cursor(row_factory=scalar_row).execute(find, values).fetchall()
             for start in range(0, len(ids), BATCH_ROWS_MAX):
                 self._connection.execute(change, values | {"ids": ids[start : start + BATCH_ROWS_MAX]})
+
+    def _replace_in_details(self, addresses: Sequence[str], anonymous: Anonymous, values: dict[str, Any]) -> None:
+        found: list[tuple[UUID, dict[str, Any]]] = self._connection.execute(DETAILS, values).fetchall()
+        changed = [(row, before, without_addresses(before, addresses, anonymous.email)) for row, before in found]
+        self._connection.execute_each(CHANGE_DETAILS, [(Jsonb(after), row) for row, _, after in changed])
+        self._connection.execute_each(
+            FORGET_DETAILS,
+            [
+                ([f"{DETAIL}{name}" for name, value in before.items() if after[name] != value], row)
+                for row, before, after in changed
+            ],
+        )
 
 
 def _values(anonymous: Anonymous, user_id: UUID) -> dict[str, Any]:

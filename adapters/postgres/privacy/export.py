@@ -33,7 +33,9 @@ class PostgresPrivacyExport(Aggregate):
                                   AND  confirmed_at IS NOT NULL)
                         OR EXISTS (SELECT
                                    FROM   service_users
-                                   WHERE  organization_id = owned.organization_id AND user_id = %(user_id)s))
+                                   WHERE  organization_id = owned.organization_id AND user_id = %(user_id)s
+                                     -- A link that a key made gives nothing until its user has signed in.
+                                     AND  last_login_at IS NOT NULL))
                 """,
                 {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},
             )

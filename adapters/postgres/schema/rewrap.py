@@ -41,11 +41,13 @@ class SealedColumn:
 SEALED_COLUMNS: Final = (
     SealedColumn("mails", "values_sealed", "id"),
     SealedColumn("invitations", "token_sealed", "id"),
+    SealedColumn("saml_certificates", "private_key_sealed", "id"),
     SealedColumn("server_secrets", "value_sealed", "name"),
     SealedColumn("signing_keys", "private_pem_sealed", "kid"),
     SealedColumn("totp_secrets", "secret_sealed", "user_id"),
     SealedColumn("webhooks", "secret_sealed", "id"),
     SealedColumn("webhooks", "previous_secret_sealed", "id"),
+    SealedColumn("siem_streams", "token_sealed", "id"),
 )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
-from core.service_api.users import Belonging, FoundAccount, ServiceUser, ServiceUsersPage
+from core.service_api.users import ServiceUser, ServiceUsersPage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
     from uuid import UUID
 
-    from core.accounts.users import User
     from core.deferred import Deferred
     from core.services.api_keys import ServiceCaller
 
@@ -94,35 +93,6 @@ PAGE: Final = f"""
                OFFSET   (SELECT skipped FROM milestone))
     {_SHOWN}
 """  # noqa: S608 - likewise
-FIND_OR_CREATE: Final = """
-    WITH existing AS MATERIALIZED (
-             -- Locked, because the account may be deleted at this moment.
-             SELECT id, email, created_at, anonymized_at FROM users WHERE email = %(email)s FOR KEY SHARE),
-         created AS (
-             INSERT INTO users (id, email, created_by_organization_id, created_at, updated_at)
-             SELECT %(id)s, %(email)s, %(organization_id)s, %(created_at)s, %(created_at)s
-             WHERE  NOT EXISTS (SELECT FROM existing)
-             -- A change to nothing, to read the account that a concurrent transaction created.
-             ON CONFLICT (email) DO UPDATE SET email = excluded.email
-             RETURNING id, email, created_at, anonymized_at)
-    SELECT id, email, created_at, id = %(id)s AS is_new, anonymized_at IS NOT NULL AS is_anonymized
-    FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
-"""
-# A link counts once its user has signed in to the service; until then only the organization knows of it.
-BELONGING: Final = """
-    SELECT u.id, u.email, u.created_at, u.created_by_organization_id,
-           u.email_verified_at IS NOT NULL AS is_address_proved, u.is_platform_owner,
-           (SELECT role
-            FROM   memberships
-            WHERE  organization_id = %(organization_id)s AND user_id = u.id) AS role,
-           EXISTS (SELECT FROM memberships
-                   WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND confirmed_at IS NOT NULL)
-           OR EXISTS (SELECT FROM service_users
-                      WHERE  user_id = u.id AND organization_id <> %(organization_id)s
-                        AND  last_login_at IS NOT NULL) AS belongs_elsewhere
-    FROM   users u
-    WHERE  u.id = %(user_id)s
-"""
 
 
 class PostgresServiceUsers(Aggregate):
@@ -152,13 +122,6 @@ class PostgresServiceUsers(Aggregate):
             .fetchone()
         )
 
-    def find_or_create(self, user: User, organization_id: UUID) -> FoundAccount:
-        [found] = self._connection.cursor(row_factory=kwargs_row(_found)).execute(
-            FIND_OR_CREATE,
-            {"id": user.id, "email": user.email, "organization_id": organization_id, "created_at": user.created_at},
-        )
-        return found
-
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
             """
@@ -182,23 +145,18 @@ class PostgresServiceUsers(Aggregate):
             == 1
         )
 
-    def lock(self, caller: ServiceCaller, user_id: UUID) -> Belonging | None:
-        locked = self._connection.execute(
-            """
-            SELECT FROM service_users l
-            JOIN   users u ON u.id = l.user_id
-            WHERE  l.organization_id = %s AND l.service_id = %s AND l.user_id = %s
-            FOR    UPDATE
-            """,
-            (caller.organization_id, caller.service_id, user_id),
-        )
-        if locked.rowcount == 0:
-            return None
-        # After the lock: what the account belongs to may have changed while this waited.
+    def lock(self, caller: ServiceCaller, user_id: UUID) -> bool:
         return (
-            self._connection.cursor(row_factory=kwargs_row(_belonging))
-            .execute(BELONGING, {"organization_id": caller.organization_id, "user_id": user_id})
-            .fetchone()
+            self._connection.execute(
+                """
+                SELECT FROM service_users l
+                JOIN   users u ON u.id = l.user_id
+                WHERE  l.organization_id = %s AND l.service_id = %s AND l.user_id = %s
+                FOR    UPDATE
+                """,
+                (caller.organization_id, caller.service_id, user_id),
+            ).rowcount
+            > 0
         )
 
     def unlink(self, caller: ServiceCaller, user_id: UUID) -> None:
@@ -212,12 +170,6 @@ class PostgresServiceUsers(Aggregate):
         self._connection.execute_later(
             "DELETE FROM service_users WHERE organization_id = %s AND service_id = %s AND user_id = %s", values
         )
-
-    def delete_account(self, user_id: UUID) -> None:
-        self._connection.execute_later(
-            "DELETE FROM mails WHERE recipient = (SELECT email FROM users WHERE id = %s)", (user_id,)
-        )
-        self._connection.execute_later("DELETE FROM users WHERE id = %s", (user_id,))
 
     def count_changes(self, limit: int) -> int:
         lock = self._connection.execute("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.service_user_counting'))")
@@ -301,11 +253,3 @@ def _page(rows: Sequence[tuple[Any, ...]]) -> ServiceUsersPage:
         if user_id is not None
     ]
     return ServiceUsersPage(users=users, total=int(rows[0][0]))
-
-
-def _found(*, is_new: bool, is_anonymized: bool, **columns: Any) -> FoundAccount:
-    return FoundAccount(user=ServiceUser(**columns), is_new=is_new, is_anonymized=is_anonymized)
-
-
-def _belonging(*, id: UUID, email: str, created_at: datetime, **columns: Any) -> Belonging:  # noqa: A002 - a column
-    return Belonging(user=ServiceUser(id=id, email=email, created_at=created_at), **columns)

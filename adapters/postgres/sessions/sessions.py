@@ -252,6 +252,7 @@ LIVE: Final = """
     JOIN   users u                   ON u.id = s.user_id
     LEFT   JOIN organizations o      ON o.id = s.organization_id
     LEFT   JOIN memberships m        ON m.organization_id = s.organization_id AND m.user_id = s.user_id
+                                    AND m.suspended_at IS NULL
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     LEFT   JOIN services v           ON v.id = s.service_id
     LEFT   JOIN service_users e      ON e.service_id = s.service_id AND e.user_id = s.user_id

@@ -145,14 +145,19 @@ class PostgresWebhooks(Aggregate):
             ),
         )
 
-    def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> None:
-        self._connection.execute_later(
-            """
-            UPDATE webhooks
-            SET    is_active = false, updated_at = %s
-            WHERE  organization_id = %s AND id = %s AND url = %s
-            """,
-            (self._transaction.now, organization_id, webhook_id, url),
+    def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> Webhook | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Webhook))
+            .execute(
+                """
+                UPDATE    webhooks
+                SET       is_active = false, updated_at = %s
+                WHERE     organization_id = %s AND id = %s AND url = %s AND is_active
+                RETURNING id, name, url, events, is_active, created_at, updated_at
+                """,
+                (self._transaction.now, organization_id, webhook_id, url),
+            )
+            .fetchone()
         )
 
     def remove(self, organization_id: UUID, webhook_id: UUID) -> bool:

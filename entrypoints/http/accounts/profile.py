@@ -1,8 +1,9 @@
-"""The caller's account: reading it, and changing its email address."""
+"""The caller's account: reading it, changing its email address, and closing it."""
 
 import msgspec
 
-from core.accounts import email_changes, profile
+from core.accounts import closing, email_changes, profile
+from core.accounts.closing import BelongsToOrganizations, GovernsPlatform
 from core.accounts.email_changes import NewAddressTaken
 from core.accounts.profile import Profile
 from core.errors import Forbidden
@@ -39,3 +40,17 @@ async def change_profile(call: Call, body: ProfileChange) -> Profile:
     if body.email is None:
         return await call.read(profile.read)
     return await call.transact(email_changes.request, body.email)
+
+
+@routes.delete(
+    "/api/user",
+    status=204,
+    refuses=(Forbidden, BelongsToOrganizations, GovernsPlatform),
+)
+@account_wide
+async def close_account(call: Call) -> None:
+    """Close your account and end all its sessions, this one too; you must not belong to an organization.
+
+    For 14 days signing in opens it again. After that, your personal data are deleted for good.
+    """
+    await call.transact(closing.close)

@@ -1,10 +1,19 @@
-"""Reading an organization's audit log, and the vocabulary of its actions."""
+"""Reading an organization's audit log, its export with a proof, and the vocabulary of its actions."""
 
-from core.audit import audit_log
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from quart import Response
+
+from core.audit import audit_log, chain
 from core.audit.audit_log import AuditLogFilter, AuditLogPage
+from core.audit.chain import PROOF_LIFETIME, ChainProof, ChainState
 from core.events.actions import AuditAction, TargetType
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
+from core.sessions.tokens import TokenKind
+from entrypoints.web.answers import Media, encode
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Paged
@@ -13,8 +22,11 @@ from entrypoints.web.routes import Routes
 routes = Routes(
     "audit log",
     "What was changed in an organization, by whom and from where. An entry is written in the transaction of the change,"
-    " so neither exists without the other, and entries are never deleted.",
+    " so neither exists without the other, and entries are never deleted. A few seconds later each entry is sealed into"
+    " a chain of hashes, which shows every later change.",
 )
+
+JSON_LINES = "application/x-ndjson"
 
 
 class Entries(Paged, kw_only=True):
@@ -36,8 +48,59 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
     return await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
 
 
+@routes.get("/api/organizations/:org_slug/audit-log/proof")
+@in_organization(Operation.AUDIT_LOG_READ)
+async def prove_audit_log(call: Call, org_slug: str) -> ChainProof:
+    """Prove what the log contains now: `head` is a JWS that names the last sealed position and its hash.
+
+    Keep proofs outside Gatehouse. `gatehouse audit verify --proof` shows later whether the log was rewritten since.
+    """
+    return _proof(call, await call.read(chain.state, org_slug))
+
+
+@routes.get("/api/organizations/:org_slug/audit-log/export")
+@in_organization(Operation.AUDIT_LOG_READ)
+async def export_audit_log(call: Call, org_slug: str) -> Annotated[Response, Media(JSON_LINES)]:
+    """Export the sealed entries, the oldest first, one JSON object on each line.
+
+    Each line has the hash of the entry and of the one before it, and the digests and salts of the personal fields. The
+    last line is the proof of the log; without it the export is incomplete. `gatehouse audit verify --file` checks it.
+    """
+    state = await call.read(chain.state, org_slug)
+    return Response(_lines(call, org_slug, state), content_type=JSON_LINES)
+
+
 @routes.get("/api/organizations/:org_slug/audit-log/event-types")
 @in_organization(Operation.AUDIT_LOG_READ)
 async def list_event_types(call: Call, org_slug: str) -> list[EventTypeItem]:
     """List every action that the log can contain, with a description for people."""
     return await call.read(audit_log.event_types, org_slug)
+
+
+async def _lines(call: Call, slug: str, state: ChainState) -> AsyncIterator[bytes]:
+    """Yield the export, a page of entries at a time; no connection to the database is held between two pages."""
+    position = 0
+    # Each page is authorized anew, so an export ends with the session or the role.
+    while page := await call.read(chain.export_page, slug, after=position, through=state.end.sealed_through):
+        yield b"".join(_line(chain.line_of(sealed)) for sealed in page)
+        position = page[-1].seal.position
+    yield encode(_proof(call, state)) + b"\n"
+
+
+def _line(fields: dict[str, object]) -> bytes:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _proof(call: Call, state: ChainState) -> ChainProof:
+    installation = call.installation
+    return ChainProof(
+        entries=state.entries,
+        sealed_through=state.end.sealed_through,
+        head=installation.tokens.sign(
+            chain.head_claims(state.end, audience=installation.settings.base_url),
+            kind=TokenKind.AUDIT_HEAD,
+            lifetime=PROOF_LIFETIME,
+            now=installation.clock(),
+        ),
+        sealed_at=state.end.sealed_at,
+    )

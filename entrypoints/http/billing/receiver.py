@@ -1,10 +1,11 @@
 """The receiver of the payment provider's events."""
 
-from typing import Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
 from core.billing.provider_events import EventInvalid
+from core.billing.provider_objects import SECONDS_MAX
 from core.billing.signatures import SignatureInvalid, SignatureMalformed, SignatureMissing
 from core.errors import UnsupportedMediaType
 from core.limits import LARGE_BODY_BYTES_MAX
@@ -15,6 +16,27 @@ from entrypoints.web.credentials import signature_header, signed_by_provider
 from entrypoints.web.routes import Routes
 
 routes = Routes("billing", "Buying plans, the billing portal, and the events of the payment provider.")
+
+
+class EventData(msgspec.Struct, kw_only=True):
+    """What the event is about."""
+
+    object: Annotated[
+        dict[str, Any],
+        msgspec.Meta(description="The subscription, invoice, customer, payment method or checkout session."),
+    ]
+
+
+class ProviderEvent(msgspec.Struct, kw_only=True):
+    """An event object of the payment provider, in the older or the current shape of its API."""
+
+    id: str
+    type: str
+    created: Annotated[
+        int, msgspec.Meta(ge=0, le=SECONDS_MAX, description="When it happened, in seconds since the beginning of 1970.")
+    ]
+    data: EventData
+    livemode: bool = False
 
 
 class EventProcessed(msgspec.Struct, kw_only=True):
@@ -29,7 +51,7 @@ class EventProcessed(msgspec.Struct, kw_only=True):
     body_bytes_max=LARGE_BODY_BYTES_MAX,
     refuses=(SignatureMissing, SignatureMalformed, SignatureInvalid, EventInvalid),
 )
-@signed_by_provider
+@signed_by_provider(ProviderEvent)
 async def receive(call: Call) -> EventProcessed:
     """Receive an event of the payment provider.
 

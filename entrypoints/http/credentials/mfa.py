@@ -153,4 +153,8 @@ async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
         client=token_answers.destination(call),
         trust_device=body.trust_device,
     )
-    return token_answers.signed_in(call, verified.completed, method=verified.method)
+    answer = token_answers.signed_in(call, verified.completed, method=verified.method)
+    answer.saml_redirect_url = await token_answers.back_to_service_provider(
+        call, verified.completed, call.claims.get(token_answers.SAML_STATE_CLAIM)
+    )
+    return answer

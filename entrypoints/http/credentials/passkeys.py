@@ -150,16 +150,11 @@ async def finish_registration(call: Call, body: PasskeyRegistration) -> PasskeyI
 
     You are notified by mail.
     """
-    credential, response = body.credential, body.credential.response
     return await call.transact(
         passkeys.finish_registration,
         body.challenge_id,
-        Attestation(
-            credential_id=_credential_id(credential.id),
-            client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
-            attestation_object=_decoded(response.attestation_object, "response.attestationObject"),
-        ),
-        [transport for transport in Transport if transport in response.transports],
+        attestation_of(body.credential),
+        transports_of(body.credential),
         body.name,
     )
 
@@ -221,6 +216,21 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFa
         destination(call, body.org_slug, body.service_slug),
     )
     return answer_outcome(call, outcome)
+
+
+def attestation_of(credential: NewCredential) -> Attestation:
+    """Return what the authenticator says about a new passkey; raise `BadRequest` when it is no base64url."""
+    response = credential.response
+    return Attestation(
+        credential_id=_credential_id(credential.id),
+        client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
+        attestation_object=_decoded(response.attestation_object, "response.attestationObject"),
+    )
+
+
+def transports_of(credential: NewCredential) -> list[Transport]:
+    """Return the known ones among the transports that the browser names."""
+    return [transport for transport in Transport if transport in credential.response.transports]
 
 
 def assertion_of(credential: Credential) -> Assertion:

@@ -33,7 +33,7 @@ from core.organizations.members import AssignedRoleUnknown
 from core.rate_limits import RateLimit
 from entrypoints.web.bodies import Empty
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import admit_if_signed_in, in_organization, public, signed_in
+from entrypoints.web.credentials import account_wide, admit_if_signed_in, in_organization, public
 from entrypoints.web.decoding import Paged
 from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
@@ -155,7 +155,7 @@ async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Em
 
 
 @routes.get("/api/invitations", refuses=(Forbidden,))
-@signed_in
+@account_wide
 async def list_mine(call: Call) -> list[InvitationOfMine]:
     """List the pending invitations of your address, which has to be verified."""
     return [

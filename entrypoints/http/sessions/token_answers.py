@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from typing import Concatenate, Final, ParamSpec, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
 
 from core.errors import BadRequest, Refusal
+from core.saml import requests
 from core.sessions.token_claims import TokenGrant
 from core.sessions.tokens import TokenKind
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
@@ -21,6 +23,8 @@ from ports.unit_of_work import UnitOfWork
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+# Carries the state of a request by SAML from the first factor to the second.
+SAML_STATE_CLAIM: Final = "saml_state"
 DEVICE_COOKIE: Final = "gatehouse_device"
 DEVICE_HEADER: Final = "X-Device-Token"
 
@@ -39,6 +43,7 @@ class SignedIn(Tokens, kw_only=True):
 
     device_token: str
     method: str | msgspec.UnsetType = msgspec.UNSET
+    saml_redirect_url: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SecondFactorDue(SecretBody, kw_only=True):
@@ -81,11 +86,26 @@ async def transact_counted(
         raise
 
 
-def answer_outcome(call: Call, outcome: SignInCompleted | SecondFactorPending) -> SignedIn | SecondFactorDue:
-    """Turn the conclusion of a sign-in into an answer."""
+def answer_outcome(
+    call: Call, outcome: SignInCompleted | SecondFactorPending, *, saml_state: str | None = None
+) -> SignedIn | SecondFactorDue:
+    """Turn the conclusion of a sign-in into an answer; the second factor comes back with the state."""
     if isinstance(outcome, SecondFactorPending):
-        return _second_factor_due(call, outcome.challenge)
+        return _second_factor_due(call, outcome.challenge, saml_state)
     return signed_in(call, outcome)
+
+
+async def back_to_service_provider(
+    call: Call, outcome: SignInCompleted | SecondFactorPending, saml_state: str | None
+) -> str | msgspec.UnsetType:
+    """Return the address that signs the user in to the service provider of SAML whose request waits under the state."""
+    if saml_state is None or isinstance(outcome, SecondFactorPending):
+        return msgspec.UNSET
+    ticket = await call.transact(requests.make_ticket, saml_state, outcome.grant.session_id)
+    if ticket is None:
+        return msgspec.UNSET
+    query = urlencode({"saml_state": saml_state, "ticket": ticket.value.reveal()})
+    return f"{call.installation.settings.base_url}{ticket.path}?{query}"
 
 
 def signed(call: Call, grant: TokenGrant) -> Tokens:
@@ -137,19 +157,24 @@ def remember_device(call: Call, grant: TokenGrant) -> str:
     return device_token
 
 
-def pre_auth_token(call: Call, challenge: MfaChallenge) -> str:
+def pre_auth_token(call: Call, challenge: MfaChallenge, *, saml_state: str | None = None) -> str:
     """Return the signed token of a sign-in that waits for a code."""
     installation = call.installation
+    claims = {
+        "sub": str(challenge.proof.user_id),
+        "aud": installation.settings.base_url,
+        "challenge": str(challenge.id),
+    }
     return installation.tokens.sign(
-        {"sub": str(challenge.proof.user_id), "aud": installation.settings.base_url, "challenge": str(challenge.id)},
+        claims | ({SAML_STATE_CLAIM: saml_state} if saml_state is not None else {}),
         kind=TokenKind.PRE_AUTH,
         lifetime=CHALLENGE_LIFETIME,
         now=installation.clock(),
     )
 
 
-def _second_factor_due(call: Call, challenge: MfaChallenge) -> SecondFactorDue:
-    token = pre_auth_token(call, challenge)
+def _second_factor_due(call: Call, challenge: MfaChallenge, saml_state: str | None) -> SecondFactorDue:
+    token = pre_auth_token(call, challenge, saml_state=saml_state)
     return SecondFactorDue(
         access_token=token,
         refresh_token="",

@@ -5,6 +5,7 @@ import trio
 from core.errors import Forbidden, NotFound, OrganizationNotActive, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
+from core.saml import requests
 from core.sign_in import login
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.login import Attempt
@@ -14,6 +15,7 @@ from entrypoints.http.sessions.token_answers import (
     SecondFactorDue,
     SignedIn,
     answer_outcome,
+    back_to_service_provider,
     destination,
     transact_counted,
 )
@@ -33,6 +35,7 @@ class Login(SecretBody, kw_only=True):
     password: str
     org_slug: str | None = None
     service_slug: str | None = None
+    saml_state: str | None = None
 
 
 @routes.post(
@@ -43,10 +46,17 @@ async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:
     """Sign in with an email address and a password.
 
     When a second factor is required, the answer has `mfa_required: true`, and its `access_token` is valid for
-    `POST /api/auth/mfa/verify` only.
+    `POST /api/auth/mfa/verify` only. With `saml_state`, the answer to the last step has `saml_redirect_url`: open it in
+    the same browser within a minute.
     """
     wanted = destination(call, body.org_slug, body.service_slug)
-    return answer_outcome(call, await authenticate(call, body.email, body.password, wanted))
+    if body.saml_state is not None:
+        await call.read(requests.require_open, body.saml_state)
+    outcome = await authenticate(call, body.email, body.password, wanted)
+    answer = answer_outcome(call, outcome, saml_state=body.saml_state)
+    if isinstance(answer, SignedIn):
+        answer.saml_redirect_url = await back_to_service_provider(call, outcome, body.saml_state)
+    return answer
 
 
 async def authenticate(

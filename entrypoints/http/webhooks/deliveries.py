@@ -19,7 +19,7 @@ from entrypoints.web.routes import Routes
 routes = Routes("webhooks", "")
 
 
-class WantedDeliveries(Paged, kw_only=True):
+class DeliveriesQuery(Paged, kw_only=True):
     """Filters: an event type, and whether the delivery has arrived."""
 
     event_type: EventType | None = None
@@ -46,7 +46,7 @@ class QueuedDeliveries(msgspec.Struct, kw_only=True):
 
 @routes.get("/api/organizations/:org_slug/webhooks/:webhook_id/deliveries", refuses=(WebhookUnknown,))
 @in_organization(Operation.WEBHOOKS_READ)
-async def list_deliveries(call: Call, org_slug: str, webhook_id: UUID, query: WantedDeliveries) -> DeliveriesPage:
+async def list_deliveries(call: Call, org_slug: str, webhook_id: UUID, query: DeliveriesQuery) -> DeliveriesPage:
     """List the deliveries, newest first, each with what the last attempt got."""
     wanted = DeliveryFilter(event_type=query.event_type, delivered=query.delivered)
     return await call.read(deliveries.list_page, org_slug, webhook_id, wanted, page=query.page, limit=query.limit)

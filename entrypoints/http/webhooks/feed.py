@@ -21,11 +21,11 @@ routes = Routes(
     " event. Send each `next_cursor` as the next `after`; with `wait` the answer comes as soon as there is an event.",
 )
 
-# Events that another replica hands on wake nobody here, so a request looks again after this time.
+# An event that another replica hands on wakes no request of this one, so a request looks again after this time.
 LOOK_AGAIN_SECONDS = 1.0
 
 
-class Wanted(Query, kw_only=True):
+class EventsQuery(Query, kw_only=True):
     """From where, of which types, how many at most, and how many seconds to wait for the first."""
 
     after: str | None = None
@@ -36,7 +36,7 @@ class Wanted(Query, kw_only=True):
 
 @routes.get("/api/organizations/:slug/events", refuses=(CursorMalformed, CursorExpired))
 @in_organization(Operation.EVENTS_READ)
-async def read_events(call: Call, slug: str, query: Wanted) -> FeedPage:
+async def read_events(call: Call, slug: str, query: EventsQuery) -> FeedPage:
     """Return the events after a cursor, the oldest first; without a cursor, from the oldest that is kept on.
 
     `types` is a comma-separated list of event types. A cursor is good for 90 days.

@@ -10,6 +10,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
+from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
 from entrypoints.pages.returns import Way, WayForm
@@ -72,7 +73,7 @@ async def submit_reset_form(call: Call, form: ResetForm) -> Page:
     """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""
     reset = await call.read(password_reset.inspect, form.token)
     password_problem = passwords.problem(form.new_password)
-    repeated_problem = None if form.new_password == form.repeated else "The passwords do not match."
+    repeated_problem = None if form.new_password == form.repeated else marked("The passwords do not match.")
     if password_problem is not None or repeated_problem is not None:
         return _form(
             call, form.token, reset, password_problem=password_problem or "", repeated_problem=repeated_problem or ""
@@ -82,10 +83,10 @@ async def submit_reset_form(call: Call, form: ResetForm) -> Page:
     return page(
         call,
         "message.html",
-        heading="Your new password is saved",
-        text="Every session of your account has ended. Sign in again with the new password.",
+        heading=translated(call, "Your new password is saved"),
+        text=translated(call, "Every session of your account has ended. Sign in again with the new password."),
         back=done.back,
-        next=("Sign in", SIGN_IN),
+        next=(marked("Sign in"), SIGN_IN),
         request_id=None,
     )
 

@@ -9,6 +9,7 @@ from core.accounts.return_targets import ReturnTarget
 from core.accounts.verification import VerifiedAddress
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
+from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import prefers_json, refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.browsers import SIGN_IN
@@ -27,11 +28,13 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
     A link can be used once, within 24 hours. The answer is a page, also when it is a refusal, or JSON when the request
     accepts `application/json`.
     """
-    call.headers["Vary"] = "Accept"
+    call.vary("Accept")
     if call.request.method == "HEAD":
         # HEAD checks the link without using it up.
         await call.read(email_changes.check_link, query.token)
-        return _answer(call, "This link is valid", "Open it to verify your email address.")
+        return _answer(
+            call, translated(call, "This link is valid"), translated(call, "Open it to verify your email address.")
+        )
     opened = await call.transact(email_changes.open_link, query.token)
     if isinstance(opened, VerifiedAddress):
         return _verified(call, opened)
@@ -45,12 +48,14 @@ async def confirm_email(call: Call, form: MailedLinkForm) -> Message | Page:
 
     For the link of a new account it does the same as opening the link.
     """
-    call.headers["Vary"] = "Accept"
+    call.vary("Accept")
     confirmed = await call.transact(email_changes.confirm, form.token)
     if isinstance(confirmed, VerifiedAddress):
         return _verified(call, confirmed)
-    text = f"You sign in with {confirmed.email} from now on. Your devices stay signed in."
-    return _answer(call, "Your email address is changed", text)
+    text = translated(
+        call, "You sign in with %(email)s from now on. Your devices stay signed in.", email=confirmed.email
+    )
+    return _answer(call, translated(call, "Your email address is changed"), text)
 
 
 def _question(call: Call, token: str, change: RequestedChange) -> Message | Response:
@@ -61,11 +66,12 @@ def _question(call: Call, token: str, change: RequestedChange) -> Message | Resp
 
 
 def _verified(call: Call, verified: VerifiedAddress) -> Message | Response:
-    text = f"You can sign in with {verified.email} now."
-    return _answer(call, "Your email address is verified", text, back=verified.back)
+    text = translated(call, "You can sign in with %(email)s now.", email=verified.email)
+    return _answer(call, translated(call, "Your email address is verified"), text, back=verified.back)
 
 
 def _answer(call: Call, heading: str, text: str, *, back: ReturnTarget | None = None) -> Message | Response:
     if prefers_json(call):
+        call.vary("Accept-Language")
         return Message(message=f"{heading}. {text}")
     return page(call, "message.html", heading=heading, text=text, back=back, next=("Sign in", SIGN_IN), request_id=None)

@@ -23,6 +23,7 @@ from core.billing.sandbox import (
     SandboxSubscriptionUnknown,
 )
 from core.errors import Forbidden
+from entrypoints.pages.languages import marked
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, Page, page
 from entrypoints.web.calls import Call
@@ -95,11 +96,11 @@ async def press_action(call: Call, session_id: str, form: PortalForm) -> None:
 
 
 _BUTTONS: Final[Any] = (
-    (SandboxAction.RENEW, "Renew"),
-    (SandboxAction.FAIL, "Let a payment fail"),
-    (SandboxAction.RECOVER, "Pay what is due"),
-    (SandboxAction.AUTHENTICATE, "Ask for a confirmation"),
-    (SandboxAction.CANCEL, "Cancel"),
+    (SandboxAction.RENEW, marked("Renew")),
+    (SandboxAction.FAIL, marked("Let a payment fail")),
+    (SandboxAction.RECOVER, marked("Pay what is due")),
+    (SandboxAction.AUTHENTICATE, marked("Ask for a confirmation")),
+    (SandboxAction.CANCEL, marked("Cancel")),
 )
 
 

@@ -7,6 +7,7 @@ from core.invitations import confirmation
 from core.rate_limits import RateLimit
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.invitations.invitations import joined_page, message_page
+from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -45,6 +46,10 @@ async def press_leave(call: Call, form: ConfirmationForm) -> Page:
     left = await call.transact(confirmation.leave, str(form.token))
     return message_page(
         call,
-        f"You left “{left.name}”",
-        "You are no longer a member, and its managers see that you left. If this was a mistake, ask for an invitation.",
+        translated(call, "You left “%(name)s”", name=left.name),
+        translated(
+            call,
+            "You are no longer a member, and its managers see that you left. If this was a mistake, ask for an"
+            " invitation.",
+        ),
     )

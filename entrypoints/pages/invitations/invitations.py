@@ -14,6 +14,7 @@ from core.invitations.invitations import InvitationExpired
 from core.rate_limits import RateLimit
 from entrypoints.http.invitations.invitations import CANNOT_JOIN
 from entrypoints.pages.forms import MailedLink
+from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.browsers import SIGN_IN
@@ -32,10 +33,14 @@ _SAME_PATH: Final = "/invitations/accept"
 
 # What a person does next after accepting.
 _NEXT_STEPS: Final = {
-    NextStep.SIGN_IN: "Sign in with your account {email} to work there.",
-    NextStep.VERIFY_ADDRESS: "Before you sign in, verify that {email} is yours: open the link in the mail that was sent"
-    " to it. If you have no password yet, request one where you sign in.",
-    NextStep.CHOOSE_PASSWORD: "We are sending a mail to {email}: open its link to choose a password, then sign in.",
+    NextStep.SIGN_IN: marked("Sign in with your account %(email)s to work there."),
+    NextStep.VERIFY_ADDRESS: marked(
+        "Before you sign in, verify that %(email)s is yours: open the link in the mail that was sent to it. If you have"
+        " no password yet, request one where you sign in."
+    ),
+    NextStep.CHOOSE_PASSWORD: marked(
+        "We are sending a mail to %(email)s: open its link to choose a password, then sign in."
+    ),
 }
 
 
@@ -88,9 +93,12 @@ async def press_decline(call: Call, form: InvitationForm) -> Page:
     declined = await call.transact(answers.decline, str(form.token), form.proof or None)
     return message_page(
         call,
-        "You declined the invitation",
-        f"You do not join {declined.organization_name}, which is notified. If this was a mistake, ask for a new"
-        " invitation.",
+        translated(call, "You declined the invitation"),
+        translated(
+            call,
+            "You do not join %(name)s, which is notified. If this was a mistake, ask for a new invitation.",
+            name=declined.organization_name,
+        ),
     )
 
 
@@ -98,8 +106,8 @@ def joined_page(call: Call, joined: Joined) -> Page:
     """Return the page that tells a new member what to do next."""
     return message_page(
         call,
-        f"You are a member of {joined.organization_name}",
-        _NEXT_STEPS[joined.next_step].format(email=joined.email),
+        translated(call, "You are a member of %(name)s", name=joined.organization_name),
+        translated(call, _NEXT_STEPS[joined.next_step], email=joined.email),
         leads_to_sign_in=True,
     )
 

@@ -67,7 +67,7 @@ class Piece:
 async def read(call: Call) -> Messages | Page:
     """Show the latest mails, newest first, as a page, or as JSON when the request accepts `application/json`."""
     messages = [_message(call, mail_message) for mail_message in await call.read(mail.latest, MAILS_MAX)]
-    call.headers["Vary"] = "Accept"
+    call.vary("Accept")
     if call.request.accept_mimetypes.best_match([HTML, JSON], default=HTML) == JSON:
         return Messages(messages=messages)
     response = page(

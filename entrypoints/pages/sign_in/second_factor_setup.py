@@ -10,7 +10,7 @@ from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from entrypoints.http.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import message_on_page, refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.returns import Way, WayForm
 from entrypoints.pages.sign_in.ways import SET_UP
@@ -90,7 +90,7 @@ async def confirm_setup(call: Call, form: ConfirmForm) -> Page:
 def _code_page(
     call: Call, way: Way, *, secret: str = "", picture: str = "", refusal: Refusal | None = None
 ) -> Response:
-    problem = "" if refusal is None else refusal.message
+    problem = "" if refusal is None else message_on_page(refusal)
     if isinstance(refusal, BadRequest) and refusal.details:
         problem = refusal.details[0].message
     return form_page(

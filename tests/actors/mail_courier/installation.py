@@ -117,7 +117,12 @@ class TimelessDatabase:
         raise AssertionError("the courier called step() instead of transact()")
 
     def on_behalf_of(
-        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+        self,
+        origin: Origin,
+        session_id: object = None,
+        client_id: object = None,
+        api_key: object = None,
+        scim_token: object = None,
     ) -> Database:
         return self
 

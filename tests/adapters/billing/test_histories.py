@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     Transact = Callable[..., Any]
 
 BATCH_MAX = 10
-TABLES = ("billing_events", "billing_subscriptions", "billing_customers", "subscriptions", "mails")
+TABLES = (
+    "billing_events",
+    "billing_subscriptions",
+    "billing_cancellations",
+    "billing_customers",
+    "subscriptions",
+    "mails",
+)
 
 
 def deliver(transact: Transact, event: dict[str, Any]) -> None:

@@ -80,7 +80,7 @@ def subscribe(url: str, customer_id: str, metadata: dict[str, str]) -> dict[str,
         return post("/v1/subscriptions", customer=customer_id, **{"items[0][plan]": "price_pro", **named})
 
 
-async def test_the_gateway_makes_customers_and_reads_subscriptions_of_localstripe(
+async def test_the_gateway_makes_customers_and_reads_and_ends_subscriptions_of_localstripe(
     seller: Seller, clock: SettableClock, tmp_path: Path
 ) -> None:
     with running_localstripe(tmp_path) as url:
@@ -91,6 +91,9 @@ async def test_the_gateway_makes_customers_and_reads_subscriptions_of_localstrip
         made = subscribe(url, customer_id, seller.metadata)
         read = await gateway.read_subscription(made["id"])
         missing = await gateway.read_subscription("sub_nothing")
+        for subscription_id in (made["id"], made["id"], "sub_nothing"):
+            await gateway.cancel_subscription(subscription_id)
+        ended = await gateway.read_subscription(made["id"])
         await gateway.close()
 
     assert read is not None
@@ -103,6 +106,8 @@ async def test_the_gateway_makes_customers_and_reads_subscriptions_of_localstrip
     assert read.facts.binding.metadata == seller.metadata
     assert read.facts.period_end is not None
     assert missing is None
+    assert ended is not None
+    assert ended.facts.status is SubscriptionStatus.CANCELLED
 
 
 async def test_what_localstripe_does_not_know_is_a_billing_error(clock: SettableClock, tmp_path: Path) -> None:

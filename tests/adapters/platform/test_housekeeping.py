@@ -27,7 +27,7 @@ MOMENT = timedelta(seconds=1)
 DAY = timedelta(days=1)
 USER = "00000000-0000-7000-8000-00000000000a"
 DEVICE = "00000000-0000-7000-8000-00000000000d"
-ORGANIZATION = "00000000-0000-7000-8000-00000000000c"
+ORGANIZATION = "00000000-0000-7000-8000-0000000000b0"
 WEBHOOK = "00000000-0000-7000-8000-00000000000b"
 SESSION = "00000000-0000-7000-8000-00000000000f"
 EVENT = "00000000-0000-7000-8000-00000000000e"
@@ -130,6 +130,22 @@ KINDS = {
         "INSERT INTO mail_counts (key, sent_at, expires_at)"
         " SELECT sha256(gen_random_uuid()::text::bytea), '{}', ended FROM ends",
     ),
+    Leftover.SAML_REQUESTS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO saml_requests (id, organization_id, service_id, message_id, state_hash, browser_hash, terms,"
+        " created_at, expires_at)"
+        " SELECT gen_random_uuid(), %(user)s, %(device)s, gen_random_uuid()::text,"
+        " sha256(gen_random_uuid()::text::bytea), '', '{}', ended, ended FROM ends",
+    ),
+    Leftover.SAML_LOGOUTS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO saml_logouts (id, state_hash, browser_hash, is_signed, named, has_begun, to_tell, status,"
+        " created_at, expires_at)"
+        " SELECT gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), '', true, '{}', true, '{}', '{}', ended,"
+        " ended FROM ends",
+    ),
     Leftover.BILLING_CHECKOUTS: Kind(
         "created_at",
         30 * DAY,
@@ -137,6 +153,12 @@ KINDS = {
         " cancel_url, created_at)"
         " SELECT gen_random_uuid(), 'live', %(user)s, %(device)s, %(user)s, gen_random_uuid(), '', '', '', ended"
         " FROM ends",
+    ),
+    Leftover.BILLING_CANCELLATIONS: Kind(
+        "created_at",
+        90 * DAY,
+        "INSERT INTO billing_cancellations (id, mode, created_at)"
+        " SELECT gen_random_uuid()::text, 'live', ended FROM ends",
     ),
     Leftover.SANDBOX_SESSIONS: Kind(
         "expires_at",
@@ -164,6 +186,12 @@ KINDS = {
         "INSERT INTO events (id, type, actor_user_id, actor_email, data, occurred_at)"
         " SELECT gen_random_uuid(), 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
         " FROM ends",
+    ),
+    Leftover.SCIM_LOG_ENTRIES: Kind(
+        "created_at",
+        30 * DAY,
+        "INSERT INTO scim_log_entries (id, organization_id, token_id, token_name, method, path, status, created_at)"
+        " SELECT gen_random_uuid(), %(organization)s, gen_random_uuid(), '', 'GET', '', 404, ended FROM ends",
     ),
 }
 leftovers = pytest.mark.parametrize("leftover", Leftover)

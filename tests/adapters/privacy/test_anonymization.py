@@ -24,6 +24,7 @@ BIG = (
 STATEMENTS = (
     *anonymization.CREDENTIALS,
     *anonymization.ADDRESSES,
+    anonymization.DETAILS,
     *(find for find, _ in (*anonymization.WORDS, *anonymization.ORIGINS)),
     *(change for _, change in anonymization.ORIGINS),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 KEY = f"sk_abc123_{'k' * 43}"
 PAGE_USERS = 3
+RUNBOOK = Path(__file__).parents[3] / "ops" / "runbooks" / "service-users.md"
 
 
 class Shop:
@@ -172,6 +175,27 @@ def test_another_key_finds_nobody(shop: Shop) -> None:
     page = stored.defer_page_of_key(limit=10, offset=0)()
 
     assert (page.users, page.total) == ([], 0)
+
+
+def test_the_runbook_finds_a_wrong_number_and_counts_again(shop: Shop) -> None:
+    shop.add(*range(1, 48))
+    shop.count()
+    [check, repair] = re.findall(r"^ *```sql\n(.*?)^ *```$", RUNBOOK.read_text(), re.MULTILINE | re.DOTALL)
+    right = shop.connection.execute(check.encode()).fetchall()
+    # What a restore of one table does.
+    shop.connection.execute("ALTER TABLE service_users DISABLE TRIGGER service_users_changed")
+    shop.remove(7, 12)
+    shop.connection.execute("ALTER TABLE service_users ENABLE TRIGGER service_users_changed")
+
+    wrong = shop.connection.execute(check.encode()).fetchall()
+    for statement in repair.split(";"):
+        shop.connection.execute(statement.encode())
+    shop.add_milestones()
+
+    assert right == []
+    assert wrong == [(shop.service_id, "shop", 47, 45)]
+    assert shop.connection.execute(check.encode()).fetchall() == []
+    assert len(shop.all_pages()) == 45
 
 
 @pytest.mark.parametrize("offset", [0, 2_500, 4_990])

@@ -14,7 +14,7 @@ from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.feed import PostgresEventFeed
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
-from core.attempts import LEASE, Attempt
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt
 from core.events.events import EventType
 from core.secrets import Secret
 from core.webhooks import deliveries, sequencing
@@ -192,6 +192,21 @@ class TestLease:
         sender.transact(deliveries.release, leased)
 
         assert [sender.lease(1)[0].id for _ in range(2)] == [other, flooded]
+
+    def test_a_flood_of_one_organization_leaves_places_to_another(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        flooded = {sender.webhook(acme, f"flooded {number}") for number in range(20)}
+        sender.publish(acme, *"abcdefghijkl")
+        clock.advance(SECOND)
+        globex = sender.builder.organization("globex")
+        late = sender.webhook(globex)
+        sender.publish(globex, "m")
+
+        leased = [webhook.id for webhook in sender.lease(9)]
+
+        assert late in leased
+        assert len(flooded & set(leased)) == ORGANIZATION_TARGETS_MAX
 
     def test_a_webhook_without_anything_due_leaves_the_queue(
         self, sender: Sender, acme: UUID, clock: SettableClock

@@ -1,4 +1,4 @@
-"""Where deliveries go: never to a private address, whatever the name says, and only to whom the certificate names."""
+"""Where deliveries go: never to a private address, whatever the name says, and only to hosts of the certificate."""
 
 from __future__ import annotations
 

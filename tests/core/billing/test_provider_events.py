@@ -166,6 +166,10 @@ def test_a_detached_payment_method_belonged_to_the_customer_before() -> None:
     assert (read.customer_id, read.payment_method, read.effect) == ("cus_1", "pm_1", Effect.METHOD_DETACHED)
 
 
+def test_a_payment_method_of_no_known_customer_has_no_effect() -> None:
+    assert parsed("payment_method.attached", {"id": "pm_1"}).effect is Effect.NONE
+
+
 @pytest.mark.parametrize("missing", ["user_id", "service_id", "plan_id", "org_id"])
 def test_incomplete_metadata_tell_nothing(missing: str) -> None:
     metadata = {name: value for name, value in BINDING.metadata.items() if name != missing}

@@ -21,6 +21,10 @@ DOCUMENTED = {
         "user.anonymized",
         # An addition (decisions 5.9).
         "user.exported",
+        # Additions for what a directory does (decisions 5.7 and 8).
+        "user.updated",
+        "user.deactivated",
+        "user.reactivated",
         "security.mfa.enabled",
         "security.mfa.disabled",
         "security.password.changed",

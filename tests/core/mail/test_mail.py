@@ -217,4 +217,5 @@ def test_every_mail_declares_its_limits() -> None:
     assert [template for template, limits in messages.LIMITS.items() if not limits] == [
         MailTemplate.TEST,
         MailTemplate.EMAIL_CHANGED,
+        MailTemplate.SAML_CERTIFICATE_ENDING,
     ]

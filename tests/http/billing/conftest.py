@@ -31,11 +31,17 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[PaymentProvider]:
 
 
 @pytest.fixture
-async def shop(world: World, installation: Installation, provider: PaymentProvider) -> AsyncIterator[Seller]:
-    """The seller, with the payment provider instead of the sandbox."""
+async def gateway(world: World, provider: PaymentProvider) -> AsyncIterator[StripeGateway]:
+    """The gateway to the provider."""
     gateway = StripeGateway(url=provider.url, key=Secret(KEY), clock=world.clock)
-    yield insert_seller(replace(world, client=serving(replace(installation, billing=gateway))))
+    yield gateway
     await gateway.close()
+
+
+@pytest.fixture
+def shop(world: World, installation: Installation, gateway: StripeGateway) -> Seller:
+    """The seller, with the payment provider instead of the sandbox."""
+    return insert_seller(replace(world, client=serving(replace(installation, billing=gateway))))
 
 
 @pytest.fixture

@@ -86,6 +86,7 @@ async def test_an_event_that_contradicts_itself_creates_no_subscription(
         assert seller.subscriptions() == [], changes
         assert seller.stored_events()[-1][1] == "refused", changes
 
+    assert seller.world.rows("SELECT FROM billing_cancellations") == []
     await seller.report("customer.subscription.created", seller.subscription())
     assert seller.state() == ("pro", "active")
 

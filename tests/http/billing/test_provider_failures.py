@@ -81,6 +81,7 @@ WRONG_ANSWERS = [
     (200, {"url": "https://pay.example.com/c/1"}),
     (200, []),
     (200, b"<html>"),
+    (200, b"[" * 100_000),
     (200, b"\xff"),
     (200, b""),
     (302, b""),

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import psycopg
+import trio
+
 from tests.concurrency import at_once, statuses_of
+from tests.waiting import eventually
 from tests.world.builder import PASSWORD
+from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    from tests.application import Answer
     from tests.world.inviter import Inviter
 
 
@@ -49,6 +56,24 @@ async def test_of_concurrent_acceptance_decline_and_revocation_one_wins(inviter:
         assert statuses_of(answers).count(200) == 1
         is_member = inviter.role_of(f"guest{number}@example.com") is not None
         assert is_member == (inviter.status(invitation) == "accepted")
+
+
+async def test_an_invitation_that_ends_while_it_is_revoked_is_not_found(inviter: Inviter, database_url: str) -> None:
+    invitation = await inviter.invite()
+    answers: list[Answer] = []
+
+    async def revoke() -> None:
+        answers.append(await inviter.revoke(invitation))
+
+    with psycopg.connect(database_url) as other:
+        other.execute("UPDATE invitations SET status = 'cancelled'")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(revoke)
+            await eventually(partial(trio.to_thread.run_sync, inviter.world.has_lock_waiter))
+            other.commit()
+
+    assert_refused(answers[0], 404, "NOT_FOUND")
+    assert inviter.audit_entries("invitation.revoked") == []
 
 
 async def test_concurrent_registration_and_acceptance_create_one_account(inviter: Inviter) -> None:

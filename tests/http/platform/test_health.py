@@ -25,7 +25,12 @@ class BrokenDatabase:
         self.failure = failure
 
     def on_behalf_of(
-        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+        self,
+        origin: Origin,
+        session_id: object = None,
+        client_id: object = None,
+        api_key: object = None,
+        scim_token: object = None,
     ) -> BrokenDatabase:
         """Return this same database."""
         return self

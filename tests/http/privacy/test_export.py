@@ -243,6 +243,20 @@ class TestOfAnOwner:
         assert package["login_events_count"] == 1
         assert (package["memberships"], package["passkeys"], package["mfa_events"]) == ([], [], [])
 
+    async def test_an_owner_exports_no_one_who_never_signed_in_to_their_services(self, world: World) -> None:
+        ada, bob = world.user(), world.user("bob@example.com")
+        acme = world.organization()
+        world.member(acme, bob, "owner")
+        world.link(acme, world.service(acme).id, ada)
+        token = (await world.sign_in("bob@example.com")).access_token
+
+        linked = await world.client.get(path(ada), token=token)
+        await world.sign_in(org_slug="acme", service_slug="shop")
+        consented = await world.client.get(path(ada), token=token)
+
+        assert_refused(linked, 403, "FORBIDDEN")
+        assert consented.status == 200, consented.text
+
     async def test_an_owner_cannot_export_a_platform_owner(self, world: World) -> None:
         ada, bob = world.user(is_platform_owner=True), world.user("bob@example.com")
         acme = world.organization()

@@ -242,13 +242,7 @@ async def test_a_grant_on_a_concurrently_deleted_service_is_404(shop: Team, data
         other.execute("DELETE FROM services")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(send_grant)
-            await eventually(partial(trio.to_thread.run_sync, partial(has_lock_waiter, shop)))
+            await eventually(partial(trio.to_thread.run_sync, shop.world.has_lock_waiter))
             other.commit()
 
     assert_refused(answers[0], 404, "NOT_FOUND")
-
-
-def has_lock_waiter(shop: Team) -> bool:
-    """Return whether a connection waits for a lock."""
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    return shop.world.value(waiting) > 0

@@ -181,6 +181,19 @@ class TestAttempts:
         assert (shown["response_status_code"], shown["delivered"], shown["next_retry_at"]) == (410, False, None)
         assert (await hooks.request("GET", f"/{webhook_id}")).json["is_active"] is False
 
+    async def test_a_deactivation_by_410_is_in_the_audit_log_once_and_has_no_actor(
+        self, hooks: Hooks, receiver: Receiver, world: World
+    ) -> None:
+        receiver.answers(GONE)
+        webhook_id = await hooks.create(receiver.url)
+        for _ in range(3):
+            await hooks.test(webhook_id)
+
+        await hooks.send()
+
+        entries = world.audit_entries("organization.updated", "actor_user_id", "details->>'change'")
+        assert entries[1:] == [(None, "webhook_deactivated")]
+
     async def test_a_webhook_whose_url_was_changed_during_the_attempt_stays_active_after_410(
         self, hooks: Hooks, receiver: Receiver
     ) -> None:

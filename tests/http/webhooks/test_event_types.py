@@ -13,7 +13,9 @@ from uuid import UUID
 import pytest
 
 from core.events.events import EventType
+from core.services.api_keys import Permission
 from tests.world.builder import PASSWORD
+from tests.world.directory import insert_directory
 from tests.world.inviter import GUEST, Invitation
 from tests.world.second_factors import Person
 
@@ -31,7 +33,7 @@ SECOND = timedelta(seconds=1)
 
 @dataclass
 class Stage:
-    """The team whose webhook subscribes; its member is the one to whom things happen."""
+    """The team whose webhook subscribes; its member is the user of the events."""
 
     team: Team
 
@@ -48,7 +50,7 @@ class Stage:
     async def request(self, method: str, path: str, body: Any = None, *, by: str = "owner") -> Any:
         """Send a request below the path of the organization; return the decoded answer."""
         answer = await self.team.request(by, method, path, body=body)
-        assert answer.status in {200, 204}, answer.text
+        assert answer.status in {200, 201, 204}, answer.text
         return answer.json if answer.content else None
 
     async def invite(self) -> Invitation:
@@ -62,6 +64,34 @@ class Stage:
         invitation = await self.invite()
         answer = await self.world.client.post(f"/api/invitations/{verb}", body={"token": invitation.token})
         assert answer.status == 200, answer.text
+
+    async def create_service(self) -> None:
+        """Create a service."""
+        await self.request("POST", "/services", {"slug": "shop", "name": "Shop", "service_type": "web"})
+
+    async def create_plan(self) -> str:
+        """Create a service and a plan of it; return the id of the plan."""
+        await self.create_service()
+        return (await self.request("POST", "/services/shop/plans", {"name": "Pro", "price_cents": 990}))["id"]
+
+    async def create_api_key(self) -> Any:
+        """Create an API key of the service."""
+        body = {"name": "Backend", "permissions": [str(permission) for permission in Permission]}
+        return await self.request("POST", "/services/shop/api-keys", body)
+
+    async def service_request(self, key: str, method: str, path: str, body: Any = None) -> Any:
+        """Send a request of the service's backend with its API key."""
+        answer = await self.world.client.request(method, f"/api/service{path}", headers={"X-Api-Key": key}, body=body)
+        assert answer.status in {200, 204}, answer.text
+        return answer.json if answer.content else None
+
+    async def subscribe(self) -> tuple[str, str]:
+        """Give a user of a new service a plan; return the key of its backend and the id of the user."""
+        plan_id = await self.create_plan()
+        key = (await self.create_api_key())["key"]
+        user = await self.service_request(key, "POST", "/users", {"email": GUEST})
+        await self.service_request(key, "POST", "/subscriptions", {"user_id": user["id"], "plan_id": plan_id})
+        return key, user["id"]
 
     async def member_request(self, method: str, path: str, body: Any = None) -> None:
         """Send a request of the member about their own account."""
@@ -163,6 +193,55 @@ async def grant_a_service(stage: Stage) -> None:
     await stage.request("PUT", f"/services/shop/grants/{stage.team.ids['member']}", {"relation": "viewer"})
 
 
+async def create_a_service(stage: Stage) -> None:
+    await stage.create_service()
+
+
+async def delete_a_service(stage: Stage) -> None:
+    await stage.create_service()
+    await stage.request("DELETE", "/services/shop")
+
+
+async def create_a_plan(stage: Stage) -> None:
+    await stage.create_plan()
+
+
+async def change_a_plan(stage: Stage) -> None:
+    await stage.request("PATCH", f"/services/shop/plans/{await stage.create_plan()}", {"price_cents": 1990})
+
+
+async def delete_a_plan(stage: Stage) -> None:
+    await stage.request("DELETE", f"/services/shop/plans/{await stage.create_plan()}")
+
+
+async def subscribe(stage: Stage) -> None:
+    await stage.subscribe()
+
+
+async def change_a_subscription(stage: Stage) -> None:
+    key, user_id = await stage.subscribe()
+    await stage.service_request(key, "PATCH", f"/subscriptions/{user_id}", {"status": "past_due"})
+
+
+async def cancel_a_subscription(stage: Stage) -> None:
+    key, user_id = await stage.subscribe()
+    await stage.service_request(key, "PATCH", f"/subscriptions/{user_id}", {"status": "cancelled"})
+
+
+async def create_an_api_key(stage: Stage) -> None:
+    await stage.create_service()
+    await stage.create_api_key()
+
+
+async def delete_an_api_key(stage: Stage) -> None:
+    await stage.create_service()
+    await stage.request("DELETE", f"/services/shop/api-keys/{(await stage.create_api_key())['id']}")
+
+
+async def export_the_data(stage: Stage) -> None:
+    await stage.member_request("GET", f"/api/privacy/export/{stage.team.ids['member']}")
+
+
 async def change_the_password(stage: Stage) -> None:
     body = {"current_password": PASSWORD, "new_password": "quite another horse"}
     await stage.member_request("POST", "/api/user/change-password", body)
@@ -171,6 +250,25 @@ async def change_the_password(stage: Stage) -> None:
 async def request_a_test(stage: Stage) -> None:
     [webhook] = (await stage.request("GET", "/webhooks"))["webhooks"]
     await stage.request("POST", f"/webhooks/{webhook['id']}/test")
+
+
+async def patch_in_the_directory(stage: Stage, *operations: dict[str, Any]) -> None:
+    directory = insert_directory(stage.team)
+    answer = await directory.patch(str(stage.team.ids["member"]), *operations)
+    assert answer.status == 200, answer.text
+
+
+async def rename_in_the_directory(stage: Stage) -> None:
+    await patch_in_the_directory(stage, {"op": "add", "path": "displayName", "value": "Member"})
+
+
+async def deactivate_in_the_directory(stage: Stage) -> None:
+    await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": False})
+
+
+async def reactivate_in_the_directory(stage: Stage) -> None:
+    stage.world.connection.execute("UPDATE memberships SET suspended_at = now() WHERE role = 'member'")
+    await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": True})
 
 
 CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
@@ -186,7 +284,11 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.USER_JOINED: accept,
     EventType.USER_REMOVED: remove_a_member,
     EventType.USER_ROLE_UPDATED: change_a_role,
+    EventType.USER_UPDATED: rename_in_the_directory,
+    EventType.USER_DEACTIVATED: deactivate_in_the_directory,
+    EventType.USER_REACTIVATED: reactivate_in_the_directory,
     EventType.USER_ANONYMIZED: anonymize,
+    EventType.USER_EXPORTED: export_the_data,
     EventType.SESSION_REVOKED: end_other_sessions,
     EventType.INVITATION_ACCEPTED: accept,
     EventType.INVITATION_DECLINED: decline,
@@ -194,7 +296,17 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.INVITATION_REVOKED: revoke,
     EventType.ORGANIZATION_UPDATED: change_the_organization,
     EventType.ORGANIZATION_OWNER_CHANGED: transfer_the_ownership,
+    EventType.SERVICE_CREATED: create_a_service,
     EventType.SERVICE_UPDATED: grant_a_service,
+    EventType.SERVICE_DELETED: delete_a_service,
+    EventType.PLAN_CREATED: create_a_plan,
+    EventType.PLAN_UPDATED: change_a_plan,
+    EventType.PLAN_DELETED: delete_a_plan,
+    EventType.SUBSCRIPTION_CREATED: subscribe,
+    EventType.SUBSCRIPTION_UPDATED: change_a_subscription,
+    EventType.SUBSCRIPTION_CANCELED: cancel_a_subscription,
+    EventType.API_KEY_CREATED: create_an_api_key,
+    EventType.API_KEY_DELETED: delete_an_api_key,
     EventType.SECURITY_MFA_ENABLED: turn_mfa_on,
     EventType.SECURITY_MFA_DISABLED: turn_mfa_off,
     EventType.SECURITY_PASSWORD_CHANGED: change_the_password,
@@ -203,10 +315,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
 # Nothing publishes these yet, because the capability does not exist.
 WAITING = {
     *(EventType.ORGANIZATION_SMTP_CONFIGURED, EventType.ORGANIZATION_SMTP_REMOVED),
-    *(EventType.SERVICE_CREATED, EventType.SERVICE_DELETED, EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED),
-    *(EventType.PLAN_CREATED, EventType.PLAN_UPDATED, EventType.PLAN_DELETED),
-    *(EventType.SUBSCRIPTION_CREATED, EventType.SUBSCRIPTION_UPDATED, EventType.SUBSCRIPTION_CANCELED),
-    *(EventType.API_KEY_CREATED, EventType.API_KEY_DELETED),
+    EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED,
     *(EventType.DOMAIN_SET, EventType.DOMAIN_VERIFIED, EventType.DOMAIN_DELETED, EventType.BRANDING_UPDATED),
 }
 
@@ -229,3 +338,14 @@ async def test_its_cause_sends_the_event_to_the_webhook(hooks: Hooks, receiver: 
         assert payload["event"] == event.value
         assert payload["organization_id"] == str(hooks.team.organization_id)
         assert payload["id"] == received.headers["webhook-id"]
+
+
+async def test_the_creation_of_a_user_with_an_api_key_is_a_sign_up(hooks: Hooks, receiver: Receiver) -> None:
+    """Operations 6.1: `UserSignupSuccess` is published when the service interface creates a user."""
+    await hooks.create(receiver.url, "user.signup.success")
+
+    _, user_id = await Stage(hooks.team).subscribe()
+    await hooks.send()
+
+    [received] = receiver.received
+    assert (received.payload["event"], received.payload["data"]["user_id"]) == ("user.signup.success", user_id)

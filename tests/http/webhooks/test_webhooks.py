@@ -82,6 +82,14 @@ class TestCreation:
         assert [problem["field"] for problem in answer.json["details"]] == [field]
         assert (await hooks.request("GET")).json["total"] == 0
 
+    async def test_all_invalid_fields_are_named_at_once(self, hooks: Hooks) -> None:
+        created = await hooks.request("POST", body={"name": "", "url": "ftp://x", "events": []})
+        changed = await hooks.change(str(uuid4()), name="", url="ftp://x", events=[])
+
+        for answer in (created, changed):
+            assert answer.status == 400
+            assert [detail["field"] for detail in answer.json["details"]] == ["name", "url", "events"]
+
     async def test_an_unknown_event_type_is_refused_with_the_valid_ones(self, hooks: Hooks) -> None:
         answer = await hooks.request("POST", body=BODY | {"events": ["no.such"]})
 
@@ -281,3 +289,28 @@ async def test_the_event_types_are_all_types_with_their_descriptions(team: Team)
     assert [item["value"] for item in answer.json] == [event.value for event in EventType]
     assert all(item["label"] and item["category"] and item["description"] for item in answer.json)
     assert all(item.keys() == {"value", "label", "category", "description"} for item in answer.json)
+
+
+async def test_changes_are_in_the_audit_log_without_the_path_of_the_url(hooks: Hooks, world: World) -> None:
+    webhook_id = await hooks.create("https://hooks.example.com/hidden?key=hidden", "user.invited")
+    await hooks.change(webhook_id, is_active=False)
+    await hooks.change(webhook_id, is_active=False)
+    await hooks.request("POST", f"/{webhook_id}/rotate-secret")
+    await hooks.request("DELETE", f"/{webhook_id}")
+
+    entries = world.audit_entries("organization.updated", "actor_user_id", "target_id", "details")
+    described = {
+        "webhook_id": webhook_id,
+        "webhook_name": "hook",
+        "webhook_host": "hooks.example.com",
+        "webhook_events": ["user.invited"],
+    }
+    assert [details for _, _, details in entries] == [
+        {"change": "webhook_created", "is_active": True, **described},
+        {"change": "webhook_updated", "is_active": False, **described},
+        {"change": "webhook_secret_rotated", "is_active": False, **described},
+        {"change": "webhook_deleted", "is_active": False, **described},
+    ]
+    owner, organization = hooks.team.ids["owner"], str(hooks.team.organization_id)
+    assert {(actor, target) for actor, target, _ in entries} == {(owner, organization)}
+    assert len(world.events("organization.updated")) == 4

@@ -324,6 +324,18 @@ async def test_an_event_that_the_receiver_refuses_is_sent_again_and_given_up_in_
     assert waiting == [before] * (sandbox.ATTEMPTS_MAX - 1) + [0]
 
 
+async def test_a_subscription_is_ended_once_like_one_of_a_provider(shopper: Shopper, seller: Seller) -> None:
+    await shopper.buy()
+    billing = seller.world.installation.billing
+
+    for subscription_id in (shopper.subscription_id(), shopper.subscription_id(), "sub_sandbox_unknown"):
+        await billing.cancel_subscription(subscription_id)
+    await shopper.send()
+
+    assert seller.state() == ("pro", "cancelled")
+    assert [event for event in seller.stored_events() if event[1] == "ended"] != []
+
+
 async def test_with_a_payment_provider_the_pages_do_not_exist(installation: Installation, shopper: Shopper) -> None:
     checkout, portal = (await shopper.start())["checkout_url"], await shopper.portal()
     routes = capabilities.routes(is_development=True, has_billing_sandbox=False)

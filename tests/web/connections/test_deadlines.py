@@ -4,11 +4,13 @@ import math
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from entrypoints.server import KEEP_ALIVE_SECONDS
 from entrypoints.web.application import BODY_SECONDS_MAX
 from entrypoints.web.connections import HEAD_SECONDS_MAX, LINGER_SECONDS_MAX, SEND_SECONDS_MAX
+from entrypoints.web.exchanges import RESPONSE_SECONDS_MAX
 from tests.web.connections.wires import GOOD, LARGE_BYTES, Running, request
 
 
@@ -176,3 +178,31 @@ async def test_a_stopping_server_closes_idle_connections_and_answers_the_others(
 
     assert (end_of_idle, end_of_busy) == (b"", b"")
     assert (answer.status, answer.headers["connection"]) == (200, "close")
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_an_answer_may_take_long_as_long_as_its_parts_do_not(server: Running, autojump_clock: MockClock) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        await wire.send(request(f"GET /slow/{RESPONSE_SECONDS_MAX - 1:.0f} HTTP/1.1".encode()))
+        await trio.sleep(3 * RESPONSE_SECONDS_MAX)
+        answer = await wire.answer()
+
+    assert answer.content == b"one two three"
+
+
+async def test_an_answer_whose_next_part_takes_too_long_ends_without_its_end(
+    server: Running, autojump_clock: MockClock
+) -> None:
+    wire = await server.connect()
+
+    with capture_logs() as logs:
+        async with wire.stream:
+            await wire.send(request(f"GET /slow/{RESPONSE_SECONDS_MAX + 1:.0f} HTTP/1.1".encode()))
+            await trio.sleep(2 * RESPONSE_SECONDS_MAX)
+            rest = await wire.rest()
+
+    assert rest.startswith(b"HTTP/1.1 200 ")
+    assert rest.endswith(b"one \r\n")
+    assert "response.cut_short" in [line["event"] for line in logs]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from core.limits import BODY_BYTES_MAX
@@ -336,3 +337,31 @@ async def test_a_client_that_disconnects_in_the_middle_does_no_harm(
         await wire.stream.aclose()
 
     assert (await server.exchange(GOOD)).status == 200
+
+
+async def test_a_refusal_in_the_middle_of_an_answer_ends_it_without_its_end(server: Running) -> None:
+    wire = await server.connect()
+
+    with capture_logs() as logs:
+        async with wire.stream:
+            await wire.send(request(b"GET /refused HTTP/1.1"))
+            rest = await wire.rest()
+
+    assert rest.startswith(b"HTTP/1.1 200 ")
+    assert rest.endswith(b"one \r\n")
+    assert [line for line in logs if line["log_level"] != "info"] == [
+        {"event": "response.cut_short", "log_level": "warning", "error_code": "FORBIDDEN"}
+    ]
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_head_request_makes_no_part_of_an_answer(server: Running) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        await wire.send(request(b"HEAD /endless HTTP/1.1") + GOOD)
+        head = await wire.answer(is_to_head=True)
+        answer = await wire.answer()
+
+    assert head.status == 200
+    assert answer.content == b'{"text":"good"}'

@@ -13,6 +13,7 @@ import trio
 from quart import Response
 from structlog.testing import capture_logs
 
+from core.errors import Forbidden
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind
 from entrypoints.web.answers import Media
@@ -95,6 +96,32 @@ async def endless(call: Call) -> Annotated[Response, Media("text/plain")]:
     return Response(pieces(), content_type="text/plain")
 
 
+@routes.get("/refused")
+@public
+async def refused(call: Call) -> Annotated[Response, Media("text/plain")]:
+    """Refuse in the middle of an answer."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"one "
+        raise Forbidden
+
+    return Response(pieces(), content_type="text/plain")
+
+
+@routes.get("/slow/:seconds")
+@public
+async def slow(call: Call, seconds: str) -> Annotated[Response, Media("text/plain")]:
+    """Answer in three pieces, with a pause before each but the first."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"one "
+        for piece in (b"two ", b"three"):
+            await trio.sleep(int(seconds))
+            yield piece
+
+    return Response(pieces(), content_type="text/plain")
+
+
 @dataclass(frozen=True)
 class Answer:
     """An answer received on a connection."""
@@ -124,7 +151,7 @@ class Wire:
         head = (await self._until(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = dict(line.lower().split(": ", 1) for line in head[1:])
         content = b""
-        if headers.get("transfer-encoding") == "chunked":
+        if headers.get("transfer-encoding") == "chunked" and not is_to_head:
             while length := int(await self._until(b"\r\n"), 16):
                 content += await self._bytes(length)
                 await self._until(b"\r\n")

@@ -44,6 +44,7 @@ CREATE INDEX billing_checkouts_created ON billing_checkouts (created_at);
 CREATE TABLE billing_subscriptions (
     id              text PRIMARY KEY,
     customer_id     text,
+    mode            text CHECK (mode IN ('sandbox', 'test', 'live')),
     organization_id uuid,
     service_id      uuid,
     user_id         uuid REFERENCES users ON DELETE CASCADE,
@@ -65,6 +66,35 @@ CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions (custome
 CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions (organization_id, service_id);
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions (user_id, service_id);
 CREATE INDEX billing_subscriptions_due ON billing_subscriptions (check_at) WHERE check_at IS NOT NULL;
+
+CREATE TABLE billing_cancellations (
+    id         text PRIMARY KEY,
+    mode       text NOT NULL CHECK (mode IN ('sandbox', 'test', 'live')),
+    due_at     timestamptz,
+    created_at timestamptz NOT NULL
+);
+COMMENT ON TABLE billing_cancellations
+    IS 'Subscriptions that the provider has to end, because what they were bought for is gone.';
+COMMENT ON COLUMN billing_cancellations.due_at IS 'When the provider is asked; null once it has ended the subscription.';
+CREATE INDEX billing_cancellations_due ON billing_cancellations (mode, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX billing_cancellations_created ON billing_cancellations (created_at);
+
+CREATE FUNCTION billing_subscriptions_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO billing_cancellations (id, mode, due_at, created_at)
+    VALUES (OLD.id, OLD.mode, '-infinity', now())
+    ON CONFLICT (id) DO NOTHING;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION billing_subscriptions_deleted()
+    IS 'Queues the end of a live subscription whose user, service or organization is deleted.';
+-- A live subscription has a time at which it is checked, one that has ended has none.
+CREATE TRIGGER billing_subscriptions_deleted AFTER DELETE ON billing_subscriptions
+    FOR EACH ROW WHEN (OLD.check_at IS NOT NULL AND OLD.mode IS NOT NULL)
+    EXECUTE FUNCTION billing_subscriptions_deleted();
 
 CREATE TABLE billing_events (
     id                      text PRIMARY KEY,

@@ -1,0 +1,187 @@
+"""The four interfaces of SIEMs: the request that carries events, and what an answer says about them.
+
+Each is written after the documentation of its API: JSON lines over HTTP, the Splunk HTTP Event Collector
+(`services/collector/event`), the Datadog logs intake (`api/v2/logs`), and the bulk API of Elasticsearch.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlsplit
+
+from core.audit.siem import SiemProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from core.audit.siem_stream import SiemEvent, SiemTarget
+
+SOURCE: Final = "gatehouse"
+SOURCETYPE: Final = "gatehouse:audit"
+ELASTIC_INDEX: Final = "gatehouse-audit"
+_CONFLICT: Final = 409
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How many events from the first on were received, and why not the others."""
+
+    received: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An interface: how an event, a body and the headers are written, and how an answer of 2xx is read."""
+
+    path: str
+    content_type: str
+    event: Callable[[SiemTarget, SiemEvent], bytes]
+    authorization: Callable[[str], Mapping[str, str]]
+    # None where the status alone is the answer.
+    verdict: Callable[[bytes, Sequence[SiemEvent]], Verdict] | None = None
+    before: bytes = b""
+    between: bytes = b""
+    after: bytes = b""
+    # Where the path belongs to the interface, it is appended to another one, such as that of a proxy.
+    is_path_appended: bool = False
+
+    def url(self, endpoint: str) -> str:
+        """Return the URL to send to; an endpoint without a path gets that of the interface."""
+        parts = urlsplit(endpoint)
+        path = parts.path.rstrip("/")
+        if not path or (self.is_path_appended and not path.endswith(self.path)):
+            return parts._replace(path=path + self.path).geturl()
+        return endpoint
+
+    def body(self, target: SiemTarget, events: Sequence[SiemEvent], bytes_max: int) -> tuple[bytes, int]:
+        """Return a body with as many events as fit, at least the first one, and their number."""
+        pieces: list[bytes] = []
+        size = len(self.before) + len(self.after)
+        for event in events:
+            piece = self.event(target, event)
+            size += len(piece) + len(self.between)
+            if pieces and size > bytes_max:
+                break
+            pieces.append(piece)
+        return self.before + self.between.join(pieces) + self.after, len(pieces)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _http_event(_target: SiemTarget, event: SiemEvent) -> bytes:
+    return _json(event.payload) + b"\n"
+
+
+def _splunk_event(target: SiemTarget, event: SiemEvent) -> bytes:
+    options = target.options
+    metadata = {
+        # Seconds since 1970, with a fraction.
+        "time": round(event.created_at.timestamp(), 3),
+        "source": options.source or SOURCE,
+        "sourcetype": options.sourcetype or SOURCETYPE,
+    }
+    if options.index is not None:
+        metadata["index"] = options.index
+    return _json({**metadata, "event": event.payload})
+
+
+def _splunk_verdict(content: bytes, events: Sequence[SiemEvent]) -> Verdict:
+    answer = _object(content)
+    # A proxy in front of the collector may answer 200 as well.
+    if answer is None or answer.get("code") != 0:
+        return Verdict(0, f"The collector answered {_excerpt(content)}.")
+    return Verdict(len(events))
+
+
+def _datadog_event(target: SiemTarget, event: SiemEvent) -> bytes:
+    payload, options = event.payload, target.options
+    return _json(
+        {
+            "ddsource": SOURCE,
+            "ddtags": ",".join(options.tags),
+            "service": options.service or SOURCE,
+            "message": f"{event.action} {payload['target_type']} {payload['target_id']} by {payload['actor']['email']}",
+            "status": "info" if payload["success"] else "warn",
+            "timestamp": payload["created_at"],
+            "audit": payload,
+        }
+    )
+
+
+def _elastic_event(target: SiemTarget, event: SiemEvent) -> bytes:
+    # Created under its own id: an entry that is sent again is refused as a conflict, and is not there twice.
+    action = {"create": {"_index": target.options.index or ELASTIC_INDEX, "_id": event.id}}
+    return _json(action) + b"\n" + _json({"@timestamp": event.payload["created_at"], **event.payload}) + b"\n"
+
+
+def _elastic_verdict(content: bytes, events: Sequence[SiemEvent]) -> Verdict:
+    answer = _object(content)
+    items = answer.get("items") if answer is not None else None
+    if not isinstance(items, list) or len(cast("list[Any]", items)) != len(events):
+        return Verdict(0, f"The bulk API answered {_excerpt(content)}.")
+    for number, (item, event) in enumerate(zip(cast("list[Any]", items), events, strict=True)):
+        if problem := _problem_of_item(item):
+            return Verdict(number, f"Entry {event.id} was refused {problem}.")
+    return Verdict(len(events))
+
+
+def _problem_of_item(item: Any) -> str | None:
+    match item:
+        case {"create": {"status": int() as status}} if 200 <= status < 300 or status == _CONFLICT:
+            return None
+        case {"create": {"status": status, "error": reason}}:
+            return f"with {status}: {_excerpt(_json(reason))}"
+        case _:
+            return f"in a form that is not documented: {_excerpt(_json(item))}"
+
+
+def _object(content: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _excerpt(content: bytes) -> str:
+    return content[:200].decode("utf-8", "replace") or "nothing"
+
+
+FORMATS: Final = {
+    SiemProvider.HTTP: Format(
+        path="/",
+        content_type="application/x-ndjson",
+        event=_http_event,
+        authorization=lambda token: {"Authorization": f"Bearer {token}"},
+    ),
+    SiemProvider.SPLUNK: Format(
+        path="/services/collector/event",
+        content_type="application/json",
+        event=_splunk_event,
+        authorization=lambda token: {"Authorization": f"Splunk {token}"},
+        verdict=_splunk_verdict,
+        between=b"\n",
+    ),
+    SiemProvider.DATADOG: Format(
+        path="/api/v2/logs",
+        content_type="application/json",
+        event=_datadog_event,
+        authorization=lambda token: {"DD-API-KEY": token},
+        before=b"[",
+        between=b",",
+        after=b"]",
+    ),
+    SiemProvider.ELASTIC: Format(
+        path="/_bulk",
+        content_type="application/x-ndjson",
+        event=_elastic_event,
+        authorization=lambda token: {"Authorization": f"ApiKey {token}"},
+        verdict=_elastic_verdict,
+        is_path_appended=True,
+    ),
+}

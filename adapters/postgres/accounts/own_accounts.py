@@ -1,0 +1,95 @@
+"""The accounts that organizations made, in the table `users`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.accounts.own_accounts import Belonging, FoundAccount
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.accounts.users import User
+
+FIND_OR_CREATE: Final = """
+    WITH existing AS MATERIALIZED (
+             -- Locked, because the account may be deleted at this moment.
+             SELECT id, email, created_at, anonymized_at FROM users WHERE email = %(email)s FOR KEY SHARE),
+         created AS (
+             INSERT INTO users (id, email, created_by_organization_id, created_at, updated_at)
+             SELECT %(id)s, %(email)s, %(organization_id)s, %(created_at)s, %(created_at)s
+             WHERE  NOT EXISTS (SELECT FROM existing)
+             -- A change to nothing, to read the account that a concurrent transaction created.
+             ON CONFLICT (email) DO UPDATE SET email = excluded.email
+             RETURNING id, email, created_at, anonymized_at)
+    SELECT id, email, created_at, id = %(id)s AS is_new, anonymized_at IS NOT NULL AS is_anonymized
+    FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
+"""
+# A link counts once its user has signed in to the service; until then only the organization knows of it.
+BELONGING: Final = """
+    SELECT u.id, u.email, u.created_at, u.created_by_organization_id,
+           u.email_verified_at IS NOT NULL AS is_address_proved, u.is_platform_owner,
+           (SELECT role
+            FROM   memberships
+            WHERE  organization_id = %(organization_id)s AND user_id = u.id) AS role,
+           EXISTS (SELECT FROM memberships
+                   WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND confirmed_at IS NOT NULL)
+           OR EXISTS (SELECT FROM service_users
+                      WHERE  user_id = u.id AND organization_id <> %(organization_id)s
+                        AND  last_login_at IS NOT NULL) AS belongs_elsewhere
+    FROM   users u
+    WHERE  u.id = %(user_id)s
+"""
+
+
+class PostgresOwnAccounts(Aggregate):
+    """The port `OwnAccounts`."""
+
+    def find_or_create(self, user: User, organization_id: UUID) -> FoundAccount:
+        [found] = self._connection.cursor(row_factory=kwargs_row(FoundAccount)).execute(
+            FIND_OR_CREATE,
+            {"id": user.id, "email": user.email, "organization_id": organization_id, "created_at": user.created_at},
+        )
+        return found
+
+    def lock(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
+        self._connection.execute("SELECT FROM users WHERE id = %s FOR UPDATE", (user_id,))
+        # After the lock: what the account belongs to may have changed while this waited.
+        return self.belonging(organization_id, user_id)
+
+    def belonging(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Belonging))
+            .execute(BELONGING, {"organization_id": organization_id, "user_id": user_id})
+            .fetchone()
+        )
+
+    def deactivate(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE users
+            SET    deactivated_at = %s, deactivated_by_organization_id = %s, updated_at = %s
+            WHERE  id = %s AND deactivated_at IS NULL
+            """,
+            (at, organization_id, at, user_id),
+        )
+
+    def activate(self, organization_id: UUID, user_ids: Sequence[UUID], *, at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE users
+            SET    deactivated_at = NULL, deactivated_by_organization_id = NULL, updated_at = %s
+            WHERE  id = ANY (%s) AND deactivated_by_organization_id = %s AND anonymized_at IS NULL
+            """,
+            (at, list(user_ids), organization_id),
+        )
+
+    def delete(self, user_id: UUID) -> None:
+        self._connection.execute_later(
+            "DELETE FROM mails WHERE recipient = (SELECT email FROM users WHERE id = %s)", (user_id,)
+        )
+        self._connection.execute_later("DELETE FROM users WHERE id = %s", (user_id,))

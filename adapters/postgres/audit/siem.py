@@ -1,0 +1,262 @@
+"""The streams to SIEMs in the table `siem_streams`. Tokens are sealed.
+
+Sealing entries makes a stream due and locks it for that, and so does `record`: whichever comes second sees the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+from psycopg.types.json import Jsonb
+
+from adapters.crypto.vault import SealBroken
+from adapters.postgres.driver.rows import dict_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.audit.audit_log import Actor, LogEntry
+from core.audit.siem import SiemOptions, SiemProvider, SiemStart, SiemStream
+from core.audit.siem_stream import (
+    BATCH_BYTES_MAX,
+    BATCH_EVENTS_MAX,
+    LeasedStream,
+    SiemEvent,
+    SiemTarget,
+    event_of,
+)
+from core.secrets import Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.audit.siem_stream import Progress
+
+_TOKEN: Final = {"table": "siem_streams", "column": "token_sealed"}
+LEASE: Final = """
+    WITH due AS MATERIALIZED (
+        SELECT   id
+        FROM     siem_streams
+        WHERE    enabled AND due_at <= %(now)s AND (leased_until IS NULL OR leased_until <= %(now)s)
+        -- Not EXISTS, for which the planner reads all organizations to find those of a few streams.
+        AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = siem_streams.organization_id)
+        ORDER BY due_at
+        LIMIT    %(streams_max)s
+        FOR      NO KEY UPDATE SKIP LOCKED)
+    UPDATE    siem_streams
+    SET       leased_until = %(leased_until)s
+    FROM      due
+    WHERE     siem_streams.id = due.id
+    RETURNING siem_streams.id, organization_id, provider, endpoint, token_sealed, options, event_filter, starts_at,
+              position, failures
+"""
+# Entries whose details have more bytes than a batch are not all read into memory; the first one always is.
+EVENTS: Final = """
+    SELECT   position, hash, id, org_id, action, target_type, target_id, ip_address, user_agent, success, details,
+             created_at, actor_user_id, actor_email, actor_is_platform_owner,
+             found < %(limit)s AND bytes_of_all <= %(bytes_max)s AS is_last
+    FROM     (SELECT *, count(*) OVER () AS found, sum(bytes) OVER () AS bytes_of_all,
+                     sum(bytes) OVER (ORDER BY position) - bytes AS bytes_before
+              FROM   (SELECT   e.position, e.id, e.organization_id AS org_id, e.action, e.target_type, e.target_id,
+                               e.ip_address, e.user_agent, e.success, e.details, e.created_at, e.actor_user_id,
+                               u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner,
+                               (SELECT s.hash
+                                FROM   audit_seals s
+                                WHERE  s.organization_id = e.organization_id AND s.position = e.position) AS hash,
+                               octet_length(e.details::text) AS bytes
+                      FROM     audit_entries e
+                      LEFT     JOIN users u ON u.id = e.actor_user_id
+                      WHERE    e.organization_id = %(organization_id)s
+                      AND      e.position > %(after)s AND e.position <= %(through)s
+                      AND      (%(starts_at)s::timestamptz IS NULL OR e.created_at >= %(starts_at)s)
+                      AND      (%(prefixes)s::text[] IS NULL
+                                OR EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS wanted (prefix)
+                                           WHERE  starts_with(e.action, wanted.prefix)))
+                      ORDER BY e.position
+                      LIMIT    %(limit)s) AS admitted) AS counted
+    WHERE    bytes_before <= %(bytes_max)s
+    ORDER BY position
+"""
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresSiemStreams(Aggregate):
+    """The port `SiemStreams`."""
+
+    def find(self, organization_id: UUID) -> SiemStream | None:
+        row = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                """
+                SELECT s.id, s.provider, s.endpoint, s.token_sealed IS NOT NULL AS has_token, s.options, s.event_filter,
+                       s.enabled, s.starts_at, s.position, greatest(c.sealed_through, s.position) AS sealed_through,
+                       s.failures, s.last_success_at, s.last_error, s.created_at, s.updated_at
+                FROM   siem_streams s
+                LEFT   JOIN audit_chains c USING (organization_id)
+                WHERE  s.organization_id = %s
+                """,
+                (organization_id,),
+            )
+            .fetchone()
+        )
+        if row is None:
+            return None
+        provider, options = SiemProvider(row.pop("provider")), _options(row.pop("options"))
+        return SiemStream(provider=provider, options=options, **row)
+
+    def save(self, organization_id: UUID, stream: SiemStream, token: Secret | None, *, keeps_token: bool) -> None:
+        vault = self._transaction.vault
+        self._connection.execute(
+            """
+            INSERT INTO siem_streams AS stream (id, organization_id, provider, endpoint, token_sealed, options,
+                                                event_filter, enabled, starts_at, position, due_at, created_at,
+                                                updated_at)
+            VALUES (%(id)s, %(organization_id)s, %(provider)s, %(endpoint)s, %(token_sealed)s, %(options)s,
+                    %(event_filter)s, %(enabled)s, %(starts_at)s, %(position)s, %(now)s, %(now)s, %(now)s)
+            ON CONFLICT (organization_id) DO UPDATE
+            SET    provider = excluded.provider, endpoint = excluded.endpoint, options = excluded.options,
+                   token_sealed = CASE WHEN %(keeps_token)s THEN stream.token_sealed ELSE excluded.token_sealed END,
+                   event_filter = excluded.event_filter, enabled = excluded.enabled, failures = 0, last_error = NULL,
+                   due_at = excluded.due_at, leased_until = NULL, updated_at = excluded.updated_at
+            """,
+            {
+                "id": stream.id,
+                "organization_id": organization_id,
+                "provider": stream.provider.value,
+                "endpoint": stream.endpoint,
+                "token_sealed": vault.seal(token.reveal().encode(), row=stream.id, **_TOKEN) if token else None,
+                "keeps_token": keeps_token,
+                "options": Jsonb(asdict(stream.options)),
+                "event_filter": stream.event_filter,
+                "enabled": stream.enabled,
+                "starts_at": stream.starts_at,
+                "position": stream.position,
+                "now": self._transaction.now,
+            },
+        )
+
+    def remove(self, organization_id: UUID) -> bool:
+        return (
+            self._connection.execute("DELETE FROM siem_streams WHERE organization_id = %s", (organization_id,)).rowcount
+            == 1
+        )
+
+    def target(self, organization_id: UUID) -> SiemTarget | None:
+        row = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                "SELECT id, provider, endpoint, token_sealed, options FROM siem_streams WHERE organization_id = %s",
+                (organization_id,),
+            )
+            .fetchone()
+        )
+        return self._target(row) if row is not None else None
+
+    def lease(self, *, streams_max: int, leased_until: datetime) -> Sequence[LeasedStream]:
+        rows = self._connection.cursor(row_factory=dict_row).execute(
+            LEASE,
+            {"now": self._transaction.now, "leased_until": leased_until, "streams_max": streams_max},
+        )
+        leased = [self._leased(row, leased_until) for row in rows]
+        return [stream for stream in leased if stream is not None]
+
+    def events(self, stream: LeasedStream, *, through: int) -> tuple[Sequence[SiemEvent], bool]:
+        cursor = self._connection.cursor(row_factory=dict_row).execute(
+            EVENTS,
+            {
+                "organization_id": stream.organization_id,
+                "after": stream.position,
+                "through": through,
+                "starts_at": stream.starts_at,
+                "prefixes": stream.event_filter,
+                "limit": BATCH_EVENTS_MAX,
+                "bytes_max": BATCH_BYTES_MAX,
+            },
+            # Planned for this organization each time, like the pages of the audit log.
+            prepare=False,
+        )
+        rows = cursor.fetchall()
+        # The same in every row; without rows there is nothing else.
+        is_last = not rows or rows[0]["is_last"]
+        return [_event(row) for row in rows], is_last
+
+    def record(self, stream: LeasedStream, progress: Progress) -> bool:
+        held = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT id
+                FROM   siem_streams
+                WHERE  organization_id = %s AND id = %s AND leased_until = %s
+                FOR    NO KEY UPDATE
+                """,
+                (stream.organization_id, stream.id, stream.leased_until),
+            )
+            .fetchall()
+        )
+        if not held:
+            return False
+        # A statement of its own: it sees the entries that were sealed while the one above waited for the lock.
+        self._connection.execute(
+            """
+            UPDATE siem_streams
+            SET    position = %(position)s, failures = %(failures)s, last_error = %(error)s, attempted_at = %(now)s,
+                   last_success_at = CASE WHEN %(has_sent)s THEN %(now)s ELSE last_success_at END,
+                   leased_until = NULL,
+                   due_at = (SELECT %(next_at)s::timestamptz
+                             FROM   audit_chains c
+                             WHERE  c.organization_id = siem_streams.organization_id
+                             AND    c.sealed_through > %(position)s)
+            WHERE  organization_id = %(organization_id)s AND id = %(id)s
+            """,
+            {
+                "position": progress.position,
+                "failures": progress.failures,
+                "error": progress.error,
+                "has_sent": progress.has_sent,
+                "next_at": progress.next_at,
+                "now": self._transaction.now,
+                "organization_id": stream.organization_id,
+                "id": stream.id,
+            },
+        )
+        return True
+
+    def _leased(self, row: dict[str, Any], leased_until: datetime) -> LeasedStream | None:
+        try:
+            target = self._target(row)
+        except SealBroken as broken:
+            # It stays leased, so that it is tried again after the lease and holds up no other stream.
+            log.error("siem.unreadable", siem_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - expected
+            return None
+        return LeasedStream(
+            id=row["id"],
+            organization_id=row["organization_id"],
+            target=target,
+            event_filter=row["event_filter"],
+            starts_at=row["starts_at"],
+            position=row["position"],
+            failures=row["failures"],
+            leased_until=leased_until,
+        )
+
+    def _target(self, row: dict[str, Any]) -> SiemTarget:
+        sealed = row["token_sealed"]
+        return SiemTarget(
+            provider=SiemProvider(row["provider"]),
+            endpoint=row["endpoint"],
+            token=Secret(self._transaction.vault.open(sealed, row=row["id"], **_TOKEN).decode()) if sealed else None,
+            options=_options(row["options"]),
+        )
+
+
+def _options(stored: dict[str, Any]) -> SiemOptions:
+    return SiemOptions(start=SiemStart(stored.pop("start")), **stored)
+
+
+def _event(row: dict[str, Any]) -> SiemEvent:
+    position, entry_hash, _ = (row.pop(name) for name in ("position", "hash", "is_last"))
+    actor = Actor.of(*(row.pop(name) for name in ("actor_user_id", "actor_email", "actor_is_platform_owner")))
+    return event_of(LogEntry(actor=actor, **row), position=position, entry_hash=entry_hash)

@@ -1,0 +1,163 @@
+"""SAML configurations in their table, and the identity providers that they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.organizations.organizations import OrganizationStatus
+from core.saml.admission import Standing
+from core.saml.configuration import ConfigurationView, LogoutBinding, SamlConfiguration
+from core.saml.messages import NameIdFormat
+from core.saml.providers import SamlProvider
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.services.services import Service
+
+_VIEW: Final = """
+    SELECT c.organization_id, c.service_id, c.enabled, c.entity_id, c.acs_url, c.slo_url, c.slo_binding,
+           c.name_id_format, c.attribute_mapping, c.sign_assertions, c.sign_response, c.sp_certificate, c.members_only,
+           EXISTS (SELECT FROM saml_certificates
+                   WHERE  organization_id = c.organization_id AND service_id = c.service_id AND is_active)
+               AS has_certificate
+    FROM   saml_configurations c
+    WHERE  c.organization_id = %s AND c.service_id = %s
+"""
+_PROVIDER: Final = """
+    SELECT c.organization_id, o.slug AS organization_slug, o.name AS organization_name,
+           o.status AS organization_status, o.mfa_required AS organization_requires_mfa,
+           c.service_id, s.slug AS service_slug, s.name AS service_name,
+           c.enabled, c.entity_id, c.acs_url, c.slo_url, c.slo_binding, c.name_id_format, c.attribute_mapping,
+           c.sign_assertions, c.sign_response, c.sp_certificate, c.members_only,
+           EXISTS (SELECT FROM saml_certificates
+                   WHERE  organization_id = c.organization_id AND service_id = c.service_id AND is_active)
+               AS has_certificate
+    FROM   saml_configurations c
+    JOIN   organizations o ON o.id = c.organization_id
+    JOIN   services s      ON s.organization_id = c.organization_id AND s.id = c.service_id
+"""
+PROVIDER_BY_SLUGS: Final = f"{_PROVIDER} WHERE o.slug = %s AND s.slug = %s"
+PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service_id = %s"
+_NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
+STANDING: Final = """
+    SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed,
+              EXISTS (SELECT FROM service_users
+                      WHERE  service_id = %(service_id)s AND user_id = u.id
+                        AND  organization_id = %(organization_id)s) AS is_linked,
+              EXISTS (SELECT FROM service_users
+                      WHERE  organization_id = %(organization_id)s AND user_id = u.id
+                        AND  last_login_at IS NOT NULL) AS has_used,
+              u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_own
+    FROM      users u
+    LEFT JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id
+    WHERE     u.id = %(user_id)s
+"""
+
+
+class PostgresSamlConfigurations(Aggregate):
+    """The port `SamlConfigurations`."""
+
+    def view(self, service: Service) -> ConfigurationView:
+        found = (
+            self._connection.cursor(row_factory=kwargs_row(_view))
+            .execute(_VIEW, (service.organization_id, service.id))
+            .fetchone()
+        )
+        return found or ConfigurationView(
+            configuration=SamlConfiguration(organization_id=service.organization_id, service_id=service.id),
+            has_certificate=False,
+        )
+
+    def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:
+        mapping = configuration.attribute_mapping
+        self._connection.execute_later(
+            """
+            INSERT INTO saml_configurations (service_id, organization_id, enabled, entity_id, acs_url, slo_url,
+                                             slo_binding, name_id_format, attribute_mapping, sign_assertions,
+                                             sign_response, sp_certificate, members_only, updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            ON CONFLICT (service_id) DO UPDATE
+            SET    enabled = excluded.enabled, entity_id = excluded.entity_id, acs_url = excluded.acs_url,
+                   slo_url = excluded.slo_url, slo_binding = excluded.slo_binding,
+                   name_id_format = excluded.name_id_format,
+                   attribute_mapping = excluded.attribute_mapping, sign_assertions = excluded.sign_assertions,
+                   sign_response = excluded.sign_response, sp_certificate = excluded.sp_certificate,
+                   members_only = excluded.members_only, updated_at = excluded.updated_at
+            WHERE  saml_configurations.organization_id = excluded.organization_id
+            """,
+            (
+                configuration.service_id,
+                configuration.organization_id,
+                configuration.enabled,
+                configuration.entity_id,
+                configuration.acs_url,
+                configuration.slo_url,
+                configuration.slo_binding,
+                configuration.name_id_format,
+                Jsonb(mapping) if mapping is not None else None,
+                configuration.sign_assertions,
+                configuration.sign_response,
+                configuration.sp_certificate,
+                configuration.members_only,
+                at,
+            ),
+        )
+
+
+class PostgresSamlProviders(Aggregate):
+    """The port `SamlProviders`."""
+
+    def find(self, organization_slug: str, service_slug: str) -> SamlProvider | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_provider))
+            .execute(PROVIDER_BY_SLUGS, (organization_slug, service_slug))
+            .fetchone()
+        )
+
+    def by_id(self, organization_id: UUID, service_id: UUID) -> SamlProvider | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_provider))
+            .execute(PROVIDER_BY_ID, (organization_id, service_id))
+            .fetchone()
+        )
+
+    def standing(self, provider: SamlProvider, user_id: UUID) -> Standing:
+        [standing] = self._connection.cursor(row_factory=kwargs_row(Standing)).execute(
+            STANDING,
+            {"organization_id": provider.organization_id, "service_id": provider.service_id, "user_id": user_id},
+        )
+        return standing
+
+
+def _view(*, has_certificate: bool, **columns: Any) -> ConfigurationView:
+    return ConfigurationView(configuration=_configuration(**columns), has_certificate=has_certificate)
+
+
+def _configuration(*, name_id_format: str | None, slo_binding: str, **columns: Any) -> SamlConfiguration:
+    return SamlConfiguration(
+        slo_binding=LogoutBinding(slo_binding),
+        name_id_format=NameIdFormat(name_id_format) if name_id_format is not None else None,
+        **columns,
+    )
+
+
+def _provider(
+    *, organization_status: str, organization_requires_mfa: bool, has_certificate: bool, **columns: Any
+) -> SamlProvider:
+    names = {name: columns.pop(name) for name in _NAMES}
+    configuration = _configuration(**columns)
+    return SamlProvider(
+        organization_id=configuration.organization_id,
+        organization_status=OrganizationStatus(organization_status),
+        organization_requires_mfa=organization_requires_mfa,
+        service_id=configuration.service_id,
+        has_certificate=has_certificate,
+        configuration=configuration,
+        **names,
+    )

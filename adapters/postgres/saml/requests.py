@@ -1,0 +1,151 @@
+"""Requests of service providers in the table `saml_requests`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.saml.messages import Status, StatusOf
+from core.saml.requests import PendingRequest, Terms
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.saml.providers import SamlProvider
+
+# Also the loser of a race finds no row to return.
+_ADD: Final = """
+    INSERT INTO saml_requests (id, organization_id, service_id, message_id, state_hash, browser_hash, relay_state,
+                               terms, created_at, expires_at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+    ON CONFLICT (service_id, message_id) DO NOTHING
+"""
+
+
+class PostgresSamlRequests(Aggregate):
+    """The port `SamlRequests`."""
+
+    def add(self, pending: PendingRequest, *, state_hash: bytes, browser_hash: bytes) -> bool:
+        added = self._connection.execute(
+            _ADD,
+            (
+                pending.id,
+                pending.organization_id,
+                pending.service_id,
+                pending.message_id,
+                state_hash,
+                browser_hash,
+                pending.relay_state,
+                Jsonb(_stored(pending.terms)),
+                pending.created_at,
+                pending.expires_at,
+            ),
+        )
+        return added.rowcount == 1
+
+    def find(
+        self, provider: SamlProvider, *, state_hash: bytes, browser_hash: bytes, at: datetime
+    ) -> PendingRequest | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_pending))
+            .execute(
+                """
+                SELECT id, organization_id, service_id, message_id, relay_state, terms, created_at, expires_at
+                FROM   saml_requests
+                WHERE  state_hash = %s AND browser_hash = %s AND organization_id = %s AND service_id = %s
+                  AND  answered_at IS NULL AND expires_at > %s
+                """,
+                (state_hash, browser_hash, provider.organization_id, provider.service_id, at),
+            )
+            .fetchone()
+        )
+
+    def claim(self, pending: PendingRequest, *, at: datetime) -> bool:
+        claimed = self._connection.execute(
+            """
+            UPDATE saml_requests
+            SET    answered_at = %s
+            WHERE  id = %s AND organization_id = %s AND answered_at IS NULL
+            """,
+            (at, pending.id, pending.organization_id),
+        )
+        return claimed.rowcount == 1
+
+    def is_open(self, state_hash: bytes, *, at: datetime) -> bool:
+        [is_open] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM saml_requests
+                           WHERE  state_hash = %s AND answered_at IS NULL AND expires_at > %s)
+            """,
+            (state_hash, at),
+        )
+        return is_open
+
+    def put_ticket(
+        self, state_hash: bytes, *, ticket_hash: bytes, session_id: UUID, at: datetime, expires_at: datetime
+    ) -> tuple[str, str] | None:
+        return self._connection.execute(
+            """
+            UPDATE saml_requests r
+            SET    ticket_hash = %s, ticket_session_id = %s, ticket_expires_at = %s
+            FROM   organizations o, services s
+            WHERE  r.state_hash = %s AND r.answered_at IS NULL AND r.expires_at > %s
+              AND  o.id = r.organization_id AND s.organization_id = r.organization_id AND s.id = r.service_id
+            RETURNING o.slug, s.slug
+            """,
+            (ticket_hash, session_id, expires_at, state_hash, at),
+        ).fetchone()
+
+    def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> UUID | None:
+        # The ids in RETURNING are the new ones, so the row is locked and read first.
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                WITH ticket AS (
+                    SELECT id, ticket_session_id
+                    FROM   saml_requests
+                    WHERE  id = %s AND ticket_hash = %s AND ticket_expires_at > %s AND ticket_session_id IS NOT NULL
+                    FOR UPDATE)
+                UPDATE saml_requests r
+                SET    ticket_hash = NULL, ticket_session_id = NULL, ticket_expires_at = NULL
+                FROM   ticket
+                WHERE  r.id = ticket.id
+                RETURNING ticket.ticket_session_id
+                """,
+                (request_id, ticket_hash, at),
+            )
+            .fetchone()
+        )
+
+
+def _stored(terms: Terms) -> dict[str, Any]:
+    refusal = terms.refusal
+    return {
+        "force_authn": terms.force_authn,
+        "is_passive": terms.is_passive,
+        "subject": terms.subject,
+        "context_classes": terms.context_classes,
+        "comparison": terms.comparison,
+        "refusal": [refusal.first, refusal.second] if refusal is not None else None,
+    }
+
+
+def _pending(*, terms: dict[str, Any], **columns: Any) -> PendingRequest:
+    refusal, context_classes = terms.pop("refusal"), terms.pop("context_classes")
+    return PendingRequest(
+        terms=Terms(
+            context_classes=tuple(context_classes),
+            refusal=_status(*refusal) if refusal is not None else None,
+            **terms,
+        ),
+        **columns,
+    )
+
+
+def _status(first: str, second: str | None) -> StatusOf:
+    return StatusOf(first=Status(first), second=Status(second) if second is not None else None)

@@ -1,0 +1,144 @@
+"""Organizations as groups: their memberships, and the totals that a trigger keeps of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.organizations.memberships import ADMIN
+from core.scim.groups import Group, GroupMember
+from core.scim.welcome import NewMember
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.organizations.memberships import Membership
+
+FIND: Final = """
+    SELECT    o.id, o.name AS display_name, o.created_at, greatest(o.updated_at, t.changed_at) AS updated_at,
+              coalesce(t.members, 0) AS member_count, coalesce(t.changes, 0) AS changes
+    FROM      organizations o
+    LEFT JOIN membership_totals t ON t.organization_id = o.id
+    WHERE     o.id = %s
+"""
+MEMBERS: Final = """
+    SELECT   user_id
+    FROM     memberships
+    WHERE    organization_id = %s
+    ORDER BY created_at, id
+    LIMIT    %s
+"""
+_MEMBER: Final = "SELECT user_id, role, suspended_at IS NOT NULL AS is_suspended FROM memberships"
+
+# One that this organization has deactivated is activated when it becomes a member.
+_ACCOUNTS: Final = """
+    SELECT   u.id, u.email, u.email_verified_at IS NOT NULL AS is_verified,
+             u.deactivated_at IS NULL OR coalesce(u.deactivated_by_organization_id = %(organization_id)s, false)
+                 AS is_active,
+             EXISTS (SELECT FROM sessions WHERE user_id = u.id AND revoked_at IS NULL) AS has_sessions
+    FROM     users u
+    WHERE    u.id = ANY (%(user_ids)s)
+"""
+_HELD: Final = "ORDER BY u.id FOR KEY SHARE OF u"
+
+
+class PostgresScimGroups(Aggregate):
+    """The port `ScimGroups`."""
+
+    def find(self, organization_id: UUID, *, members_max: int | None) -> Group | None:
+        # Both statements in one round trip.
+        header = self._connection.cursor(row_factory=dict_row).defer(FIND, (organization_id,))
+        members: Sequence[UUID] | None = None
+        if members_max is not None:
+            ids = self._connection.cursor(row_factory=scalar_row, binary=True)
+            members = ids.defer(MEMBERS, (organization_id, members_max)).fetchall()
+        row = header.fetchone()
+        return Group(**row, members=members) if row is not None else None
+
+    def among(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[GroupMember]:
+        members = self._connection.cursor(row_factory=kwargs_row(GroupMember), binary=True)
+        if user_ids is None:
+            return members.execute(
+                f"{_MEMBER} WHERE organization_id = %s ORDER BY created_at, id", (organization_id,)
+            ).fetchall()
+        if not user_ids:
+            return []
+        return members.execute(
+            f"{_MEMBER} WHERE organization_id = %s AND user_id = ANY (%s) ORDER BY created_at, id",
+            (organization_id, list(user_ids)),
+        ).fetchall()
+
+    def has_admin_besides(self, organization_id: UUID, user_ids: Sequence[UUID]) -> bool:
+        [has_other] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM memberships
+                           WHERE  organization_id = %s AND role = %s AND suspended_at IS NULL
+                             AND  user_id <> ALL (%s))
+            """,
+            (organization_id, ADMIN, list(user_ids)),
+        )
+        return has_other
+
+    def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(NewMember), binary=True)
+            .execute(
+                f"""
+                {_ACCOUNTS}
+                  AND    u.anonymized_at IS NULL
+                  AND    (u.created_by_organization_id = %(organization_id)s
+                          OR EXISTS (SELECT FROM service_users s
+                                     WHERE  s.organization_id = %(organization_id)s AND s.user_id = u.id))
+                {_HELD}
+                """,
+                {"organization_id": organization_id, "user_ids": list(user_ids)},
+            )
+            .fetchall()
+        )
+
+    def lock_new(self, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(NewMember), binary=True)
+            .execute(f"{_ACCOUNTS} {_HELD}", {"organization_id": None, "user_ids": list(user_ids)})
+            .fetchall()
+        )
+
+    def add(self, organization_id: UUID, memberships: Sequence[Membership]) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO memberships (id, organization_id, user_id, role, created_at)
+            SELECT added.id, %s, added.user_id, added.role, added.created_at
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::text[], %s::timestamptz[])
+                   AS added (id, user_id, role, created_at)
+            """,
+            (
+                organization_id,
+                [membership.id for membership in memberships],
+                [membership.user_id for membership in memberships],
+                [membership.role for membership in memberships],
+                [membership.created_at for membership in memberships],
+            ),
+        )
+
+    def remove(self, organization_id: UUID, user_ids: Sequence[UUID]) -> None:
+        self._connection.execute_later(
+            "DELETE FROM memberships WHERE organization_id = %s AND user_id = ANY (%s)",
+            (organization_id, list(user_ids)),
+        )
+
+    def inviters_among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[UUID]:
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT   DISTINCT invited_by
+                FROM     invitations
+                WHERE    organization_id = %s AND status = 'pending' AND invited_by = ANY (%s)
+                ORDER BY invited_by
+                """,
+                (organization_id, list(user_ids)),
+            )
+            .fetchall()
+        )

@@ -1,0 +1,95 @@
+"""The port `SamlMessages` with lxml and xmlsec, on threads: both leave the interpreter to others while they compute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+
+import trio
+
+from core.errors import ServiceUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from adapters.saml.work import Work
+    from core.saml.certificates import MadeCertificate, SigningKey
+    from core.saml.messages import (
+        AuthnRequest,
+        Binding,
+        EncodedMessage,
+        LogoutRequest,
+        LogoutResponse,
+        OutgoingLogoutRequest,
+        OutgoingLogoutResponse,
+        OutgoingMessage,
+        Response,
+    )
+    from core.saml.providers import ProviderMetadata
+
+Result = TypeVar("Result")
+
+# A message takes some milliseconds. Requests that wait longer than this are better refused than answered late.
+MESSAGE_SECONDS_MAX: Final = 5.0
+CERTIFICATE_SECONDS_MAX: Final = 20.0
+RETRY_AFTER_SECONDS: Final = 2
+
+
+@final
+class LxmlSamlMessages:
+    """The port `SamlMessages`."""
+
+    def __init__(self, *, processors: int) -> None:
+        self._places = trio.CapacityLimiter(processors)
+        self._certificate_place = trio.CapacityLimiter(1)
+
+    async def read(
+        self, message: EncodedMessage, certificate_pem: str | None
+    ) -> AuthnRequest | LogoutRequest | LogoutResponse:
+        return await self._on_a_thread(lambda: _work().read(message, certificate_pem))
+
+    async def response(self, content: Response, key: SigningKey) -> str:
+        return await self._on_a_thread(lambda: _work().response(content, key))
+
+    async def logout_request(
+        self, content: OutgoingLogoutRequest, key: SigningKey, binding: Binding, relay_state: str | None
+    ) -> OutgoingMessage:
+        return await self._on_a_thread(lambda: _work().logout_request(content, key, binding, relay_state))
+
+    async def logout_response(
+        self, content: OutgoingLogoutResponse, key: SigningKey, binding: Binding, relay_state: str | None
+    ) -> OutgoingMessage:
+        return await self._on_a_thread(lambda: _work().logout_response(content, key, binding, relay_state))
+
+    async def provider_metadata(self, content: ProviderMetadata) -> bytes:
+        return await self._on_a_thread(lambda: _work().provider_metadata(content))
+
+    async def read_metadata(self, given: str) -> dict[str, Any]:
+        return await self._on_a_thread(lambda: _work().read_metadata(given))
+
+    async def normalized_certificate(self, given: str) -> str:
+        return await self._on_a_thread(lambda: _work().normalized_certificate(given))
+
+    async def make_certificate(self, common_name: str, *, valid_from: datetime) -> MadeCertificate:
+        return await _when_there_is_room(
+            lambda: _work().make_certificate(common_name, valid_from=valid_from),
+            self._certificate_place,
+            CERTIFICATE_SECONDS_MAX,
+        )
+
+    async def _on_a_thread(self, work: Callable[[], Result]) -> Result:
+        return await _when_there_is_room(work, self._places, MESSAGE_SECONDS_MAX)
+
+
+def _work() -> type[Work]:
+    # Imported with the first message, because the libraries take 18 MB, and many installations have no SAML.
+    from adapters.saml.work import Work  # noqa: PLC0415
+
+    return Work
+
+
+async def _when_there_is_room(work: Callable[[], Result], places: trio.CapacityLimiter, seconds_max: float) -> Result:
+    # Only the wait for a place ends at the deadline: what a thread has begun, it finishes.
+    with trio.move_on_after(seconds_max):
+        return await trio.to_thread.run_sync(work, limiter=places)
+    raise ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)

@@ -1,0 +1,122 @@
+"""Metadata: those of the identity provider as XML, and what those of a service provider say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from lxml import etree
+from lxml.etree import QName, SubElement
+
+from adapters.saml import certificates, documents
+from adapters.saml.documents import METADATA, PROTOCOL, SIGNATURE, Unreadable
+from core.saml.configuration import LogoutBinding
+from core.saml.messages import Binding, NameIdFormat
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
+
+    from core.saml.providers import ProviderMetadata
+
+METADATA_BYTES_MAX: Final = 1024 * 1024
+METADATA_ELEMENTS_MAX: Final = 20_000
+_CACHED_FOR: Final = "P1D"
+# The formats that the identity provider offers, by their names in metadata.
+_RANKS: Final = {"true": 0, "1": 0, "false": 2, "0": 2}
+_FORMATS: Final = {one.value: one for one in NameIdFormat}
+
+
+def identity_provider(content: ProviderMetadata) -> bytes:
+    """Return the metadata of the identity provider, in the order of the schema (decisions 9.1)."""
+    root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA, "ds": SIGNATURE})
+    root.set("entityID", content.entity_id)
+    # After a change of the certificate, readers must come back within its overlap.
+    root.set("cacheDuration", _CACHED_FOR)
+    role = SubElement(
+        root,
+        QName(METADATA, "IDPSSODescriptor"),
+        WantAuthnRequestsSigned="false",
+        protocolSupportEnumeration=PROTOCOL,
+    )
+    for pem in content.certificates:
+        info = SubElement(
+            SubElement(role, QName(METADATA, "KeyDescriptor"), use="signing"), QName(SIGNATURE, "KeyInfo")
+        )
+        certificate = SubElement(SubElement(info, QName(SIGNATURE, "X509Data")), QName(SIGNATURE, "X509Certificate"))
+        certificate.text = certificates.base64_of(pem)
+    for binding in Binding:
+        SubElement(role, QName(METADATA, "SingleLogoutService"), Binding=binding, Location=content.slo_url)
+    SubElement(role, QName(METADATA, "NameIDFormat")).text = content.name_id_format
+    for binding in Binding:
+        SubElement(role, QName(METADATA, "SingleSignOnService"), Binding=binding, Location=content.sso_url)
+    return etree.tostring(root, xml_declaration=True, encoding="utf-8")
+
+
+def service_provider(given: bytes) -> dict[str, Any]:
+    """Return the fields of a configuration that the metadata of a service provider set; raise `Unreadable`.
+
+    The text is what an administrator has chosen to send, so its signature, if it has one, is not verified.
+    """
+    root = documents.parse(given, METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX)
+    entity = root if root.tag == f"{{{METADATA}}}EntityDescriptor" else _only_entity(root)
+    role = documents.only(entity, METADATA, "SPSSODescriptor")
+    if role is None:
+        raise Unreadable("These metadata describe no service provider: they have no SPSSODescriptor.")
+    acs_url = _location(role, "AssertionConsumerService", Binding.POST)
+    entity_id = documents.attribute(entity, "entityID")
+    if entity_id is None or acs_url is None:
+        raise Unreadable("These metadata name no entityID, or no AssertionConsumerService with the POST binding.")
+    found: dict[str, Any] = {
+        "entity_id": entity_id,
+        "acs_url": acs_url,
+        **_logout(role),
+        "name_id_format": _name_id_format(role),
+        "sp_certificate": _certificate(role),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _only_entity(root: Element) -> Element:
+    """Return the entity of metadata that wrap one."""
+    entities = root.findall(f"{{{METADATA}}}EntityDescriptor")
+    if root.tag != f"{{{METADATA}}}EntitiesDescriptor" or len(entities) != 1:
+        raise Unreadable("Send the metadata of one service provider: an EntityDescriptor.")
+    return entities[0]
+
+
+def _logout(role: Element) -> dict[str, Any]:
+    """Return where and how messages about logouts are taken, by redirect if there is a choice."""
+    for binding in LogoutBinding:
+        location = _location(role, "SingleLogoutService", binding.binding)
+        if location is not None:
+            return {"slo_url": location, "slo_binding": binding}
+    return {}
+
+
+def _location(role: Element, name: str, binding: Binding) -> str | None:
+    """Return the address of an endpoint with this binding, the default one if there are several."""
+    endpoints = [one for one in role.findall(f"{{{METADATA}}}{name}") if one.get("Binding") == binding]
+    # The first one that is marked, else the first one that is not marked as no default (saml-metadata-2.0, 2.2.3).
+    endpoints.sort(key=lambda one: _RANKS.get(one.get("isDefault", ""), 1))
+    return documents.attribute(endpoints[0], "Location") if endpoints else None
+
+
+def _name_id_format(role: Element) -> str | None:
+    for element in role.findall(f"{{{METADATA}}}NameIDFormat"):
+        if (element.text or "").strip() in _FORMATS:
+            return (element.text or "").strip()
+    return None
+
+
+def _certificate(role: Element) -> str | None:
+    """Return the certificate with which the service provider signs; None when it signs nothing that is checked.
+
+    A service provider may publish one without signing its requests; then requiring signatures would lock it out.
+    """
+    if not documents.flag(role, "AuthnRequestsSigned"):
+        return None
+    for descriptor in role.findall(f"{{{METADATA}}}KeyDescriptor"):
+        if descriptor.get("use", "signing") == "signing":
+            element = descriptor.find(f".//{{{SIGNATURE}}}X509Certificate")
+            if element is not None:
+                return certificates.normalized(element.text or "")
+    raise Unreadable("These metadata announce signed requests, but contain no certificate for signing.")

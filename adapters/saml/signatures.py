@@ -1,0 +1,160 @@
+"""Signing and verifying: enveloped XML signatures with xmlsec, and the query strings of the redirect binding.
+
+Only RSA with SHA-256 or a longer hash is accepted, over the root element as a whole. What is read of a document
+afterwards is its root, so that a valid signature over another element proves nothing (signature wrapping).
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, unquote_plus
+
+import xmlsec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding
+
+from adapters.crypto.key_pairs import parse_private
+from adapters.saml.certificates import public_key_of
+from adapters.saml.documents import SIGNATURE, Unreadable, decode_base64, elements, only, require_unique_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
+
+    from core.saml.certificates import SigningKey
+    from core.saml.messages import EncodedMessage
+
+RSA_SHA256: Final = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
+_HASHES: Final[Mapping[str, hashes.HashAlgorithm]] = {
+    RSA_SHA256: hashes.SHA256(),
+    "http://www.w3.org/2001/04/xmldsig-more#rsa-sha384": hashes.SHA384(),
+    "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512": hashes.SHA512(),
+}
+_DIGESTS: Final = frozenset(
+    {
+        "http://www.w3.org/2001/04/xmlenc#sha256",
+        "http://www.w3.org/2001/04/xmldsig-more#sha384",
+        "http://www.w3.org/2001/04/xmlenc#sha512",
+    }
+)
+_ENVELOPED: Final = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
+_EXCLUSIVE: Final = "http://www.w3.org/2001/10/xml-exc-c14n#"
+_TRANSFORMS: Final = ([_ENVELOPED, _EXCLUSIVE], [_ENVELOPED])
+# The names of the parameters, in the order in which they are signed (saml-bindings-2.0, 3.4.4.1).
+_SIGNED: Final = (("SAMLRequest", "SAMLResponse"), ("RelayState",), ("SigAlg",))
+_PARAMETERS: Final = frozenset({name for names in _SIGNED for name in names} | {"Signature"})
+
+
+def loaded(key: SigningKey) -> xmlsec.Key:
+    """Return a key with its certificate for all signatures of a message, because loading it costs as much as one."""
+    constants = xmlsec.constants
+    loaded = xmlsec.Key.from_memory(key.private_pem.reveal(), constants.KeyDataFormatPem)
+    loaded.load_cert_from_memory(key.certificate_pem, constants.KeyDataFormatPem)
+    return loaded
+
+
+def sign(element: Element, key: xmlsec.Key) -> None:
+    """Sign an element; the signature follows its Issuer, which is its first child (saml-core-2.0, 3.2.1)."""
+    constants = xmlsec.constants
+    template = xmlsec.template.create(element, constants.TransformExclC14N, constants.TransformRsaSha256, ns="ds")
+    element.insert(1, template)
+    reference = xmlsec.template.add_reference(template, constants.TransformSha256, uri=f"#{element.get('ID')}")
+    xmlsec.template.add_transform(reference, constants.TransformEnveloped)
+    xmlsec.template.add_transform(reference, constants.TransformExclC14N)
+    x509_data = xmlsec.template.add_x509_data(xmlsec.template.ensure_key_info(template))
+    xmlsec.template.x509_data_add_certificate(x509_data)
+    context = xmlsec.SignatureContext()
+    context.key = key
+    context.register_id(element, "ID")
+    context.sign(template)
+
+
+def verify(root: Element, certificate_pem: str) -> bool:
+    """Return whether the root element is signed; False without a signature. Raise `Unreadable` for a wrong one."""
+    own_id = require_unique_ids(root)
+    signatures = [element for element in elements(root) if element.tag == f"{{{SIGNATURE}}}Signature"]
+    if not signatures:
+        return False
+    signature = only(root, SIGNATURE, "Signature")
+    if signature is None or len(signatures) > 1:
+        raise Unreadable("Its signature is not that of the message as a whole.")
+    _require_strong(signature, own_id)
+    context = xmlsec.SignatureContext()
+    # With a key of its own, the context ignores the keys that the message brings along.
+    context.key = xmlsec.Key.from_memory(certificate_pem, xmlsec.constants.KeyDataFormatCertPem)
+    context.register_id(root, "ID")
+    try:
+        context.verify(signature)
+    except xmlsec.Error:
+        raise _wrong() from None
+    return True
+
+
+def verify_query(message: EncodedMessage, certificate_pem: str) -> bool:
+    """Return whether a message of the redirect binding is signed; raise `Unreadable` for a wrong signature.
+
+    The signature covers the parameters as they were encoded by the sender, so their bytes are compared.
+    """
+    given: dict[str, str] = {}
+    for pair in message.query.decode("ascii", "replace").split("&"):
+        name = unquote_plus(pair.partition("=")[0])
+        if name in given:
+            raise Unreadable(f"Its address has {name} twice.")
+        if name in _PARAMETERS:
+            given[name] = pair
+    values = {name: unquote_plus(pair.partition("=")[2]) for name, pair in given.items()}
+    if "Signature" not in given:
+        return False
+    algorithm = _HASHES.get(values.get("SigAlg", ""))
+    if algorithm is None:
+        raise _weak()
+    if message.value != values.get("SAMLResponse" if message.is_response else "SAMLRequest"):
+        raise _wrong()
+    signed = "&".join(given[name] for names in _SIGNED for name in names if name in given)
+    try:
+        public_key_of(certificate_pem).verify(
+            decode_base64(values["Signature"]), signed.encode(), padding.PKCS1v15(), algorithm
+        )
+    except InvalidSignature:
+        raise _wrong() from None
+    return True
+
+
+def signed_query(parameters: Mapping[str, str], key: SigningKey) -> str:
+    """Return the query string of a message for the redirect binding, with its signature."""
+    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in {**parameters, "SigAlg": RSA_SHA256}.items())
+    signature = parse_private(key.private_pem).sign(query.encode(), padding.PKCS1v15(), hashes.SHA256())
+    return f"{query}&Signature={quote(base64.b64encode(signature).decode(), safe='')}"
+
+
+def _require_strong(signature: Element, signed_id: str) -> None:
+    """Refuse a signature over anything but the root, or with other algorithms than these."""
+    info = only(signature, SIGNATURE, "SignedInfo")
+    references = info.findall(f"{{{SIGNATURE}}}Reference") if info is not None else []
+    if info is None or len(references) != 1 or references[0].get("URI") != f"#{signed_id}":
+        raise Unreadable("Its signature is not that of the message as a whole.")
+    [reference] = references
+    transforms = [one.get("Algorithm") for one in reference.iterfind(f"{{{SIGNATURE}}}Transforms/*")]
+    if (
+        _algorithm(info, "CanonicalizationMethod") != _EXCLUSIVE
+        or _algorithm(info, "SignatureMethod") not in _HASHES
+        or _algorithm(reference, "DigestMethod") not in _DIGESTS
+        or transforms not in _TRANSFORMS
+    ):
+        raise _weak()
+
+
+def _algorithm(parent: Element, name: str) -> Any:
+    method = only(parent, SIGNATURE, name)
+    return method.get("Algorithm") if method is not None else None
+
+
+def _weak() -> Unreadable:
+    return Unreadable("It is signed with an algorithm that is not accepted. Use RSA with SHA-256.")
+
+
+def _wrong() -> Unreadable:
+    return Unreadable("Its signature does not fit the certificate that is configured for this service.")

@@ -1,0 +1,74 @@
+"""Closing an account: by its user, who belongs to no organization (decisions 12.6).
+
+A closed account is not used for anything. For two weeks its user can reopen it by signing in; after that it is
+anonymized (`core/privacy/closed_accounts.py`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from core.accounts.users import REOPENABLE_FOR
+from core.errors import Forbidden
+from core.mail import mail
+from core.mail.mail import MailTemplate
+from core.sessions import callers, sessions
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from core.accounts.users import User
+    from ports.unit_of_work import UnitOfWork
+
+
+class ClosingEvent(StrEnum):
+    """An event about an account, in the separate log about the security of accounts."""
+
+    CLOSED = "account_closed"
+    REOPENED = "account_reopened"
+
+
+class BelongsToOrganizations(Forbidden):
+    """The caller is a member of an organization, which would lose its member, or its owner."""
+
+    default_message = (
+        "You belong to an organization. Leave your organizations first; one that you own needs another owner, or has to"
+        " be deleted."
+    )
+
+
+class GovernsPlatform(Forbidden):
+    """The caller is a platform owner, on whom the platform relies."""
+
+    default_message = "You are an owner of this platform. Ask another platform owner to demote you first."
+
+
+def close(uow: UnitOfWork) -> datetime:
+    """Close the caller's account and end all its sessions; return until when signing in reopens it."""
+    uow.caller.require_whole_account()
+    caller = callers.lock_account(uow)
+    if caller.is_platform_owner:
+        raise GovernsPlatform
+    if uow.members.organizations_of(caller.user_id):
+        raise BelongsToOrganizations
+    reopenable_until = uow.now + REOPENABLE_FOR
+    uow.users.set_closed(caller.user_id, at=uow.now)
+    uow.mfa_events.add(caller.user_id, ClosingEvent.CLOSED, is_success=True, details={})
+    sessions.end_all(uow, caller.user_id, caller.email)
+    mail.send(
+        uow,
+        caller.email,
+        MailTemplate.ACCOUNT_CLOSED,
+        ip_address=uow.origin.ip_address or "unknown",
+        at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
+        until=reopenable_until.strftime("%Y-%m-%d %H:%M UTC"),
+    )
+    return reopenable_until
+
+
+def reopen(uow: UnitOfWork, user: User) -> None:
+    """Reopen a closed account whose user is signing in; nothing happens to one that is open. The account is locked."""
+    if user.closed_at is not None:
+        uow.users.set_closed(user.id, at=None)
+        uow.mfa_events.add(user.id, ClosingEvent.REOPENED, is_success=True, details={})

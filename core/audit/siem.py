@@ -1,0 +1,280 @@
+"""The SIEM of an organization: where its audit log is streamed to. `siem_stream.py` decides what is sent when.
+
+An organization has at most one. Its token is stored sealed and never shown. Replacing the configuration keeps the
+cursor, so that nothing is skipped while a token or an endpoint is changed; to start anew, delete it and create another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `SiemConfiguration`
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.errors import BadRequest, NotFound, all_valid
+from core.events.actions import AuditAction
+from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.outbound import checked_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from core.outbound import Network
+    from core.secrets import Secret
+    from ports.unit_of_work import UnitOfWork
+
+TOKEN_CHARACTERS_MAX: Final = 4096
+OPTION_CHARACTERS_MAX: Final = 200
+TAGS_MAX: Final = 50
+PREFIXES_MAX: Final = 50
+
+
+class SiemUnknown(NotFound):
+    """The organization streams to no SIEM."""
+
+    default_message = "This organization has no SIEM configuration. Create one with POST."
+
+
+class SiemProvider(StrEnum):
+    """The interface of the receiver."""
+
+    HTTP = "http"
+    SPLUNK = "splunk"
+    DATADOG = "datadog"
+    ELASTIC = "elastic"
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether this receiver refuses every request without a token."""
+        return self in {SiemProvider.SPLUNK, SiemProvider.DATADOG}
+
+
+class SiemStart(StrEnum):
+    """Which entries a new stream begins with."""
+
+    NOW = "now"
+    BEGINNING = "beginning"
+
+
+class SiemStatus(StrEnum):
+    """How a stream is doing; `waiting` means that nothing was sent yet."""
+
+    DISABLED = "disabled"
+    WAITING = "waiting"
+    HEALTHY = "healthy"
+    FAILING = "failing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiemOptions:
+    """What the receiver is told besides the entries; each has a default that fits.
+
+    `start` counts when the configuration is created: from now on, or from the beginning of the log. `index` is for
+    Splunk and Elastic, `source` and `sourcetype` are for Splunk, `service` and `tags` for Datadog.
+    """
+
+    start: SiemStart = SiemStart.NOW
+    index: str | None = None
+    source: str | None = None
+    sourcetype: str | None = None
+    service: str | None = None
+    tags: list[str] = field(default_factory=list[str])
+    compress: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiemRequest:
+    """A configuration as it is requested; None keeps the token of the same receiver, and an empty text removes it."""
+
+    provider: SiemProvider
+    endpoint: str
+    token: Secret | None
+    options: SiemOptions
+    event_filter: Sequence[str] | None
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiemStream:
+    """A stored stream. `position` is that of the last entry in the chain up to which everything was received."""
+
+    id: UUID
+    provider: SiemProvider
+    endpoint: str
+    has_token: bool
+    options: SiemOptions
+    event_filter: list[str] | None
+    enabled: bool
+    starts_at: datetime | None
+    position: int
+    sealed_through: int
+    failures: int
+    last_success_at: datetime | None
+    last_error: str | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def status(self) -> SiemStatus:
+        """How the stream is doing."""
+        if not self.enabled:
+            return SiemStatus.DISABLED
+        if self.failures:
+            return SiemStatus.FAILING
+        return SiemStatus.HEALTHY if self.last_success_at is not None else SiemStatus.WAITING
+
+    def is_same_receiver(self, wanted: SiemRequest) -> bool:
+        """Return whether the token of this stream may go to the wanted receiver."""
+        return self.provider is wanted.provider and _origin(self.endpoint) == _origin(wanted.endpoint)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiemConfiguration:
+    """The configuration and the state of the stream (decisions 7.7).
+
+    `cursor` is the position of the last entry that was received or left out, `lag` the number of sealed entries after
+    it, and `last_error` says why the last attempt failed.
+    """
+
+    id: UUID
+    provider: SiemProvider
+    endpoint: str
+    has_token: bool
+    options: SiemOptions
+    event_filter: list[str] | None
+    enabled: bool
+    status: SiemStatus
+    last_success_at: datetime | None
+    last_error: str | None
+    cursor: int
+    lag: int
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, stream: SiemStream) -> SiemConfiguration:
+        """Return what may be shown of a stream."""
+        return cls(
+            id=stream.id,
+            provider=stream.provider,
+            endpoint=stream.endpoint,
+            has_token=stream.has_token,
+            options=stream.options,
+            event_filter=stream.event_filter,
+            enabled=stream.enabled,
+            status=stream.status,
+            last_success_at=stream.last_success_at,
+            last_error=stream.last_error,
+            cursor=stream.position,
+            lag=stream.sealed_through - stream.position,
+            created_at=stream.created_at,
+            updated_at=stream.updated_at,
+        )
+
+
+def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Iterable[Network]) -> SiemConfiguration:
+    """Create the configuration, or replace it; `allowed` are the private networks that targets may be in."""
+    # Locked, so that of two requests at once one creates and the other replaces.
+    organization = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization
+    endpoint, event_filter, _, _ = all_valid(
+        lambda: checked_url(wanted.endpoint, allowed, field="endpoint"),
+        lambda: _checked_filter(wanted.event_filter),
+        lambda: _check_token(wanted.token),
+        lambda: _check_options(wanted.options),
+    )
+    before = uow.siem_streams.find(organization.id)
+    keeps_token = before is not None and before.is_same_receiver(wanted) and wanted.token is None
+    token = wanted.token if wanted.token is not None and wanted.token.reveal() else None
+    has_token = token is not None or (before is not None and keeps_token and before.has_token)
+    if wanted.provider.needs_token and not has_token:
+        raise BadRequest.of_field("token", f"The provider {wanted.provider} needs a token.")
+
+    is_from_now = wanted.options.start is SiemStart.NOW
+    sealed_through = uow.audit_chains.end(organization.id).sealed_through
+    stream = SiemStream(
+        id=before.id if before is not None else uow.randomness.new_id(),
+        provider=wanted.provider,
+        endpoint=endpoint,
+        has_token=has_token,
+        options=wanted.options,
+        event_filter=event_filter,
+        enabled=wanted.enabled,
+        starts_at=before.starts_at if before is not None else uow.now if is_from_now else None,
+        position=before.position if before is not None else sealed_through if is_from_now else 0,
+        sealed_through=sealed_through,
+        failures=0,
+        last_success_at=before.last_success_at if before is not None else None,
+        last_error=None,
+        created_at=before.created_at if before is not None else uow.now,
+        updated_at=uow.now,
+    )
+    uow.siem_streams.save(organization.id, stream, token, keeps_token=keeps_token)
+    uow.record(
+        AuditAction.ORGANIZATION_UPDATED,
+        organization.id,
+        organization_id=organization.id,
+        change="siem_configured",
+        provider=stream.provider.value,
+        # Not the whole endpoint: its query may contain a secret.
+        host=urlsplit(endpoint).hostname,
+        enabled=stream.enabled,
+    )
+    return SiemConfiguration.of(stream)
+
+
+def show(uow: UnitOfWork, slug: str) -> SiemConfiguration:
+    """Return the configuration; raise `SiemUnknown` without one."""
+    organization = authorize(uow, slug, Operation.SIEM_READ).organization
+    stream = uow.siem_streams.find(organization.id)
+    if stream is None:
+        raise SiemUnknown
+    return SiemConfiguration.of(stream)
+
+
+def remove(uow: UnitOfWork, slug: str) -> None:
+    """Delete the configuration and its cursor; raise `SiemUnknown` without one."""
+    organization = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization
+    if not uow.siem_streams.remove(organization.id):
+        raise SiemUnknown
+    uow.record(
+        AuditAction.ORGANIZATION_UPDATED, organization.id, organization_id=organization.id, change="siem_removed"
+    )
+
+
+def _check_token(token: Secret | None) -> None:
+    text = token.reveal() if token is not None else ""
+    if len(text) > TOKEN_CHARACTERS_MAX or not all("!" <= character <= "~" for character in text):
+        raise BadRequest.of_field(
+            "token", f"A token has at most {TOKEN_CHARACTERS_MAX} ASCII characters and no spaces."
+        )
+
+
+def _check_options(options: SiemOptions) -> None:
+    texts = [options.index, options.source, options.sourcetype, options.service, *options.tags]
+    if len(options.tags) > TAGS_MAX or any(text is not None and len(text) > OPTION_CHARACTERS_MAX for text in texts):
+        raise BadRequest.of_field(
+            "options",
+            f"An option has at most {OPTION_CHARACTERS_MAX} characters, and there are at most {TAGS_MAX} tags.",
+        )
+
+
+def _checked_filter(prefixes: Sequence[str] | None) -> list[str] | None:
+    """Return the prefixes, each once; raise `BadRequest` for one with which no action begins."""
+    if prefixes is None:
+        return None
+    if not 0 < len(prefixes) <= PREFIXES_MAX:
+        raise BadRequest.of_field("event_filter", f"Name 1 to {PREFIXES_MAX} prefixes of actions, or leave it out.")
+    actions = [str(action.value) for action in AuditAction]
+    for prefix in prefixes:
+        if not prefix or not any(action.startswith(prefix) for action in actions):
+            raise BadRequest.of_field(
+                "event_filter", f"No action begins with {prefix!r}. List them with audit-log/event-types."
+            )
+    return list(dict.fromkeys(prefixes))
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme.lower(), parts.netloc.lower()

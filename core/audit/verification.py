@@ -1,0 +1,112 @@
+"""Verifying a chain of audit entries, line by line: the same for an export and for the database.
+
+What a chain alone cannot show is a log that was rewritten from some entry on, with all hashes after it. A proof that
+was kept elsewhere shows that: compare it with the chain through `require_kept`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from core.audit.chain import DETAIL, FIRST_HASH, digest_of, hash_of, personal_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What anonymization writes instead of a value (`core/privacy/anonymization.py`). A field without a salt must show it,
+# or deleting a salt would be enough to change a value.
+ANONYMIZED_IP_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - no address to listen on
+ANONYMIZED_USER_AGENT: Final = "anonymized"
+_ANONYMIZED_EMAIL: Final = re.compile(r"anonymized-\d{20}@deleted\.local")
+
+
+class ChainBroken(Exception):
+    """The first entry that does not fit; the message says how."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptHead:
+    """The position and the hash that the head of a proof names."""
+
+    position: int
+    hash: str
+
+
+@dataclass(slots=True)
+class ChainVerifier:
+    """Follows one chain from its beginning."""
+
+    position: int = 0
+    head: str = FIRST_HASH
+    # Fields whose present values no digest covers any more.
+    anonymized_fields: int = 0
+    kept: list[KeptHead] = field(default_factory=list[KeptHead])
+
+    def require_kept(self, head: KeptHead) -> None:
+        """Require that the chain still contains the entry that an earlier proof names; call this before `check`."""
+        self.kept.append(head)
+
+    def check(self, line: Mapping[str, Any]) -> None:
+        """Check the next line; raise `ChainBroken` when it does not fit."""
+        expected, found = self.position + 1, line.get("position")
+        if type(found) is not int or found < expected:
+            raise ChainBroken(f"Entry {line.get('id')} was put in between, after entry {self.position}.")
+        if found > expected:
+            raise ChainBroken(f"Entry {expected} was removed: entry {found} follows entry {self.position}.")
+        name = f"Entry {found} ({line.get('id')})"
+        try:
+            problem = _problem_of_fields(line) or _problem_of_hash(line, self.head)
+            self.anonymized_fields += len(line["digests"].keys() - line["salts"].keys())
+        except (AttributeError, KeyError, TypeError, ValueError):
+            problem = "it is not in the form of an entry"
+        if problem is not None:
+            raise ChainBroken(f"{name} was changed: {problem}.")
+        self.position, self.head = found, line["hash"]
+        for kept in self.kept:
+            if kept.position == found and kept.hash != self.head:
+                raise ChainBroken(f"{name} or one before it was changed: it does not have the hash that was proved.")
+
+    def finish(self, end: KeptHead) -> None:
+        """Check that the chain ends as its head says; raise `ChainBroken` otherwise."""
+        for last in (end, *self.kept):
+            if last.position > self.position:
+                raise ChainBroken(f"Entry {self.position + 1} was removed: the log had {last.position} entries.")
+        if end.position < self.position:
+            raise ChainBroken(f"Entry {end.position + 1} was put in between: the log ends with entry {end.position}.")
+        if end.hash != self.head:
+            raise ChainBroken(f"Entry {self.position} was changed: the head of the chain has another hash.")
+
+
+def _problem_of_fields(line: Mapping[str, Any]) -> str | None:
+    digests, salts = line["digests"], line["salts"]
+    values = personal_fields(line)
+    if unmatched := sorted(values.keys() ^ digests.keys()):
+        return f"the field {unmatched[0]} was added or removed"
+    for name, value in values.items():
+        if name not in salts:
+            if not _is_anonymized(name, value):
+                return f"the field {name} has no salt, but is not anonymized"
+        elif digest_of(salts[name], value) != digests[name]:
+            return f"the field {name} does not fit its digest"
+    return None
+
+
+def _problem_of_hash(line: Mapping[str, Any], previous_hash: str) -> str | None:
+    if line["previous_hash"] != previous_hash:
+        return "it does not follow the entry before it"
+    if hash_of(previous_hash, line) != line["hash"]:
+        return "it does not fit its hash"
+    return None
+
+
+def _is_anonymized(name: str, value: Any) -> bool:
+    match name:
+        case "ip_address":
+            return value == ANONYMIZED_IP_ADDRESS
+        case "user_agent":
+            return value == ANONYMIZED_USER_AGENT
+        case _:
+            assert name.startswith(DETAIL), "every other personal field is a detail"
+            return _ANONYMIZED_EMAIL.search(str(value)) is not None

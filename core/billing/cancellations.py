@@ -1,0 +1,28 @@
+"""Ending subscriptions at the payment provider whose user, service or organization is gone, so that no more is charged.
+
+The transaction that removes a bought subscription queues its end: a trigger for rows that are deleted, `queue` for an
+account that is anonymized and for a purchase that can no longer be delivered. The reconciler asks the provider
+afterwards, at least once.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from core.billing.provider import BillingMode
+    from ports.unit_of_work import UnitOfWork
+
+# When the provider is asked again, after a failure or a crash.
+RETRY: Final = timedelta(minutes=30)
+
+
+def claim(uow: UnitOfWork, mode: BillingMode) -> str | None:
+    """Return a subscription to end; it is due again later, unless `record` is called. None when none is due."""
+    return uow.billing_cancellations.claim(mode, now=uow.now, due_again_at=uow.now + RETRY)
+
+
+def record(uow: UnitOfWork, subscription_id: str) -> None:
+    """Record that the provider has ended a subscription."""
+    uow.billing_cancellations.finish(subscription_id)

@@ -1,0 +1,30 @@
+"""Which users get an assertion for a service, and which of them have to agree first (decisions 9.5 and 10.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a user has to do with an organization and one of its services.
+
+    `role` is that of the membership, None without one; `is_confirmed` says whether the user has consented to it.
+    `is_linked` means that the user is an end user of the service, and `has_used` that they have signed in to one of the
+    organization's services. `is_own` means that the organization created the account.
+    """
+
+    role: str | None
+    is_confirmed: bool
+    is_linked: bool
+    has_used: bool
+    is_own: bool
+
+    def is_admitted(self, *, members_only: bool) -> bool:
+        """Return whether the user may sign in to the service."""
+        return not members_only or self.role is not None or self.is_linked or self.is_own
+
+    @property
+    def knows_organization(self) -> bool:
+        """Whether the user belongs to the organization or uses it, by their own doing."""
+        return self.is_confirmed or self.has_used or self.is_own

@@ -1,0 +1,55 @@
+"""What an assertion says about a user: the name under which the service provider knows them, and attributes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from core.saml.messages import NameId, NameIdFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from core.saml.providers import SamlProvider
+    from ports.unit_of_work import UnitOfWork
+
+_PURPOSE: Final = "persistent name of SAML"
+# When no mapping is set (decisions 9.2).
+DEFAULT_MAPPING: Final = {"email": "email", "id": "id"}
+_BETWEEN_NAMES: Final = re.compile(r"[._+-]+")
+
+
+def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str) -> NameId:
+    """Return the name of a user for a service, in the configured format.
+
+    A persistent name is derived from the user and the service, so that two services cannot compare their users.
+    """
+    match provider.configuration.effective_format:
+        case NameIdFormat.PERSISTENT as name_format:
+            value = uow.pepper.mark(_PURPOSE, provider.service_id.bytes, user_id.bytes).hex()
+        case NameIdFormat.TRANSIENT as name_format:
+            value = f"_{uow.randomness.token().reveal()}"
+        case name_format:
+            value = email
+    return NameId(value=value, format=name_format)
+
+
+def attributes(
+    mapping: Mapping[str, str] | None, *, user_id: UUID, email: str, role: str | None
+) -> tuple[tuple[str, str | None], ...]:
+    """Return the attributes of a user by the mapping; role, groups and name have a value for members alone."""
+    values = {
+        "email": email,
+        "id": str(user_id),
+        "name": _name(email) if role is not None else None,
+        "role": role,
+        "groups": role,
+    }
+    return tuple((name, values[field]) for field, name in (mapping or DEFAULT_MAPPING).items())
+
+
+def _name(email: str) -> str:
+    """Derive a name from an address, because accounts have none of their own (decisions 8.2)."""
+    words = _BETWEEN_NAMES.split(email.partition("@")[0])
+    return " ".join(word.capitalize() for word in words if word) or email

@@ -1,0 +1,157 @@
+"""The certificates with which Gatehouse signs for a service: one is active, and the one before is published a while.
+
+The key pair is made outside the transaction, because that takes a tenth of a second of a processor. The private key is
+sealed at rest and leaves the storage for signing alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.errors import BadRequest, NotFound
+from core.events.actions import AuditAction
+from core.mail import mail
+from core.mail.mail import MailTemplate
+from core.organizations.access import Operation
+from core.services import access
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.secrets import Secret
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
+
+LIFETIME: Final = timedelta(days=3 * 365)
+# After a change, metadata contain the previous certificate this long (decisions 9.1).
+OVERLAP: Final = timedelta(days=7)
+WARNING: Final = timedelta(days=30)
+
+
+class SamlNotEnabled(BadRequest):
+    """The configuration is missing or disabled."""
+
+    default_message = "SAML is not enabled for this service. Enable it with its entity id and ACS URL first."
+
+
+class NoCertificate(NotFound):
+    """The service has no active certificate."""
+
+    default_message = "This service has no active SAML certificate. Create one."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlCertificate:
+    """A certificate; `published_until` is set when another one has replaced it."""
+
+    id: UUID
+    public_key: str
+    valid_from: datetime
+    valid_until: datetime
+    is_active: bool
+    created_at: datetime
+    published_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeCertificate:
+    """A new key pair with its self-signed certificate; both as PEM."""
+
+    certificate_pem: str
+    private_pem: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningKey:
+    """The active key of a service, for signing."""
+
+    certificate_id: UUID
+    certificate_pem: str = field(repr=False)
+    private_pem: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndingCertificate:
+    """An active certificate that ends soon, and whom to tell."""
+
+    certificate_id: UUID
+    organization_id: UUID
+    organization_name: str
+    service_name: str
+    valid_until: datetime
+    owner_email: str | None
+
+
+def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
+    """Authorize the creation of a certificate before the key is made; raise `SamlNotEnabled`."""
+    service = access.authorize(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    _require_enabled(uow, service)
+    return service
+
+
+def create(
+    uow: UnitOfWork, slug: str, service_slug: str, made: MadeCertificate, *, valid_from: datetime
+) -> SamlCertificate:
+    """Make a new certificate the active one; the previous one no longer signs."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    _require_enabled(uow, service)
+    certificate = SamlCertificate(
+        id=uow.randomness.new_id(),
+        public_key=made.certificate_pem,
+        valid_from=valid_from,
+        valid_until=valid_from + LIFETIME,
+        is_active=True,
+        created_at=uow.now,
+    )
+    uow.saml_certificates.replace_active(
+        service, certificate, private_pem=made.private_pem, previous_published_until=uow.now + OVERLAP
+    )
+    uow.record(
+        AuditAction.SERVICE_UPDATED,
+        service.id,
+        organization_id=service.organization_id,
+        event_only={"service_id": str(service.id)},
+        service_slug=service.slug,
+        change="saml_certificate_created",
+        certificate_id=str(certificate.id),
+        valid_until=certificate.valid_until.isoformat().replace("+00:00", "Z"),
+    )
+    return certificate
+
+
+def show(uow: UnitOfWork, slug: str, service_slug: str) -> SamlCertificate:
+    """Return the active certificate; raise `NoCertificate` without one."""
+    service = access.authorize(uow, slug, service_slug, Operation.SAML_READ).service
+    certificate = uow.saml_certificates.active(service)
+    if certificate is None:
+        raise NoCertificate
+    return certificate
+
+
+def warn(uow: UnitOfWork, limit: int) -> int:
+    """Mail the owners of at most `limit` services whose certificate ends soon, once each; return how many."""
+    ending = uow.saml_certificates.claim_ending(before=uow.now + WARNING, at=uow.now, limit=limit)
+    for one in ending:
+        if one.owner_email is not None:
+            mail.send(
+                uow,
+                one.owner_email,
+                MailTemplate.SAML_CERTIFICATE_ENDING,
+                organization_id=one.organization_id,
+                organization=one.organization_name,
+                service=one.service_name,
+                at=one.valid_until.strftime("%Y-%m-%d"),
+            )
+    return len(ending)
+
+
+def count_ending(uow: UnitOfWork) -> int:
+    """Count the active certificates of enabled services that end soon, or have ended."""
+    return uow.saml_certificates.count_ending(before=uow.now + WARNING)
+
+
+def _require_enabled(uow: UnitOfWork, service: Service) -> None:
+    if not uow.saml_configurations.view(service).configuration.enabled:
+        raise SamlNotEnabled

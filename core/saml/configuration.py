@@ -1,0 +1,213 @@
+"""The SAML configuration of a service: where its service provider is, and what an assertion for it says.
+
+A service has at most one configuration. Certificates are in `certificates.py`; the configuration and the certificate
+together, as the public endpoints read them, are in `providers.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from core.errors import BadRequest, FieldProblem
+from core.events.actions import AuditAction
+from core.organizations.access import Operation
+from core.saml.messages import Binding, NameIdFormat
+from core.services import access, redirect_uris
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
+
+ENTITY_ID_CHARACTERS_MAX: Final = 1024  # saml-core-2.0, 8.3.6
+ATTRIBUTE_NAME_CHARACTERS_MAX: Final = 255
+# What an assertion can say about a user (operations 2.6); the last three only about members.
+SOURCE_FIELDS: Final = ("email", "id", "name", "role", "groups")
+
+_NO_BLANKS: Final = re.compile(r"[\x21-\x7e]+")
+_SHORT_FORMATS: Final = {one.value.rpartition(":")[2]: one for one in NameIdFormat}
+
+
+class LogoutBinding(StrEnum):
+    """How messages reach the logout address of a service provider."""
+
+    REDIRECT = "redirect"
+    POST = "post"
+
+    @property
+    def binding(self) -> Binding:
+        """The binding of messages."""
+        return Binding.POST if self is LogoutBinding.POST else Binding.REDIRECT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlConfiguration:
+    """The configuration of a service (operations 2.6, decisions 9).
+
+    With `sp_certificate` the signatures of requests are verified and required. With `members_only` an assertion is for
+    members, users whom the organization created, and end users who are already linked to the service.
+    """
+
+    organization_id: UUID
+    service_id: UUID
+    enabled: bool = False
+    entity_id: str | None = None
+    acs_url: str | None = None
+    slo_url: str | None = None
+    slo_binding: LogoutBinding = LogoutBinding.REDIRECT
+    name_id_format: NameIdFormat | None = None
+    attribute_mapping: dict[str, str] | None = None
+    sign_assertions: bool = True
+    sign_response: bool = True
+    sp_certificate: str | None = None
+    members_only: bool = True
+
+    @property
+    def effective_format(self) -> NameIdFormat:
+        """The format of the user's name in assertions."""
+        return self.name_id_format or NameIdFormat.EMAIL_ADDRESS
+
+    def require_valid(self) -> None:
+        """Raise `BadRequest` for fields that are missing or invalid."""
+        problems: list[FieldProblem] = []
+        for check in (self._check_entity_id, self._check_addresses, self._check_mapping, self._check_signing):
+            try:
+                check()
+            except BadRequest as refusal:
+                problems += refusal.details
+        if problems:
+            raise BadRequest.of_fields(problems)
+
+    def _check_entity_id(self) -> None:
+        if self.entity_id is None:
+            if self.enabled:
+                raise BadRequest.of_field("entity_id", "The entity id of the service provider is required.")
+        elif len(self.entity_id) > ENTITY_ID_CHARACTERS_MAX or not _NO_BLANKS.fullmatch(self.entity_id):
+            raise BadRequest.of_field(
+                "entity_id", f"An entity id has 1 to {ENTITY_ID_CHARACTERS_MAX} characters of ASCII, without blanks."
+            )
+
+    def _check_addresses(self) -> None:
+        if self.acs_url is not None:
+            redirect_uris.require_web_uri(self.acs_url, "acs_url")
+        elif self.enabled:
+            raise BadRequest.of_field("acs_url", "The address of the assertion consumer service is required.")
+        if self.slo_url is not None:
+            redirect_uris.require_web_uri(self.slo_url, "slo_url")
+
+    def _check_mapping(self) -> None:
+        mapping = self.attribute_mapping or {}
+        unknown = sorted(mapping.keys() - set(SOURCE_FIELDS))
+        if unknown:
+            raise BadRequest.of_field(
+                "attribute_mapping", f"{unknown[0]} is no field of a user. The fields are {', '.join(SOURCE_FIELDS)}."
+            )
+        if len(set(mapping.values())) < len(mapping):
+            raise BadRequest.of_field("attribute_mapping", "Two fields have the same attribute name.")
+        if not all(
+            len(name) <= ATTRIBUTE_NAME_CHARACTERS_MAX and _NO_BLANKS.fullmatch(name) for name in mapping.values()
+        ):
+            raise BadRequest.of_field(
+                "attribute_mapping",
+                f"An attribute name has 1 to {ATTRIBUTE_NAME_CHARACTERS_MAX} characters of ASCII, without blanks.",
+            )
+
+    def _check_signing(self) -> None:
+        if not (self.sign_assertions or self.sign_response):
+            raise BadRequest.of_field(
+                "sign_response", "Sign the assertion, the response, or both: anyone could forge an unsigned answer."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationView:
+    """A configuration, and whether the service has an active certificate."""
+
+    configuration: SamlConfiguration
+    has_certificate: bool
+
+
+def show(uow: UnitOfWork, slug: str, service_slug: str) -> ConfigurationView:
+    """Return the configuration of a service; the defaults when none was set."""
+    service = access.authorize(uow, slug, service_slug, Operation.SAML_READ).service
+    return uow.saml_configurations.view(service)
+
+
+def require_changeable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
+    """Authorize the caller for a change, before slow work on its input."""
+    access.authorize(uow, slug, service_slug, Operation.SAML_CHANGE)
+
+
+def configure(uow: UnitOfWork, slug: str, service_slug: str, *, enabled: bool, changes: Mapping[str, Any]) -> None:
+    """Change the named fields of the configuration, and enable or disable it.
+
+    To enable it takes the entity id and the address of the assertion consumer service in the same request.
+    """
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    before = uow.saml_configurations.view(service).configuration
+    if enabled:
+        changes = {"entity_id": None, "acs_url": None, **changes}
+    after = replace(before, enabled=enabled, **_checked(changes))
+    after.require_valid()
+    _save(uow, service, after, change="saml_configured")
+
+
+def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mapping[str, Any]) -> ConfigurationView:
+    """Set what the metadata of a service provider says; what they do not say stays, and so does `enabled`."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    before = uow.saml_configurations.view(service)
+    after = replace(before.configuration, **_checked(fields))
+    after.require_valid()
+    _save(uow, service, after, change="saml_metadata_imported")
+    return replace(before, configuration=after)
+
+
+def disable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
+    """Disable the configuration and deactivate all certificates; the other settings stay."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    before = uow.saml_configurations.view(service).configuration
+    uow.saml_certificates.deactivate_all(service)
+    _save(uow, service, replace(before, enabled=False), change="saml_disabled")
+
+
+def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
+    checked = dict(changes)
+    name_format = checked.get("name_id_format")
+    if name_format is not None:
+        checked["name_id_format"] = _format(name_format)
+    for name in ("sign_assertions", "sign_response", "members_only"):
+        if checked.get(name, ...) is None:
+            # Null stands for the default, which is on.
+            checked[name] = True
+    if checked.get("slo_binding", ...) is None:
+        checked["slo_binding"] = LogoutBinding.REDIRECT
+    return checked
+
+
+def _format(text: str) -> NameIdFormat:
+    """Return the format of that name, in its long or its short form."""
+    found = _SHORT_FORMATS.get(text.rpartition(":")[2])
+    if found is None or text not in {found.value, found.value.rpartition(":")[2]}:
+        names = ", ".join(one.value for one in NameIdFormat)
+        raise BadRequest.of_field("name_id_format", f"This must be one of {names}.")
+    return found
+
+
+def _save(uow: UnitOfWork, service: Service, after: SamlConfiguration, *, change: str) -> None:
+    uow.saml_configurations.save(after, at=uow.now)
+    uow.record(
+        AuditAction.SERVICE_UPDATED,
+        service.id,
+        organization_id=service.organization_id,
+        event_only={"service_id": str(service.id)},
+        service_slug=service.slug,
+        change=change,
+        enabled=after.enabled,
+        entity_id=after.entity_id,
+        acs_url=after.acs_url,
+    )

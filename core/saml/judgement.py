@@ -1,0 +1,91 @@
+"""What a received message must be to be answered: meant for this service, from its provider, signed, and fresh."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.saml.messages import Binding, LogoutResponse, MessageRefused, NameIdFormat, Status, StatusOf
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from core.saml.messages import AuthnRequest, LogoutRequest, ReceivedMessage
+    from core.saml.providers import SamlProvider
+
+# How old a message may be, and how far the clock of its sender may be ahead.
+AGE_MAX: Final = timedelta(minutes=5)
+SKEW_MAX: Final = timedelta(minutes=3)
+
+PASSWORD_CONTEXT: Final = "urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport"  # noqa: S105 - a name
+MFA_CONTEXT: Final = "https://refeds.org/profile/mfa"
+# What every sign-in here satisfies: some applications ask for these by default, whatever the method is.
+_SATISFIED: Final = frozenset(
+    {
+        PASSWORD_CONTEXT,
+        "urn:oasis:names:tc:SAML:2.0:ac:classes:Password",
+        "urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified",
+    }
+)
+_COMPARISONS: Final = frozenset({"exact", "minimum"})
+
+
+def require_acceptable(message: ReceivedMessage, provider: SamlProvider, destination: str, at: datetime) -> None:
+    """Raise `MessageRefused` for a message that is not from the service provider, not for `destination`, or stale.
+
+    Of answers no signature is required: they carry the id of a request that only this browser and the service provider
+    have seen, and many service providers do not sign them.
+    """
+    if message.issuer != provider.audience:
+        raise MessageRefused("Its Issuer is not the entity id that is configured for this service.")
+    if message.destination is not None and message.destination != destination:
+        raise MessageRefused("Its Destination is another address.")
+    is_required = provider.configuration.sp_certificate is not None and not isinstance(message, LogoutResponse)
+    if is_required and not message.is_signed:
+        raise MessageRefused("It is not signed, and this service requires a signature.")
+    if message.is_signed and message.destination is None:
+        # Otherwise a signed message could be sent on to another service with the same certificate.
+        raise MessageRefused("It is signed and names no Destination.")
+    if not at - AGE_MAX - SKEW_MAX <= message.issued_at <= at + SKEW_MAX:
+        raise MessageRefused("It is too old, or the clock of the application is wrong.")
+
+
+def require_answerable(request: AuthnRequest, provider: SamlProvider) -> None:
+    """Raise `MessageRefused` for a request whose answer would have to go to another address."""
+    if request.acs_url is not None and request.acs_url != provider.acs_url:
+        raise MessageRefused("Its AssertionConsumerServiceURL is not the one that is configured for this service.")
+
+
+def require_current(request: LogoutRequest, at: datetime) -> None:
+    """Raise `MessageRefused` for a request for a logout that has expired."""
+    if request.not_on_or_after is not None and at >= request.not_on_or_after + SKEW_MAX:
+        raise MessageRefused("It has expired.")
+
+
+def unsupported(request: AuthnRequest, provider: SamlProvider) -> StatusOf | None:
+    """Return the status that answers a request for what the configuration does not offer; None when it offers it."""
+    if request.protocol_binding not in {None, Binding.POST}:
+        return StatusOf(first=Status.REQUESTER, second=Status.UNSUPPORTED_BINDING)
+    name_format = provider.configuration.effective_format
+    if request.name_id_format not in {None, NameIdFormat.UNSPECIFIED, name_format}:
+        return StatusOf(first=Status.REQUESTER, second=Status.INVALID_NAME_ID_POLICY)
+    if request.name_qualifier not in {None, provider.audience}:
+        return StatusOf(first=Status.REQUESTER, second=Status.INVALID_NAME_ID_POLICY)
+    return None
+
+
+def context_class(context_classes: tuple[str, ...], comparison: str, *, has_second_factor: bool) -> str | None:
+    """Return the class of the authentication in an assertion; None when it is none of the requested ones.
+
+    The order is the application's order of preference (saml-core-2.0, 3.3.2.2.1).
+    """
+    if not context_classes:
+        return MFA_CONTEXT if has_second_factor else PASSWORD_CONTEXT
+    if comparison not in _COMPARISONS:
+        return None
+    for requested in context_classes:
+        if requested == MFA_CONTEXT and has_second_factor:
+            return MFA_CONTEXT
+        if requested in _SATISFIED:
+            return requested
+    return None

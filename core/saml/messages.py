@@ -1,0 +1,213 @@
+"""The messages of SAML 2.0, as values: what service providers send, what they are answered, and the vocabulary of both.
+
+The XML of all messages is in `adapters/saml/`. What is accepted of a received message is in `judgement.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime  # noqa: TC003 - the fields of the messages
+from enum import StrEnum
+from typing import Final
+
+from core.errors import BadRequest
+
+# The last part of the path of each endpoint below `{base_url}/saml/<org>/<service>`.
+SINGLE_SIGN_ON: Final = "sso"
+SINGLE_LOGOUT: Final = "slo"
+RELAY_STATE_CHARACTERS_MAX: Final = 2_000
+
+
+class Binding(StrEnum):
+    """How a browser carries a message (saml-bindings-2.0, 3.4 and 3.5)."""
+
+    REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
+    POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
+
+
+class NameIdFormat(StrEnum):
+    """A format of the name of a user (operations 4.3)."""
+
+    EMAIL_ADDRESS = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+    UNSPECIFIED = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
+    PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+    TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
+
+
+class Status(StrEnum):
+    """A status of an answer (saml-core-2.0, 3.2.2.2); the names of the second level say what went wrong."""
+
+    SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success"
+    REQUESTER = "urn:oasis:names:tc:SAML:2.0:status:Requester"
+    RESPONDER = "urn:oasis:names:tc:SAML:2.0:status:Responder"
+    INVALID_NAME_ID_POLICY = "urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy"
+    NO_AUTHN_CONTEXT = "urn:oasis:names:tc:SAML:2.0:status:NoAuthnContext"
+    NO_PASSIVE = "urn:oasis:names:tc:SAML:2.0:status:NoPassive"
+    PARTIAL_LOGOUT = "urn:oasis:names:tc:SAML:2.0:status:PartialLogout"
+    REQUEST_DENIED = "urn:oasis:names:tc:SAML:2.0:status:RequestDenied"
+    UNKNOWN_PRINCIPAL = "urn:oasis:names:tc:SAML:2.0:status:UnknownPrincipal"
+    UNSUPPORTED_BINDING = "urn:oasis:names:tc:SAML:2.0:status:UnsupportedBinding"
+
+
+class MessageRefused(BadRequest):
+    """A message that is not answered: it is malformed, forged, stale, used, or meant for another service.
+
+    The answer is a page for the user, because there is no address to which an answer could safely go.
+    """
+
+    default_message = "The application sent a message that cannot be used."
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"{self.default_message} {problem} Go back to the application and start again. If this page comes again,"
+            " show it to the administrator of the application."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedMessage:
+    """A message as a browser carries it: the value of `SAMLRequest` or `SAMLResponse`, and the relay state.
+
+    `query` is the unchanged query string of the redirect binding, whose signature covers its bytes.
+    """
+
+    binding: Binding
+    value: str = field(repr=False)
+    is_response: bool = False
+    relay_state: str | None = field(default=None, repr=False)
+    query: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameId:
+    """The name under which a service provider knows a user."""
+
+    value: str
+    format: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedMessage:
+    """What all received messages have. `is_signed` means that the certificate of the configuration verified it."""
+
+    id: str
+    issuer: str
+    issued_at: datetime
+    destination: str | None
+    is_signed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthnRequest(ReceivedMessage):
+    """A service provider asks for a user to be signed in (saml-core-2.0, 3.4.1).
+
+    `context_classes` are the requested authentication contexts, and `comparison` how they are meant; both may be empty.
+    """
+
+    acs_url: str | None
+    protocol_binding: str | None
+    name_id_format: str | None
+    name_qualifier: str | None
+    subject: str | None
+    force_authn: bool
+    is_passive: bool
+    context_classes: tuple[str, ...]
+    comparison: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogoutRequest(ReceivedMessage):
+    """A service provider asks for the end of a user's sessions (saml-core-2.0, 3.7.1)."""
+
+    name_id: NameId
+    session_indexes: tuple[str, ...]
+    not_on_or_after: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogoutResponse(ReceivedMessage):
+    """A service provider answers that it has ended a user's session, or could not (saml-core-2.0, 3.7.2)."""
+
+    in_response_to: str | None
+    is_success: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusOf:
+    """The status of an answer: the first level, and the second one where it says more."""
+
+    first: Status
+    second: Status | None = None
+
+
+SUCCESS: Final = StatusOf(first=Status.SUCCESS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """What a service provider is told about a user who has signed in."""
+
+    id: str
+    name_id: NameId
+    session_index: str
+    authenticated_at: datetime
+    session_ends_at: datetime
+    context_class: str
+    # A field without a value is an attribute without one.
+    attributes: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """The answer to an `AuthnRequest`, or an answer that none asked for; without an assertion it is a refusal."""
+
+    id: str
+    issuer: str
+    audience: str
+    destination: str
+    in_response_to: str | None
+    issued_at: datetime
+    status: StatusOf
+    assertion: Assertion | None
+    sign_response: bool = True
+    sign_assertion: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingLogoutRequest:
+    """Gatehouse tells a service provider that a user's session has ended."""
+
+    id: str
+    issuer: str
+    destination: str
+    issued_at: datetime
+    name_id: NameId
+    audience: str
+    session_index: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingLogoutResponse:
+    """Gatehouse tells a service provider that it has ended a user's sessions."""
+
+    id: str
+    issuer: str
+    destination: str
+    issued_at: datetime
+    in_response_to: str
+    status: StatusOf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingMessage:
+    """A signed message for a browser to carry to `url`.
+
+    With the redirect binding `url` is complete. With the POST binding a form sends `parameter` and the relay state to
+    it.
+    """
+
+    binding: Binding
+    url: str = field(repr=False)
+    parameter: str = ""
+    value: str = field(default="", repr=False)
+    relay_state: str | None = field(default=None, repr=False)

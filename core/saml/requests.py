@@ -1,0 +1,185 @@
+"""Requests for a sign-in that wait for their answer: each is taken once, answered once, in the browser that brought it.
+
+A request waits under its state, `saml_state`, while its user signs in. A browser is known by a cookie of its own, which
+it gets with its first request. A sign-in outside our pages, which knows the state, makes a ticket for that browser.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.errors import BadRequest
+from core.saml import judgement, providers
+from core.saml.messages import MessageRefused, StatusOf
+from core.secrets import Secret, hash_token
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.saml.messages import AuthnRequest
+    from core.saml.providers import SamlProvider
+    from ports.unit_of_work import UnitOfWork
+
+# Longer than a message may be old, so that a used one is refused as long as it is fresh.
+LIFETIME: Final = timedelta(minutes=15)
+TICKET_LIFETIME: Final = timedelta(seconds=60)
+
+
+class SignInStateUnknown(BadRequest):
+    """The state is unknown, expired or answered, or belongs to another browser."""
+
+    default_message = (
+        "This sign-in is over. It has expired or was completed already, or it began in another browser. Go back to the"
+        " application and start again."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a request wants to be answered; `refusal` is set when it asks for what the configuration does not offer."""
+
+    force_authn: bool
+    is_passive: bool
+    subject: str | None
+    context_classes: tuple[str, ...]
+    comparison: str
+    refusal: StatusOf | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingRequest:
+    """A request that waits for its answer; `message_id` is its own id."""
+
+    id: UUID
+    organization_id: UUID
+    service_id: UUID
+    message_id: str
+    relay_state: str | None
+    terms: Terms
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenRequest:
+    """A new pending request, its state, and the key of the browser that brought it."""
+
+    pending: PendingRequest
+    state: Secret
+    browser_key: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRequest:
+    """A pending request with the identity provider that answers it."""
+
+    provider: SamlProvider
+    pending: PendingRequest
+
+
+def take(
+    uow: UnitOfWork,
+    provider: SamlProvider,
+    request: AuthnRequest,
+    /,
+    *,
+    relay_state: str | None,
+    browser_key: Secret | None,
+    base_url: str,
+) -> TakenRequest:
+    """Keep a request until it is answered; raise `MessageRefused` when it cannot be answered, or was taken before."""
+    judgement.require_acceptable(request, provider, provider.sso_url(base_url), uow.now)
+    judgement.require_answerable(request, provider)
+    taken = TakenRequest(
+        pending=PendingRequest(
+            id=uow.randomness.new_id(),
+            organization_id=provider.organization_id,
+            service_id=provider.service_id,
+            message_id=request.id,
+            relay_state=relay_state,
+            terms=Terms(
+                force_authn=request.force_authn,
+                is_passive=request.is_passive,
+                subject=request.subject,
+                context_classes=request.context_classes,
+                comparison=request.comparison,
+                refusal=judgement.unsupported(request, provider),
+            ),
+            created_at=uow.now,
+            expires_at=uow.now + LIFETIME,
+        ),
+        state=uow.randomness.token(),
+        browser_key=browser_key or uow.randomness.token(),
+    )
+    is_new = uow.saml_requests.add(
+        taken.pending,
+        state_hash=hash_token(taken.state.reveal()),
+        browser_hash=hash_token(taken.browser_key.reveal()),
+    )
+    if not is_new:
+        raise MessageRefused("It was used before.")
+    return taken
+
+
+def find(
+    uow: UnitOfWork, organization_slug: str, service_slug: str, state: str, browser_key: Secret | None
+) -> OpenRequest:
+    """Return the request that waits under a state in this browser; raise `SignInStateUnknown`."""
+    provider = providers.find(uow, organization_slug, service_slug)
+    pending = None
+    if browser_key is not None:
+        pending = uow.saml_requests.find(
+            provider,
+            state_hash=hash_token(state),
+            browser_hash=hash_token(browser_key.reveal()),
+            at=uow.now,
+        )
+    if pending is None:
+        raise SignInStateUnknown
+    return OpenRequest(provider=provider, pending=pending)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """What answers a request with the session of a sign-in elsewhere: good once, in the browser of the request."""
+
+    path: str
+    value: Secret
+
+
+def require_open(uow: UnitOfWork, state: str) -> None:
+    """Raise `BadRequest` for the field of a sign-in unless a request waits under the state."""
+    if not uow.saml_requests.is_open(hash_token(state), at=uow.now):
+        raise BadRequest.of_field(
+            "saml_state", "This sign-in at the application has expired. Start again at the application."
+        )
+
+
+def make_ticket(uow: UnitOfWork, state: str, session_id: UUID) -> Ticket | None:
+    """Let the request that waits under a state be answered with a session; a ticket before it is void.
+
+    Return None when the request is answered or expired.
+    """
+    value = uow.randomness.token()
+    slugs = uow.saml_requests.put_ticket(
+        hash_token(state),
+        ticket_hash=hash_token(value.reveal()),
+        session_id=session_id,
+        at=uow.now,
+        expires_at=uow.now + TICKET_LIFETIME,
+    )
+    if slugs is None:
+        return None
+    organization_slug, service_slug = slugs
+    return Ticket(path=f"/saml/{organization_slug}/{service_slug}/authenticate", value=value)
+
+
+def use_ticket(uow: UnitOfWork, pending: PendingRequest, ticket: str) -> UUID:
+    """Use a ticket up and return the session; raise `SignInStateUnknown` when it is none, used or expired."""
+    session_id = uow.saml_requests.use_ticket(pending.id, hash_token(ticket), at=uow.now)
+    if session_id is None:
+        raise SignInStateUnknown
+    return session_id

@@ -1,0 +1,366 @@
+"""Answering service providers: with an assertion about a signed-in user, or with a status that says why there is none.
+
+The session of the service provider is a child of the session that answers. It begins in `core/sign_in/conclusion.py`
+like every session, after the same checks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from core.accounts.providers import Provider
+from core.errors import Refusal
+from core.organizations import access
+from core.organizations.access import DeviceTrustedTooLongAgo, Operation, SecondFactorRequired
+from core.saml import assertions, judgement, providers, requests
+from core.saml.certificates import SigningKey  # noqa: TC001 - a field
+from core.saml.messages import SUCCESS, Assertion, Response, Status, StatusOf
+from core.saml.providers import ProviderUnknown
+from core.saml.requests import SignInStateUnknown
+from core.saml.sessions import SamlSession
+from core.sessions.refresh import SessionOver
+from core.sign_in import conclusion
+from core.sign_in.conclusion import SecondFactorPending
+from core.sign_in.proofs import Destination, Proof
+from core.sign_in.refusals import SecondFactorDue
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.saml.messages import AuthnRequest, NameId
+    from core.saml.providers import SamlProvider
+    from core.saml.requests import PendingRequest, TakenRequest
+    from core.secrets import Secret
+    from core.sessions.callers import Caller
+    from core.sessions.token_claims import TokenGrant
+    from ports.unit_of_work import UnitOfWork
+
+_DENIED: Final = StatusOf(first=Status.RESPONDER, second=Status.REQUEST_DENIED)
+_NOT_PASSIVE: Final = StatusOf(first=Status.RESPONDER, second=Status.NO_PASSIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A response to sign and to post to the service provider.
+
+    `problem` is set when the user should read, before it is posted, why they are not signed in there.
+    """
+
+    response: Response
+    key: SigningKey
+    relay_state: str | None
+    service_name: str
+    organization_name: str
+    grant: TokenGrant | None = None
+    problem: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuthenticationRequired:
+    """The user has to authenticate, or to authenticate again, before the request can be answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementRequired:
+    """The user has to agree first, because they have nothing to do with the organization yet (decisions 10.7)."""
+
+    service_name: str
+    organization_name: str
+    email: str
+    attributes: tuple[str, ...]
+
+
+Outcome = Answer | AuthenticationRequired | AgreementRequired
+
+
+class NotAdmitted(access.Forbidden):
+    """The service is for members, and for users whom the organization or the service knows."""
+
+    def __init__(self, provider: SamlProvider) -> None:
+        super().__init__(
+            f"Your account cannot use {provider.service_name}. It is for people whom {provider.organization_name} has"
+            f" given access. Ask an administrator of {provider.organization_name}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """Who is to be signed in: the session and the device of a browser, and whether its user has agreed.
+
+    `relay_state` is what a service provider gets that has not asked.
+    """
+
+    session_id: UUID | None
+    base_url: str
+    device_token: str | None = field(default=None, repr=False)
+    has_agreed: bool = False
+    relay_state: str | None = None
+
+
+def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> Outcome | Refusal:
+    """Answer a pending request with a session, or a service provider that has not asked; claim the request.
+
+    Raise `SignInStateUnknown` when another transaction has answered the request.
+    """
+    task = _Task(uow, provider, pending, visit)
+    caller = uow.callers.of_session(visit.session_id) if visit.session_id is not None else None
+    refusal = task.refusal()
+    if refusal is not None:
+        return task.refuse(refusal)
+    if caller is None or not task.is_fresh(caller):
+        return task.interact(AuthenticationRequired())
+    caller.forbid_impersonation()
+    standing = uow.saml_providers.standing(provider, caller.user_id)
+    if not standing.is_admitted(members_only=provider.configuration.members_only):
+        return task.refuse(_DENIED, problem=NotAdmitted(provider))
+    if standing.role is not None:
+        problem = task.second_factor_problem(caller)
+        if isinstance(problem, AuthenticationRequired):
+            return task.interact(problem)
+        if problem is not None:
+            return task.refuse(_DENIED, problem=problem)
+    if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
+        return task.interact(_agreement(provider, caller.email))
+    return task.sign_in(caller, standing.role)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A request that was taken, and what came of it at once."""
+
+    taken: TakenRequest
+    outcome: Outcome
+
+
+def take_and_answer(
+    uow: UnitOfWork,
+    provider: SamlProvider,
+    request: AuthnRequest,
+    /,
+    *,
+    relay_state: str | None,
+    browser_key: Secret | None,
+    visit: Visit,
+) -> Answered | Refusal:
+    """Take a request and answer it, in one transaction; raise as `requests.take` and `answer` do."""
+    taken = requests.take(
+        uow, provider, request, relay_state=relay_state, browser_key=browser_key, base_url=visit.base_url
+    )
+    outcome = answer(uow, provider, taken.pending, visit)
+    return outcome if isinstance(outcome, Refusal) else Answered(taken=taken, outcome=outcome)
+
+
+def answer_with_ticket(
+    uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest, ticket: str, visit: Visit
+) -> Outcome | Refusal:
+    """Answer a pending request with the session of a sign-in elsewhere, whose ticket is used up."""
+    session_id = requests.use_ticket(uow, pending, ticket)
+    return answer(uow, provider, pending, replace(visit, session_id=session_id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initiated:
+    """What came of a sign-in that began here."""
+
+    provider: SamlProvider
+    outcome: Outcome
+
+
+def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: Visit) -> Initiated | Refusal:
+    """Sign a member in to a service provider that has not asked; raise as `providers.find` does.
+
+    Another site may have sent the browser, so without agreement nothing happens but a question.
+    """
+    if not visit.has_agreed:
+        provider = providers.find(uow, organization_slug, service_slug)
+        return Initiated(provider=provider, outcome=_agreement(provider, uow.caller.email))
+    access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
+    provider = providers.find(uow, organization_slug, service_slug)
+    outcome = answer(uow, provider, None, visit)
+    return outcome if isinstance(outcome, Refusal) else Initiated(provider=provider, outcome=outcome)
+
+
+class _Task:
+    """One answer in the making."""
+
+    def __init__(self, uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> None:
+        self._uow = uow
+        self._provider = provider
+        self._pending = pending
+        self._visit = visit
+        self._terms = pending.terms if pending is not None else None
+        self._key = uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)
+
+    def refusal(self) -> StatusOf | None:
+        """Return the status for a request that no session can answer."""
+        return self._terms.refusal if self._terms is not None else None
+
+    def is_fresh(self, caller: Caller) -> bool:
+        """Return whether the authentication is as recent as the request wants it."""
+        return self._terms is None or not self._terms.force_authn or self.is_of_this_flow(caller)
+
+    def is_of_this_flow(self, caller: Caller) -> bool:
+        """Return whether the user has authenticated since the request came, on a page that named the service."""
+        return self._pending is not None and caller.authenticated_at >= self._pending.created_at
+
+    def second_factor_problem(self, caller: Caller) -> AuthenticationRequired | Refusal | None:
+        """Return what keeps a member out whose organization requires a second factor; None when nothing does."""
+        organization = None
+        if self._provider.organization_requires_mfa:
+            organization = self._uow.organizations.by_slug(self._provider.organization_slug)
+        if organization is None:
+            return None
+        try:
+            access.require_second_factor(caller)
+            access.require_device_trust(self._uow, caller, organization)
+        except DeviceTrustedTooLongAgo:
+            return AuthenticationRequired()
+        except SecondFactorRequired as refusal:
+            return refusal
+        return None
+
+    def interact(self, wanted: AuthenticationRequired | AgreementRequired) -> Outcome:
+        """Ask the user, unless the request forbids it."""
+        if self._terms is not None and self._terms.is_passive:
+            return self.refuse(_NOT_PASSIVE)
+        return wanted
+
+    def refuse(self, status: StatusOf, *, problem: Refusal | None = None) -> Answer:
+        """Answer with a status instead of an assertion."""
+        self._claim()
+        return self._answer(status, problem=problem)
+
+    def sign_in(self, caller: Caller, role: str | None) -> Outcome | Refusal:
+        """Begin the session of the service provider, and answer with an assertion."""
+        uow, provider, terms = self._uow, self._provider, self._terms
+        name_id = assertions.name_id(uow, provider, caller.user_id, caller.email)
+        if terms is not None and terms.subject not in {None, name_id.value}:
+            return self.refuse(StatusOf(first=Status.REQUESTER, second=Status.UNKNOWN_PRINCIPAL))
+        context_class = judgement.context_class(
+            terms.context_classes if terms is not None else (),
+            terms.comparison if terms is not None else "exact",
+            has_second_factor=caller.has_proved_second_factor,
+        )
+        if context_class is None:
+            return self.refuse(StatusOf(first=Status.REQUESTER, second=Status.NO_AUTHN_CONTEXT))
+        begun = _begin_session(uow, provider, caller, self._visit.device_token)
+        if isinstance(begun, SecondFactorDue):
+            return self.interact(AuthenticationRequired())
+        if isinstance(begun, Refusal):
+            return begun
+        self._claim()
+        session = self._known_session(begun, name_id)
+        assertion = Assertion(
+            id=message_id(uow),
+            name_id=name_id,
+            session_index=session.index,
+            authenticated_at=caller.authenticated_at,
+            session_ends_at=begun.session_expires_at,
+            context_class=context_class,
+            attributes=assertions.attributes(
+                provider.configuration.attribute_mapping, user_id=caller.user_id, email=caller.email, role=role
+            ),
+        )
+        return self._answer(SUCCESS, assertion=assertion, grant=begun)
+
+    def _known_session(self, begun: TokenGrant, name_id: NameId) -> SamlSession:
+        session = SamlSession(
+            session_id=begun.session_id,
+            organization_id=self._provider.organization_id,
+            service_id=self._provider.service_id,
+            audience=self._provider.audience,
+            name_id=name_id,
+        )
+        self._uow.saml_sessions.add(session)
+        return session
+
+    def _claim(self) -> None:
+        if self._pending is not None and not self._uow.saml_requests.claim(self._pending, at=self._uow.now):
+            raise SignInStateUnknown
+
+    def _answer(
+        self,
+        status: StatusOf,
+        *,
+        assertion: Assertion | None = None,
+        grant: TokenGrant | None = None,
+        problem: Refusal | None = None,
+    ) -> Answer:
+        provider, configuration = self._provider, self._provider.configuration
+        return Answer(
+            response=Response(
+                id=message_id(self._uow),
+                issuer=provider.entity_id(self._visit.base_url),
+                audience=provider.audience,
+                destination=provider.acs_url,
+                in_response_to=self._pending.message_id if self._pending is not None else None,
+                issued_at=self._uow.now,
+                status=status,
+                assertion=assertion,
+                sign_response=configuration.sign_response,
+                sign_assertion=configuration.sign_assertions,
+            ),
+            key=_required(self._key()),
+            relay_state=self._pending.relay_state if self._pending is not None else self._visit.relay_state,
+            service_name=provider.service_name,
+            organization_name=provider.organization_name,
+            grant=grant,
+            problem=problem,
+        )
+
+
+def signing_key(uow: UnitOfWork, provider: SamlProvider) -> SigningKey:
+    """Return the key that signs for a service; raise `ProviderUnknown` when it was deactivated meanwhile."""
+    return _required(uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)())
+
+
+def _required(key: SigningKey | None) -> SigningKey:
+    if key is None:
+        raise ProviderUnknown
+    return key
+
+
+def _agreement(provider: SamlProvider, email: str) -> AgreementRequired:
+    """Return what the user has to agree to."""
+    mapping = provider.configuration.attribute_mapping
+    return AgreementRequired(
+        service_name=provider.service_name,
+        organization_name=provider.organization_name,
+        email=email,
+        attributes=tuple(mapping or assertions.DEFAULT_MAPPING),
+    )
+
+
+def _begin_session(
+    uow: UnitOfWork, provider: SamlProvider, caller: Caller, device_token: str | None
+) -> TokenGrant | Refusal:
+    """Begin the child of the caller's session for a service; the service has no other one of this parent."""
+    user = uow.users.lock(caller.user_id)
+    # Locked, so that what ends the parent finds this child.
+    if uow.sessions.lock_refresh_hash(caller.session_id) is None:
+        raise SessionOver
+    proof = Proof(
+        user_id=caller.user_id,
+        provider=Provider.SAML,
+        amr=tuple(caller.amr),
+        authenticated_at=caller.authenticated_at,
+    )
+    destination = Destination(
+        organization_slug=provider.organization_slug,
+        service_slug=provider.service_slug,
+        device_token=device_token,
+        parent_id=caller.session_id,
+    )
+    outcome = conclusion.conclude_locked(uow, user, proof, destination)
+    if isinstance(outcome, Refusal):
+        return outcome
+    assert not isinstance(outcome, SecondFactorPending), "the sign-in of a child waits for a code"
+    # The new one is not among them yet: what the service provider is told about it is stored later.
+    uow.saml_sessions.end_earlier(caller.user_id, caller.session_id, provider)
+    return outcome.grant
+
+
+def message_id(uow: UnitOfWork) -> str:
+    """Return the id of a new message or assertion."""
+    return f"_{uow.randomness.token().reveal()}"

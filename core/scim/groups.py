@@ -1,0 +1,219 @@
+"""SCIM groups: an organization is one group, whose members are its members.
+
+A directory reads the group and changes its members; it neither creates nor deletes groups, nor renames one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.organizations import inviters
+from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.scim import filter_matching, filter_parser, filters, patches, tokens, user_changes, welcome
+from core.scim.group_patches import member_changes
+from core.scim.patches import OperationKind
+from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, TooMany
+from core.scim.users import version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
+    from core.organizations.organizations import Organization
+    from core.scim.filters import Filter
+    from core.scim.patches import Operation
+    from ports.unit_of_work import UnitOfWork
+
+# The most members of a group that are shown or replaced at once; the body of a request holds fewer.
+MEMBERS_MAX: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """An organization as a group; without `members` they were not requested."""
+
+    id: UUID
+    display_name: str
+    created_at: datetime
+    updated_at: datetime
+    member_count: int
+    changes: int
+    members: Sequence[UUID] | None = field(default=None, repr=False)
+
+    @property
+    def version(self) -> str:
+        """A text that differs whenever the name or the members do."""
+        return version_of(self.id.hex, self.display_name, str(self.changes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMember:
+    """A member as far as a change of the group has to know."""
+
+    user_id: UUID
+    role: str
+    is_suspended: bool
+
+
+def list_all(uow: UnitOfWork, *, filter_text: str | None, shows_members: bool) -> Sequence[Group]:
+    """List the groups that a filter selects: the organization, or none; raise `InvalidFilter`."""
+    organization_id = tokens.authorize(uow).organization_id
+    group = _group(uow, organization_id, shows_members=False)
+    if filter_text is not None and not _is_selected(uow, group, filter_parser.parse(filter_text)):
+        return []
+    return [_group(uow, organization_id, shows_members=True) if shows_members else group]
+
+
+def show(uow: UnitOfWork, group_id: UUID, *, shows_members: bool) -> Group:
+    """Return a group; raise `ResourceUnknown` unless it is the organization."""
+    organization_id = tokens.authorize(uow).organization_id
+    _require_own(group_id, organization_id)
+    return _group(uow, organization_id, shows_members=shows_members)
+
+
+def replace(
+    uow: UnitOfWork, group_id: UUID, member_ids: Collection[UUID], *, versions: Collection[str] | None = None
+) -> Group:
+    """Replace the members: who is new becomes a member, others keep their roles, who is absent is removed.
+
+    The owner and the last admin stay. Raise `InvalidValue` for an account that the organization does not know.
+    """
+    organization = _locked(uow, group_id, versions)
+    _replace(uow, organization, frozenset(member_ids))
+    return _group(uow, organization.id, shows_members=True)
+
+
+def patch(
+    uow: UnitOfWork, group_id: UUID, operations: Sequence[Operation], *, versions: Collection[str] | None = None
+) -> Group:
+    """Apply the operations of a PATCH; raise `MemberProtected` when one removes the owner or the last admin."""
+    organization = _locked(uow, group_id, versions)
+    held = {"id": str(group_id), "displayname": organization.name}
+    for change in member_changes(patches.checked(operations), held):
+        match change.kind:
+            case OperationKind.ADD:
+                present = {member.user_id for member in uow.scim_groups.among(organization.id, list(change.ids))}
+                _add(uow, organization, change.ids - present)
+            case OperationKind.REMOVE:
+                found = uow.scim_groups.among(organization.id, list(change.ids))
+                kept = _protected(uow, organization.id, found)
+                if kept:
+                    raise MemberProtected
+                _remove(uow, organization.id, [member.user_id for member in found])
+            case _:
+                _replace(uow, organization, change.ids)
+    return _group(uow, organization.id, shows_members=True)
+
+
+def _require_own(group_id: UUID, organization_id: UUID) -> None:
+    if group_id != organization_id:
+        raise ResourceUnknown
+
+
+def _locked(uow: UnitOfWork, group_id: UUID, versions: Collection[str] | None) -> Organization:
+    _require_own(group_id, tokens.authorize(uow).organization_id)
+    organization = tokens.authorize_and_lock(uow)
+    user_changes.require_version(_group(uow, organization.id, shows_members=False).version, versions)
+    return organization
+
+
+def _group(uow: UnitOfWork, organization_id: UUID, *, shows_members: bool) -> Group:
+    group = uow.scim_groups.find(organization_id, members_max=MEMBERS_MAX if shows_members else None)
+    if group is None:
+        raise ResourceUnknown
+    if shows_members:
+        _require_showable(group)
+    return group
+
+
+def _require_showable(group: Group) -> None:
+    if group.member_count > MEMBERS_MAX:
+        raise TooMany(
+            f"This group has more than {MEMBERS_MAX} members, too many for one answer. Send"
+            " excludedAttributes=members, and list its users by /Users."
+        )
+
+
+def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID]) -> None:
+    _require_showable(_group(uow, organization.id, shows_members=False))
+    present = uow.scim_groups.among(organization.id, None)
+    absent = [member for member in present if member.user_id not in wanted]
+    kept = _protected(uow, organization.id, absent)
+    # First, because who leaves makes room.
+    _remove(uow, organization.id, [member.user_id for member in absent if member.user_id not in kept])
+    _add(uow, organization, wanted - {member.user_id for member in present})
+
+
+def _protected(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[GroupMember]) -> frozenset[UUID]:
+    """Return who of these members must stay: the owner, and the oldest of the admins if no other admin remains."""
+    owners = [member.user_id for member in leaving if member.role == OWNER]
+    admins = [member.user_id for member in leaving if member.role == ADMIN and not member.is_suspended]
+    if admins and not uow.scim_groups.has_admin_besides(organization_id, admins):
+        return frozenset([*owners, admins[0]])
+    return frozenset(owners)
+
+
+def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> None:
+    if not ids:
+        return
+    added = sorted(ids)
+    known = uow.scim_groups.lock_known(organization.id, added)
+    if len(known) != len(added):
+        raise InvalidValue("members: This organization has no user with one of these ids.")
+    memberships = [
+        Membership(id=uow.randomness.new_id(), org_id=organization.id, user_id=user_id, role=MEMBER, created_at=uow.now)
+        for user_id in added
+    ]
+    uow.scim_groups.add(organization.id, memberships)
+    user_changes.require_room(uow, organization)
+    uow.own_accounts.activate(organization.id, added, at=uow.now)
+    uow.record_each(AuditAction.USER_JOINED, [(organization.id, user_id) for user_id in added], role=MEMBER)
+    welcome.send(uow, organization, memberships, known)
+
+
+def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None:
+    """End memberships, as removing a member does: a session that names the organization is refused from now on."""
+    if not ids:
+        return
+    for inviter_id in uow.scim_groups.inviters_among(organization_id, ids):
+        inviters.withdraw(uow, organization_id, inviter_id)
+    uow.scim_groups.remove(organization_id, ids)
+    uow.record_each(AuditAction.USER_REMOVED, [(organization_id, user_id) for user_id in ids])
+
+
+def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
+    named = [
+        user_id
+        for comparison in filters.comparisons(filter_)
+        if comparison.path.key in {"members", "members.value"} and isinstance(comparison.value, str)
+        for user_id in _ids(comparison.value)
+    ]
+    attributes: dict[str, Any] = {
+        "id": str(group.id),
+        "displayname": group.display_name,
+        "meta": {
+            "resourcetype": "Group",
+            "created": _written(group.created_at),
+            "lastmodified": _written(group.updated_at),
+        },
+        # Only those that the filter names: it can select by no others.
+        "members": [
+            {"value": str(member.user_id), "type": "User"} for member in uow.scim_groups.among(group.id, named)
+        ],
+    }
+    return filter_matching.matches(filter_, attributes)
+
+
+def _ids(text: str) -> list[UUID]:
+    """Return the id that a text means, if it is one."""
+    try:
+        return [UUID(text)]
+    except ValueError:
+        return []
+
+
+def _written(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")

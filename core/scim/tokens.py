@@ -1,0 +1,186 @@
+"""SCIM tokens: what the directory of an organization calls `/scim/v2` with.
+
+A token belongs to one organization. It is shown once and stored as a hash. It is found by its prefix, which is not
+secret, and compared in constant time, as an API key is. Creating and revoking one is a change to the organization:
+operations 6.3 has no action of its own for it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ScimToken`
+
+from core.errors import BadRequest, NotFound, OrganizationNotActive, Unauthorized
+from core.events.actions import AuditAction
+from core.organizations import access
+from core.organizations.access import Operation
+from core.organizations.organizations import OrganizationStatus
+from core.secrets import Secret, hash_token
+from core.text import checked_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.organizations.organizations import Organization
+    from ports.unit_of_work import UnitOfWork
+
+# A directory needs one, and a second one while it changes to that.
+TOKENS_MAX: Final = 20
+# How exactly `last_used_at` is kept; more often would make a token's row the busiest of the database.
+USE_RECORDED_EVERY: Final = timedelta(minutes=1)
+
+_ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_PREFIX_CHARACTERS: Final = 6
+# More than 256 random bits.
+_SECRET_CHARACTERS: Final = 43
+_TOKEN: Final = re.compile(rf"(scim_live_[0-9A-Za-z]{{{_PREFIX_CHARACTERS}}})_[0-9A-Za-z]{{{_SECRET_CHARACTERS}}}")
+# Compared with where no token has the prefix, so that the time does not tell which prefixes exist.
+_NO_HASH: Final = bytes(32)
+# What no token has as its prefix.
+_NO_PREFIX: Final = ""
+
+
+class ScimTokenInvalid(Unauthorized):
+    """The token is missing, unknown, revoked or expired; the answer does not tell which."""
+
+    default_message = "A valid SCIM token is missing. Send one as Authorization: Bearer scim_live_…"
+
+
+class ScimTokenUnknown(NotFound):
+    """The organization has no SCIM token with that id."""
+
+    default_message = "This organization has no such SCIM token."
+
+
+class TooManyTokens(BadRequest):
+    """The organization has the maximum number of SCIM tokens."""
+
+    default_message = f"An organization can have at most {TOKENS_MAX} SCIM tokens. Revoke one that is not in use."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScimToken:
+    """A SCIM token of an organization, without its secret (identity 2.6)."""
+
+    id: UUID
+    name: str
+    prefix: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentedToken:
+    """The token that a request presents: the prefix to find it by, and its hash."""
+
+    prefix: str
+    token_hash: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScimCaller:
+    """The directory of an organization, which calls with a SCIM token: the stored token and its organization."""
+
+    token_id: UUID
+    token_name: str
+    token_hash: bytes = field(repr=False)
+    last_used_at: datetime | None
+    expires_at: datetime | None
+    organization_id: UUID
+    organization_status: str
+
+
+def presented(text: str) -> PresentedToken:
+    """Return a presented token; one of another form takes as long to refuse as any other."""
+    shape = _TOKEN.fullmatch(text)
+    return PresentedToken(prefix=shape[1] if shape is not None else _NO_PREFIX, token_hash=hash_token(text))
+
+
+def identify(candidates: Sequence[ScimCaller], token: PresentedToken, *, at: datetime) -> ScimCaller:
+    """Return the caller among those whose token has the prefix; raise `ScimTokenInvalid`."""
+    hashes = [candidate.token_hash for candidate in candidates] or [_NO_HASH]
+    matches = [hmac.compare_digest(token_hash, token.token_hash) for token_hash in hashes]
+    found = next((candidate for candidate, matched in zip(candidates, matches, strict=False) if matched), None)
+    if found is None or (found.expires_at is not None and found.expires_at <= at):
+        raise ScimTokenInvalid
+    return found
+
+
+def authorize(uow: UnitOfWork) -> ScimCaller:
+    """Authorize the directory of an organization, and record that its token was used.
+
+    Raise `ScimTokenInvalid`, then `OrganizationNotActive`.
+    """
+    caller = uow.scim_caller
+    if caller.organization_status != OrganizationStatus.ACTIVE:
+        raise OrganizationNotActive(f"This organization is {caller.organization_status}.")
+    if caller.last_used_at is None or caller.last_used_at + USE_RECORDED_EVERY <= uow.now:
+        uow.scim_tokens.record_use(caller, at=uow.now)
+    return caller
+
+
+def authorize_and_lock(uow: UnitOfWork) -> Organization:
+    """Authorize the directory, and lock its organization, so that neither members nor roles change meanwhile."""
+    organization = uow.organizations.lock(authorize(uow).organization_id)
+    if organization is None or not organization.is_active:
+        # It changed while this waited for the lock.
+        raise OrganizationNotActive
+    return organization
+
+
+def create(uow: UnitOfWork, slug: str, *, name: str, expires_at: datetime | None) -> tuple[ScimToken, Secret]:
+    """Create a token and return it with its secret, which cannot be read again."""
+    authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKENS_CHANGE)
+    organization_id = authorized.organization.id
+    if expires_at is not None and expires_at <= uow.now:
+        raise BadRequest.of_field("expires_at", "This time has passed. Name a later one, or none.")
+    prefix = f"scim_live_{uow.randomness.choice(_ALPHABET, _PREFIX_CHARACTERS)}"
+    secret = Secret(f"{prefix}_{uow.randomness.choice(_ALPHABET, _SECRET_CHARACTERS)}")
+    token = ScimToken(
+        id=uow.randomness.new_id(),
+        name=checked_name(name, characters_min=1),
+        prefix=prefix,
+        created_at=uow.now,
+        expires_at=expires_at,
+        last_used_at=None,
+    )
+    # The organization is locked, so no other transaction adds a token meanwhile.
+    if len(uow.scim_tokens.of_organization(organization_id)) >= TOKENS_MAX:
+        raise TooManyTokens
+    uow.scim_tokens.add(
+        organization_id, token, token_hash=hash_token(secret.reveal()), created_by=authorized.caller.user_id
+    )
+    _record(uow, organization_id, "scim_token_created", token)
+    return token, secret
+
+
+def list_all(uow: UnitOfWork, slug: str) -> Sequence[ScimToken]:
+    """List the tokens of an organization, the newest first, also those that have expired."""
+    organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_READ).organization
+    return uow.scim_tokens.of_organization(organization.id)
+
+
+def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
+    """Delete a token, which loses access at once."""
+    organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
+    token = uow.scim_tokens.remove(organization.id, token_id)
+    if token is None:
+        raise ScimTokenUnknown
+    _record(uow, organization.id, "scim_token_revoked", token)
+
+
+def _record(uow: UnitOfWork, organization_id: UUID, change: str, token: ScimToken) -> None:
+    uow.record(
+        AuditAction.ORGANIZATION_UPDATED,
+        organization_id,
+        organization_id=organization_id,
+        change=change,
+        scim_token_id=str(token.id),
+        scim_token_name=token.name,
+        scim_token_prefix=token.prefix,
+    )

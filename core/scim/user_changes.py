@@ -1,0 +1,300 @@
+"""Creating, changing, deactivating and removing users by SCIM.
+
+Each change locks the organization, so that of two changes of its members the second sees the first. A change that
+changes nothing writes nothing. What an organization may do to an account that is not its own alone is in
+`core/accounts/own_accounts.py` (decisions 5.7).
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+from core.accounts import own_accounts
+from core.accounts.users import User
+from core.email_addresses import normalize_email
+from core.errors import Forbidden
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.organizations import inviters, members
+from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.scim import patches, tokens, users, welcome
+from core.scim.refusals import (
+    InvalidValue,
+    MemberProtected,
+    MembersFull,
+    ResourceUnknown,
+    UserExists,
+    VersionOutdated,
+)
+from core.scim.user_patches import UserValues, patched
+from core.scim.users import AT, Profile
+from core.sessions import sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from uuid import UUID
+
+    from core.organizations.organizations import Organization
+    from core.scim.patches import Operation
+    from core.scim.users import DirectoryUser
+    from ports.unit_of_work import UnitOfWork
+
+# How accounts that a directory creates came to be.
+PROVIDER: Final = "scim"
+TEXT_CHARACTERS_MAX: Final = 255
+
+# The attributes of a profile as clients know them.
+_ATTRIBUTES: Final = {
+    "user_name": "userName",
+    "external_id": "externalId",
+    "formatted_name": "name.formatted",
+    "given_name": "name.givenName",
+    "family_name": "name.familyName",
+    "display_name": "displayName",
+    "is_primary": "emails.primary",
+}
+assert set(_ATTRIBUTES) == {one.name for one in fields(Profile)}, "an attribute of a profile has no name"
+
+
+class AddressNotYours(Forbidden):
+    """The account is not the organization's own, so only its user changes the address."""
+
+    default_message = "Only the user can change the address of this account: it does not belong to you alone."
+
+
+def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
+    """Make the account of an address a member; create it, without a password, if there is none.
+
+    Raise `UserExists` when the organization has this user already, and `MembersFull`.
+    """
+    organization = tokens.authorize_and_lock(uow)
+    address, profile = _checked(uow, values, current=None)
+    _require_free_name(uow, organization.id, profile.user_name, None)
+    found = uow.own_accounts.find_or_create(_new_user(uow, address), organization.id)
+    if found.is_anonymized:
+        raise InvalidValue("userName: This is not the address of a person.")
+    membership = Membership(
+        id=uow.randomness.new_id(), org_id=organization.id, user_id=found.id, role=MEMBER, created_at=uow.now
+    )
+    # Unconfirmed: only its user gives the organization power over the account (decisions 5.6).
+    if not uow.members.add(membership, is_confirmed=False):
+        raise UserExists
+    require_room(uow, organization)
+    uow.scim_users.save(organization.id, found.id, profile)
+    if found.is_new:
+        uow.publish(
+            EventType.USER_SIGNUP_SUCCESS,
+            organization_id=organization.id,
+            user_id=str(found.id),
+            provider=PROVIDER,
+            scim_token_id=str(uow.scim_caller.token_id),
+        )
+    record(uow, AuditAction.USER_JOINED, organization.id, found.id, role=MEMBER)
+    if values.is_active:
+        uow.own_accounts.activate(organization.id, [found.id], at=uow.now)
+        welcome.send(uow, organization, [membership], uow.scim_groups.lock_new([found.id]))
+    else:
+        _suspend(uow, organization.id, users.find(uow, organization.id, found.id))
+    return users.find(uow, organization.id, found.id)
+
+
+def replace(
+    uow: UnitOfWork, user_id: UUID, values: UserValues, *, versions: Collection[str] | None = None
+) -> DirectoryUser:
+    """Make a user what a directory wants it to be; without any name, names are derived from the address again.
+
+    Raise `VersionOutdated` unless the user has one of the versions, if there are any.
+    """
+    organization = tokens.authorize_and_lock(uow)
+    current = _locked(uow, organization.id, user_id, versions)
+    return _changed(uow, organization.id, current, values)
+
+
+def patch(
+    uow: UnitOfWork, user_id: UUID, operations: Sequence[Operation], *, versions: Collection[str] | None = None
+) -> DirectoryUser:
+    """Apply the operations of a PATCH; raise `VersionOutdated` as `replace` does."""
+    organization = tokens.authorize_and_lock(uow)
+    current = _locked(uow, organization.id, user_id, versions)
+    values = patched(current, patches.checked(operations))
+    return _changed(uow, organization.id, current, values, derives_names=False)
+
+
+def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None = None) -> None:
+    """Delete an account that is the organization's own; take from any other what this organization gave."""
+    organization = tokens.authorize_and_lock(uow)
+    user = _locked(uow, organization.id, user_id, versions)
+    _protect(uow, organization.id, user)
+    belonging = uow.own_accounts.lock(organization.id, user_id)
+    is_own = belonging is not None and belonging.is_own_of(organization.id)
+    record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role, deleted=is_own)
+    inviters.withdraw(uow, organization.id, user_id)
+    if is_own:
+        uow.own_accounts.delete(user_id)
+        return
+    ended = sessions.end_in_organization(uow, organization.id, user_id)
+    sessions.record_ended(uow, user_id, user.email, ended)
+    uow.scim_users.delete_sign_ins(organization.id, user_id)
+    uow.members.remove(organization.id, user_id)
+
+
+def require_room(uow: UnitOfWork, organization: Organization) -> None:
+    """Raise `MembersFull` when a locked organization has more members than it may."""
+    tier = uow.tiers.by_id(organization.tier_id)
+    limits = members.limits_of(
+        organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
+    )
+    if limits.max_users is not None and uow.members.count(organization.id) > limits.max_users:
+        raise MembersFull
+
+
+def record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, user_id: UUID, **details: Any) -> None:
+    """Record a change of a user, with the token as the actor; the audit entry names it by itself."""
+    uow.record(
+        action,
+        user_id,
+        organization_id=organization_id,
+        event_only={"user_id": str(user_id), "scim_token_id": str(uow.scim_caller.token_id)},
+        **details,
+    )
+
+
+def require_version(version: str, versions: Collection[str] | None) -> None:
+    """Raise `VersionOutdated` unless the version is one of those that the request names, if it names any."""
+    if versions is not None and version not in versions:
+        raise VersionOutdated
+
+
+def _locked(uow: UnitOfWork, organization_id: UUID, user_id: UUID, versions: Collection[str] | None) -> DirectoryUser:
+    """Return a user of a locked organization, who cannot change until the transaction ends."""
+    user = users.find(uow, organization_id, user_id)
+    require_version(user.version, versions)
+    return user
+
+
+def _changed(
+    uow: UnitOfWork, organization_id: UUID, current: DirectoryUser, values: UserValues, *, derives_names: bool = True
+) -> DirectoryUser:
+    address, profile = _checked(uow, values, current=current, derives_names=derives_names)
+    changed = [
+        name for field, name in _ATTRIBUTES.items() if getattr(profile, field) != getattr(current.profile, field)
+    ]
+    if address == current.email and not changed and values.is_active == current.is_active:
+        return current
+    if not uow.anonymization.hold(current.id):
+        # Nothing personal is stored of such an account again; only its membership can be removed.
+        raise ResourceUnknown
+    if address != current.email:
+        _change_address(uow, organization_id, current, address)
+        changed.append("emails")
+    _require_free_name(uow, organization_id, profile.user_name, current.id)
+    uow.scim_users.save(organization_id, current.id, profile)
+    if changed:
+        record(uow, AuditAction.USER_UPDATED, organization_id, current.id, changed=changed)
+    if values.is_active and not current.is_active:
+        _restore(uow, organization_id, current)
+    elif current.is_active and not values.is_active:
+        _suspend(uow, organization_id, current)
+    return users.find(uow, organization_id, current.id)
+
+
+def _checked(
+    uow: UnitOfWork, values: UserValues, *, current: DirectoryUser | None, derives_names: bool = True
+) -> tuple[str, Profile]:
+    """Return the address and the profile that the values mean; raise `BadRequest`."""
+    to_ascii = uow.domain_names.to_ascii
+    user_name = (values.user_name if values.user_name is not None else values.email or "").strip()
+    if not user_name:
+        raise InvalidValue("userName: This is required.")
+    if AT in user_name:
+        # The userName wins over `emails`, because it is the address.
+        address = normalize_email(user_name, to_ascii, "userName")
+    elif values.email is not None:
+        address = normalize_email(values.email, to_ascii, "emails")
+    elif current is not None:
+        address = current.email
+    else:
+        raise InvalidValue("userName: This must be an email address, or emails must have one.")
+    given, family = _text("name.givenName", values.given_name), _text("name.familyName", values.family_name)
+    formatted = _text("name.formatted", values.formatted_name)
+    if formatted == users.joined(given, family):
+        # As it is shown without one, so a user who is read and sent back is the same.
+        formatted = None
+    if derives_names and given is None and family is None and formatted is None:
+        given, family = users.names_from(address)
+    return address, Profile(
+        user_name=user_name if AT in user_name else _short("userName", user_name),
+        external_id=_text("externalId", values.external_id),
+        formatted_name=formatted,
+        given_name=given,
+        family_name=family,
+        display_name=_text("displayName", values.display_name),
+        is_primary=values.is_primary,
+    )
+
+
+def _text(name: str, value: str | None) -> str | None:
+    """Return a text in the form in which it is stored; an empty one is no value."""
+    return _short(name, value.strip()) or None if value is not None else None
+
+
+def _short(name: str, value: str) -> str:
+    if len(value) > TEXT_CHARACTERS_MAX:
+        raise InvalidValue(f"{name}: This has at most {TEXT_CHARACTERS_MAX} characters.")
+    return value
+
+
+def _require_free_name(uow: UnitOfWork, organization_id: UUID, user_name: str, user_id: UUID | None) -> None:
+    """Raise `UserExists` when another user has the same userName, if that is no address; addresses are unique."""
+    if AT not in user_name and uow.scim_users.is_name_taken(organization_id, user_name, except_user_id=user_id):
+        raise UserExists
+
+
+def _change_address(uow: UnitOfWork, organization_id: UUID, current: DirectoryUser, address: str) -> None:
+    belonging = uow.own_accounts.lock(organization_id, current.id)
+    if belonging is None or not belonging.is_own_of(organization_id):
+        raise AddressNotYours
+    token_id = str(uow.scim_caller.token_id)
+    if not own_accounts.change_address(uow, current.id, address, scim_token_id=token_id):
+        raise UserExists("Another account has this address. Choose another one.")
+
+
+def _suspend(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
+    """Take the access of a user, and end their sessions: all of an own account, else those of this organization."""
+    _protect(uow, organization_id, user)
+    belonging = uow.own_accounts.lock(organization_id, user.id)
+    uow.scim_users.set_suspended(organization_id, user.id, at=uow.now)
+    inviters.withdraw(uow, organization_id, user.id)
+    if belonging is not None and belonging.is_own_of(organization_id):
+        uow.own_accounts.deactivate(organization_id, user.id, at=uow.now)
+        sessions.end_all(uow, user.id, user.email)
+    else:
+        ended = sessions.end_in_organization(uow, organization_id, user.id)
+        sessions.record_ended(uow, user.id, user.email, ended)
+    record(uow, AuditAction.USER_DEACTIVATED, organization_id, user.id)
+
+
+def _restore(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
+    """Give a user access again, unless somebody else has deactivated the account."""
+    uow.scim_users.set_suspended(organization_id, user.id, at=None)
+    uow.own_accounts.activate(organization_id, [user.id], at=uow.now)
+    record(uow, AuditAction.USER_REACTIVATED, organization_id, user.id)
+
+
+def _protect(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
+    """Raise `MemberProtected` for the owner and the last admin."""
+    is_admin = user.role == ADMIN and user.is_active
+    if user.role == OWNER or (is_admin and not uow.scim_groups.has_admin_besides(organization_id, [user.id])):
+        raise MemberProtected
+
+
+def _new_user(uow: UnitOfWork, email: str) -> User:
+    return User(
+        id=uow.randomness.new_id(),
+        email=email,
+        email_verified_at=None,
+        is_platform_owner=False,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )

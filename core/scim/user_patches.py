@@ -1,0 +1,231 @@
+"""What the operations of a PATCH make of a user.
+
+Attributes of the standard that are not kept are accepted and ignored, because directories send them whatever the
+schema says. A name that the standard does not know is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from core.scim.filter_matching import matches
+from core.scim.patches import OperationKind, target_of
+from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+from core.scim.user_filters import USER_SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.scim.filters import TargetPath
+    from core.scim.patches import Operation
+    from core.scim.users import DirectoryUser
+
+# Attributes whose value is a text, in lower case, with the names of the fields of `UserValues`.
+TEXTS: Final = {
+    "externalid": "external_id",
+    "displayname": "display_name",
+    "name.formatted": "formatted_name",
+    "name.givenname": "given_name",
+    "name.familyname": "family_name",
+}
+_READ_ONLY: Final = frozenset({"id", "meta", "groups"})
+# The attributes of the standard (RFC 7643, 4.1) that are not kept.
+_NOT_KEPT: Final = frozenset(
+    {
+        *("schemas", "nickname", "profileurl", "title", "usertype", "preferredlanguage", "locale", "timezone"),
+        *("password", "phonenumbers", "ims", "photos", "addresses", "entitlements", "roles", "x509certificates"),
+    }
+)
+_NAME: Final = "name"
+_NAME_PARTS: Final = frozenset(key for key in TEXTS if key.startswith("name."))
+_EMAILS: Final = "emails"
+_EMAIL_VALUE: Final = "emails.value"
+_EMAIL_PRIMARY: Final = "emails.primary"
+_EMAIL_PREFIX: Final = "emails."
+_WORK: Final = "work"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserValues:
+    """What a directory wants a user to be; None is no value. Without a userName it follows the address."""
+
+    user_name: str | None
+    email: str | None = None
+    external_id: str | None = None
+    formatted_name: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
+    display_name: str | None = None
+    is_primary: bool = True
+    is_active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Email:
+    """An address, and whether the directory calls it the primary one."""
+
+    address: str
+    is_primary: bool
+
+
+def patched(user: DirectoryUser, operations: Sequence[Operation]) -> UserValues:
+    """Return what the operations make of a user, one after the other."""
+    draft = _Draft(user)
+    for operation in operations:
+        draft.apply(operation)
+    return draft.values()
+
+
+def boolean(name: str, value: Any) -> bool:
+    """Return a boolean that may be written as a text; raise `InvalidValue` for anything else."""
+    match value:
+        case bool():
+            return value
+        case str() if value.lower() in {"true", "false"}:
+            return value.lower() == "true"
+        case _:
+            raise InvalidValue(f"{name}: This must be true or false.")
+
+
+def email_in(value: Any) -> Email | None:
+    """Return the address that a value of `emails` names: the primary one, else that of work, else the first.
+
+    It is the primary one unless the value says that it is not.
+    """
+    listed = cast("list[Any]", value) if isinstance(value, list) else [value]
+    emails = [_email(email) for email in listed]
+    given = [email for email in emails if isinstance(email.get("value"), str) and email["value"].strip()]
+    if not given:
+        return None
+    primary = [
+        (email, boolean(_EMAIL_PRIMARY, email["primary"])) for email in given if email.get("primary") is not None
+    ]
+    preferred = next((email for email, is_primary in primary if is_primary), None)
+    preferred = preferred or next((email for email in given if email.get("type") == _WORK), given[0])
+    return Email(preferred["value"], is_primary=all(is_primary for email, is_primary in primary if email is preferred))
+
+
+def _email(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"value": value}
+    if not isinstance(value, dict):
+        raise InvalidValue("emails: This must be a list of objects with a value.")
+    return {str(name).lower(): part for name, part in cast("dict[Any, Any]", value).items()}
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A user while the operations are applied; it has what they have changed."""
+
+    user: DirectoryUser
+    changed: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def values(self) -> UserValues:
+        profile = self.user.profile
+        unchanged: dict[str, Any] = {
+            "user_name": profile.user_name,
+            "external_id": profile.external_id,
+            "formatted_name": profile.formatted_name,
+            "given_name": profile.given_name,
+            "family_name": profile.family_name,
+            "display_name": profile.display_name,
+            "is_primary": profile.is_primary,
+            "is_active": self.user.is_active,
+        }
+        if "email" in self.changed and "user_name" not in self.changed and "@" in profile.user_name:
+            # The userName is the address, so it follows; else the old one would win.
+            is_same = self.changed["email"].lower() == profile.user_name.lower()
+            unchanged["user_name"] = profile.user_name if is_same else None
+        return UserValues(**(unchanged | self.changed))
+
+    def apply(self, operation: Operation) -> None:
+        target = operation.target
+        if target is not None:
+            self._apply_to(operation.kind, target, operation.value)
+            return
+        if operation.kind is OperationKind.REMOVE:
+            raise NoTarget
+        self._apply_object(operation.kind, operation.value)
+
+    def _apply_object(self, kind: OperationKind, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise InvalidValue("An operation without a path has an object of attributes as its value.")
+        for name, part in cast("dict[str, Any]", value).items():
+            target = _target_or_none(name)
+            # Such objects are often whole resources, with attributes that only the server sets.
+            if target is not None and target.key.partition(".")[0] not in _READ_ONLY:
+                self._apply_to(kind, target, part)
+
+    def _apply_to(self, kind: OperationKind, target: TargetPath, value: Any) -> None:
+        if str(target).lower() == USER_SCHEMA.lower() and kind is not OperationKind.REMOVE:
+            self._apply_object(kind, value)
+            return
+        schema = target.attribute.schema
+        if schema is not None and schema.lower() != USER_SCHEMA.lower():
+            # An extension; none is kept.
+            return
+        new = None if kind is OperationKind.REMOVE else value
+        key = target.key
+        if key in TEXTS:
+            self.changed[TEXTS[key]] = _text(key, new)
+        elif key == "username":
+            self.changed["user_name"] = _required_text("userName", new)
+        elif key == "active":
+            self.changed["is_active"] = boolean("active", new)
+        elif key == _NAME:
+            self._set_name(new)
+        elif key in {_EMAILS, _EMAIL_VALUE, _EMAIL_PRIMARY}:
+            self._set_address(target, key, new)
+        elif target.attribute.name.lower() in _READ_ONLY:
+            raise ReadOnlyAttribute(f"{target.attribute} is read-only.")
+        elif not (_is_known(target) or kind is OperationKind.REMOVE):
+            raise InvalidPath(f"A user has no attribute {target.attribute}.")
+
+    def _set_name(self, value: Any) -> None:
+        """Set the named parts of the name, or remove them all."""
+        if value is not None and not isinstance(value, dict):
+            raise InvalidValue("name: This must be an object.")
+        given = {f"{_NAME}.{part.lower()}": text for part, text in cast("dict[str, Any]", value or {}).items()}
+        for key in sorted(_NAME_PARTS if value is None else _NAME_PARTS & given.keys()):
+            self.changed[TEXTS[key]] = _text(key, given.get(key))
+
+    def _set_address(self, target: TargetPath, key: str, value: Any) -> None:
+        """Change the one address; others are not kept, and the address itself is never removed."""
+        current = {"value": self.user.email, "type": _WORK, "primary": self.user.profile.is_primary}
+        if value is None or not (target.values is None or matches(target.values, current)):
+            return
+        if key == _EMAIL_PRIMARY:
+            self.changed["is_primary"] = boolean(_EMAIL_PRIMARY, value)
+            return
+        email = email_in(value)
+        if email is not None:
+            self.changed["email"] = email.address
+        if email is not None and key == _EMAILS:
+            self.changed["is_primary"] = email.is_primary
+
+
+def _target_or_none(name: str) -> TargetPath | None:
+    """Return the target that the name of an attribute means; None when it is no name."""
+    try:
+        return target_of(name)
+    except InvalidPath:
+        return None
+
+
+def _is_known(target: TargetPath) -> bool:
+    name = target.attribute.name.lower()
+    return name in _NOT_KEPT or name == _NAME or target.key.startswith(_EMAIL_PREFIX)
+
+
+def _text(key: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise InvalidValue(f"{key}: This must be a text.")
+
+
+def _required_text(name: str, value: Any) -> str:
+    text = _text(name, value)
+    if text is None:
+        raise InvalidValue(f"{name}: This is required, so it cannot be removed.")
+    return text

@@ -1,0 +1,190 @@
+"""SCIM users: the members of an organization as its directory sees them, and reading them.
+
+The account belongs to the platform, and the names, the `externalId` and the spelling of the `userName` to the
+membership (decisions 8.4). Changes are in `user_changes.py`, and the operations of a PATCH in `user_patches.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from core.email_addresses import canonical_email
+from core.scim import filter_parser, tokens, user_filters
+from core.scim.refusals import ResourceUnknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.email_addresses import ToAscii
+    from ports.unit_of_work import UnitOfWork
+
+VERSION_BYTES: Final = 10
+AT: Final = "@"
+
+_BETWEEN_NAMES: Final = re.compile(r"[._-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a directory says of a member; the address of the account is none of it."""
+
+    user_name: str
+    external_id: str | None = None
+    formatted_name: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
+    display_name: str | None = None
+    # Of the address, which is the only one.
+    is_primary: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredUser:
+    """A member with what is stored of them; without a profile no directory has described them."""
+
+    id: UUID
+    membership_id: UUID
+    email: str
+    role: str
+    is_active: bool
+    created_at: datetime
+    updated_at: datetime
+    profile: Profile | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredUsersPage:
+    """A page of members, and how many there are in all."""
+
+    users: Sequence[StoredUser]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryUser:
+    """A member as SCIM shows them."""
+
+    id: UUID
+    membership_id: UUID
+    email: str
+    role: str
+    is_active: bool
+    created_at: datetime
+    updated_at: datetime
+    profile: Profile
+
+    @property
+    def formatted_name(self) -> str | None:
+        """The whole name: as it was sent, else made of its parts."""
+        return self.profile.formatted_name or joined(self.profile.given_name, self.profile.family_name)
+
+    @property
+    def version(self) -> str:
+        """A text that differs whenever SCIM would show something else of the user."""
+        profile = self.profile
+        return version_of(
+            self.id.hex,
+            self.email,
+            str(self.is_active),
+            self.updated_at.isoformat(),
+            profile.user_name,
+            profile.external_id,
+            profile.formatted_name,
+            profile.given_name,
+            profile.family_name,
+            profile.display_name,
+            str(profile.is_primary),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryUsersPage:
+    """A page of users, and how many there are in all."""
+
+    users: Sequence[DirectoryUser]
+    total: int
+
+
+def version_of(*texts: str | None) -> str:
+    """Return a short hash of these texts, which differs when one of them does, or is missing."""
+    # No text contains a NUL, and none is the other mark alone.
+    joined_texts = "\x00".join("\x01" if text is None else text for text in texts)
+    return hashlib.blake2b(joined_texts.encode("utf-8", "surrogatepass"), digest_size=VERSION_BYTES).hexdigest()
+
+
+def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: int) -> DirectoryUsersPage:
+    """List the users that a filter selects, or all, the oldest membership first; `start` counts from 1.
+
+    Raise `InvalidFilter`.
+    """
+    to_ascii = uow.domain_names.to_ascii
+    if filter_text is None:
+        # Sent together with the statement that loads the caller, which decides whether the page is returned.
+        deferred = uow.scim_users.defer_page_of_token(limit=count, offset=start - 1)
+        tokens.authorize(uow)
+        page = deferred()
+    else:
+        organization_id = tokens.authorize(uow).organization_id
+        condition = user_filters.condition_of(filter_parser.parse(filter_text), to_ascii)
+        page = uow.scim_users.matching(organization_id, condition, limit=count, offset=start - 1)
+    return DirectoryUsersPage(users=[described(user, to_ascii) for user in page.users], total=page.total)
+
+
+def show(uow: UnitOfWork, user_id: UUID) -> DirectoryUser:
+    """Return a user; raise `ResourceUnknown` for an account that is no member of the organization."""
+    return find(uow, tokens.authorize(uow).organization_id, user_id)
+
+
+def find(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> DirectoryUser:
+    """Return a user of an organization; raise `ResourceUnknown`."""
+    stored = uow.scim_users.find(organization_id, user_id)
+    if stored is None:
+        raise ResourceUnknown
+    return described(stored, uow.domain_names.to_ascii)
+
+
+def described(stored: StoredUser, to_ascii: ToAscii) -> DirectoryUser:
+    """Return a stored user as SCIM shows them."""
+    profile = stored.profile
+    if profile is None:
+        given, family = names_from(stored.email)
+        profile = Profile(user_name=stored.email, given_name=given, family_name=family)
+    elif not names_account(profile.user_name, stored.email, to_ascii):
+        # The user has changed the address since.
+        profile = replace(profile, user_name=stored.email)
+    return DirectoryUser(
+        id=stored.id,
+        membership_id=stored.membership_id,
+        email=stored.email,
+        role=stored.role,
+        is_active=stored.is_active,
+        created_at=stored.created_at,
+        updated_at=stored.updated_at,
+        profile=profile,
+    )
+
+
+def names_account(user_name: str, email: str, to_ascii: ToAscii) -> bool:
+    """Return whether a stored userName is still right for an account: its address, or a name that is no address."""
+    return AT not in user_name or user_name.lower() == email or canonical_email(user_name, to_ascii) == email
+
+
+def joined(given_name: str | None, family_name: str | None) -> str | None:
+    """Return the whole name of these parts; None without any."""
+    return " ".join(part for part in (given_name, family_name) if part is not None) or None
+
+
+def names_from(email: str) -> tuple[str, str]:
+    """Return a given name and a family name from an address, for a user of whom no directory has told any.
+
+    `ada.lovelace@example.com` is Ada Lovelace, and `ada@example.com` is Ada Example.
+    """
+    local_part, _, domain = email.rpartition(AT)
+    words = [word.capitalize() for word in _BETWEEN_NAMES.split(local_part.partition("+")[0]) if word]
+    given, *others = words or [local_part]
+    return given, " ".join(others) or domain.partition(".")[0].capitalize()

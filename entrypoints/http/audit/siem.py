@@ -1,0 +1,100 @@
+"""The SIEM of an organization: where its audit log is streamed to."""
+
+import msgspec
+import trio
+
+from core.audit import siem, siem_stream
+from core.audit.siem import SiemConfiguration, SiemOptions, SiemProvider, SiemRequest, SiemUnknown
+from core.organizations.access import Operation
+from core.secrets import Secret
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.hidden import SecretBody
+from entrypoints.web.routes import Routes
+
+routes = Routes(
+    "SIEM",
+    "Streaming an organization's audit log to its SIEM: JSON lines over HTTP, Splunk, Datadog or Elastic. Entries are"
+    " sent in their order, in batches of at most 500 every five seconds, and at least once: after a failure the stream"
+    " goes on where it was.",
+)
+
+
+class SiemSettings(SecretBody, kw_only=True):
+    """The receiver: its interface, its URL, its token, and which entries it gets.
+
+    Without `token`, the receiver at the same address keeps its token; an empty one removes it. `event_filter` lists
+    prefixes of actions, such as `user.`; without it every entry is sent.
+    """
+
+    provider: SiemProvider
+    endpoint: str
+    token: str | None = None
+    options: SiemOptions = msgspec.field(default_factory=SiemOptions)
+    event_filter: list[str] | None = None
+    enabled: bool = True
+
+
+class SiemRemoved(msgspec.Struct, kw_only=True):
+    """The configuration was deleted."""
+
+    success: bool
+    message: str
+
+
+class SiemTestResult(msgspec.Struct, kw_only=True):
+    """What came back for the test event; `status_code` is null when the receiver did not answer."""
+
+    success: bool
+    status_code: int | None
+    latency_ms: int
+    message: str
+
+
+@routes.post("/api/organizations/:slug/siem")
+@in_organization(Operation.SIEM_CHANGE)
+async def configure_siem(call: Call, slug: str, body: SiemSettings) -> SiemConfiguration:
+    """Create the configuration, or replace it. A replaced one goes on where the stream was."""
+    return await call.transact(
+        siem.configure,
+        slug,
+        SiemRequest(
+            provider=body.provider,
+            endpoint=body.endpoint,
+            token=Secret(body.token) if body.token is not None else None,
+            options=body.options,
+            event_filter=body.event_filter,
+            enabled=body.enabled,
+        ),
+        allowed=call.installation.settings.outbound_allowed,
+    )
+
+
+@routes.get("/api/organizations/:slug/siem", refuses=(SiemUnknown,))
+@in_organization(Operation.SIEM_READ)
+async def show_siem(call: Call, slug: str) -> SiemConfiguration:
+    """Show the configuration without its token, and how far the stream is."""
+    return await call.read(siem.show, slug)
+
+
+@routes.delete("/api/organizations/:slug/siem", refuses=(SiemUnknown,))
+@in_organization(Operation.SIEM_CHANGE)
+async def remove_siem(call: Call, slug: str) -> SiemRemoved:
+    """Delete the configuration. One that is created later does not go on where this one was."""
+    await call.transact(siem.remove, slug)
+    return SiemRemoved(success=True, message="The SIEM configuration was deleted. Nothing is sent any more.")
+
+
+@routes.post("/api/organizations/:slug/siem/test", refuses=(SiemUnknown,))
+@in_organization(Operation.SIEM_CHANGE)
+async def test_siem(call: Call, slug: str) -> SiemTestResult:
+    """Send a test event with the stored configuration, also while it is disabled."""
+    target, event = await call.read(siem_stream.prepare_test, slug)
+    began_at = trio.current_time()
+    receipt = await call.installation.siem_sender.send(target, [event])
+    return SiemTestResult(
+        success=receipt.error is None,
+        status_code=receipt.status_code,
+        latency_ms=round((trio.current_time() - began_at) * 1000),
+        message=receipt.error or "The receiver took the test event.",
+    )

@@ -1,0 +1,1 @@
+"""The SAML identity provider: service providers sign their users in and out at Gatehouse."""

@@ -1,0 +1,63 @@
+"""Metadata: those of the identity provider for everyone, and those of the service provider to import."""
+
+from typing import Annotated
+
+from quart import Response
+
+from core.errors import OrganizationNotActive
+from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.access import Operation
+from core.rate_limits import RateLimit
+from core.saml import configuration, providers
+from core.saml.providers import ProviderUnknown
+from core.services.services import ServiceUnknown
+from entrypoints.http.saml import saml
+from entrypoints.http.saml.saml import SamlRecord
+from entrypoints.web.answers import Media
+from entrypoints.web.bodies import DocumentBody
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import on_service, public
+from entrypoints.web.routes import Routes
+
+routes = Routes("SAML", saml.routes.description)
+
+METADATA_TYPE = "application/samlmetadata+xml"
+
+
+class ProviderDescription(DocumentBody, kw_only=True):
+    """The metadata of a service provider."""
+
+    documents = (METADATA_TYPE, "application/xml", "text/xml")
+
+    metadata: str
+
+
+@routes.get(
+    "/saml/:org_slug/:service_slug/metadata",
+    limits=(RateLimit.SAML,),
+    refuses=(ProviderUnknown, OrganizationNotActive),
+)
+@public
+async def show_metadata(
+    call: Call, org_slug: str, service_slug: str
+) -> Annotated[Response, Media("application/samlmetadata+xml")]:
+    """Return the metadata of the identity provider of a service, for its service provider."""
+    content = await call.read(providers.metadata, org_slug, service_slug, call.installation.settings.base_url)
+    return Response(await call.installation.saml.provider_metadata(content), content_type=METADATA_TYPE)
+
+
+@routes.post(
+    "/api/organizations/:org_slug/services/:service_slug/saml/metadata",
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    refuses=(ServiceUnknown,),
+)
+@on_service(Operation.SAML_CHANGE)
+async def import_metadata(call: Call, org_slug: str, service_slug: str, body: ProviderDescription) -> SamlRecord:
+    """Fill the configuration from the metadata of the service provider.
+
+    Send the XML as it is, or in `metadata`. It sets the entity id and the addresses, and the certificate when it
+    announces signed requests. Nothing is switched on, and what the metadata do not name stays.
+    """
+    await call.read(configuration.require_changeable, org_slug, service_slug)
+    fields = await call.installation.saml.read_metadata(body.metadata)
+    return SamlRecord.of(await call.transact(configuration.import_metadata, org_slug, service_slug, fields))

@@ -1,0 +1,243 @@
+"""The resources of SCIM as they are sent and answered, and the conditions of a request (identity 2.7)."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from core.scim.groups import Group
+from core.scim.patches import Operation, operation
+from core.scim.user_filters import USER_SCHEMA
+from core.scim.users import DirectoryUser
+from entrypoints.http.scim.dialect import GROUP_SCHEMA, LIST_SCHEMA, ROOT
+from entrypoints.http.scim.selection import Selection
+from entrypoints.web.calls import Call
+
+COUNT_DEFAULT: Final = 100
+COUNT_MAX: Final = 1_000
+START_MAX: Final = 10**9
+
+
+class ListQuery(Selection, kw_only=True, rename="camel"):
+    """Which resources of a list, and what of them."""
+
+    start_index: int = 1
+    count: int = COUNT_DEFAULT
+    filter: str | None = None
+
+    def __post_init__(self) -> None:
+        # Lower values mean the lowest (RFC 7644, 3.4.2.4).
+        self.start_index = min(max(self.start_index, 1), START_MAX)
+        self.count = min(max(self.count, 0), COUNT_MAX)
+
+
+class ScimMeta(msgspec.Struct, kw_only=True, rename="camel"):
+    """About a resource."""
+
+    resource_type: str
+    created: datetime
+    last_modified: datetime
+    location: str
+    version: str
+
+
+class ScimName(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """The name of a user."""
+
+    formatted: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
+
+
+class ScimEmail(msgspec.Struct, kw_only=True):
+    """An address of a user."""
+
+    value: str
+    type: str
+    primary: bool
+
+
+class ScimUser(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """A member of the organization."""
+
+    schemas: list[str]
+    id: UUID
+    external_id: str | None
+    meta: ScimMeta
+    user_name: str
+    name: ScimName | None = None
+    display_name: str | None = None
+    emails: list[ScimEmail]
+    active: bool
+
+
+class ScimUserList(msgspec.Struct, kw_only=True, rename="camel"):
+    """A page of users."""
+
+    schemas: list[str]
+    total_results: int
+    start_index: int
+    items_per_page: int
+    resources: list[ScimUser] = msgspec.field(name="Resources")
+
+
+class ScimMember(msgspec.Struct, kw_only=True):
+    """A member of a group."""
+
+    value: UUID
+    ref: str = msgspec.field(name="$ref")
+    type: str
+
+
+class ScimGroup(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """The organization, as a group of its members."""
+
+    schemas: list[str]
+    id: UUID
+    meta: ScimMeta
+    display_name: str
+    members: list[ScimMember] | None = None
+
+
+class ScimGroupList(msgspec.Struct, kw_only=True, rename="camel"):
+    """A page of groups."""
+
+    schemas: list[str]
+    total_results: int
+    start_index: int
+    items_per_page: int
+    resources: list[ScimGroup] = msgspec.field(name="Resources")
+
+
+class NameSent(msgspec.Struct, kw_only=True, rename="camel"):
+    """The name of a user."""
+
+    formatted: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
+
+
+class EmailSent(msgspec.Struct, kw_only=True):
+    """An address of a user; the primary one counts, else that of work, else the first."""
+
+    value: str | None = None
+    type: str | None = None
+    primary: bool | str | None = None
+
+
+class UserSent(msgspec.Struct, kw_only=True, rename="camel"):
+    """A user as a directory wants it to be; other attributes of the standard are ignored."""
+
+    schemas: list[str] = []
+    user_name: str
+    external_id: str | None = None
+    name: NameSent | None = None
+    display_name: str | None = None
+    emails: list[EmailSent] | None = None
+    active: bool | str | None = None
+
+
+class MemberSent(msgspec.Struct, kw_only=True):
+    """A member of a group."""
+
+    value: str
+    type: str | None = None
+
+
+class GroupSent(msgspec.Struct, kw_only=True, rename="camel"):
+    """All members of a group; its name is read-only."""
+
+    schemas: list[str] = []
+    display_name: str | None = None
+    members: list[MemberSent] | None = None
+
+
+class OperationSent(msgspec.Struct, kw_only=True):
+    """A change of one attribute, or without a path of several."""
+
+    op: str
+    path: str | None = None
+    value: Any = None
+
+
+class PatchSent(msgspec.Struct, kw_only=True):
+    """The operations of a PATCH, applied in this order or not at all."""
+
+    schemas: list[str] = []
+    operations: Annotated[list[OperationSent], msgspec.Meta(min_length=1)] = msgspec.field(name="Operations")
+
+    def as_operations(self) -> list[Operation]:
+        """Return the operations; raise `BadRequest` when one is malformed."""
+        return [operation(one.op, one.path, one.value) for one in self.operations]
+
+
+def user_resource(user: DirectoryUser, base_url: str) -> ScimUser:
+    """Return a user as it is answered."""
+    profile = user.profile
+    has_name = user.formatted_name is not None
+    return ScimUser(
+        schemas=[USER_SCHEMA],
+        id=user.id,
+        external_id=profile.external_id,
+        meta=ScimMeta(
+            resource_type="User",
+            created=user.created_at,
+            last_modified=user.updated_at,
+            location=f"{base_url}{ROOT}/Users/{user.id}",
+            version=etag(user.version),
+        ),
+        user_name=profile.user_name,
+        name=ScimName(formatted=user.formatted_name, given_name=profile.given_name, family_name=profile.family_name)
+        if has_name
+        else None,
+        display_name=profile.display_name,
+        emails=[ScimEmail(value=user.email, type="work", primary=profile.is_primary)],
+        active=user.is_active,
+    )
+
+
+def user_list(users: list[ScimUser], *, total: int, start: int) -> ScimUserList:
+    """Return a page of users as it is answered."""
+    return ScimUserList(
+        schemas=[LIST_SCHEMA], total_results=total, start_index=start, items_per_page=len(users), resources=users
+    )
+
+
+def group_resource(group: Group, base_url: str) -> ScimGroup:
+    """Return a group as it is answered."""
+    users = f"{base_url}{ROOT}/Users/"
+    return ScimGroup(
+        schemas=[GROUP_SCHEMA],
+        id=group.id,
+        meta=ScimMeta(
+            resource_type="Group",
+            created=group.created_at,
+            last_modified=group.updated_at,
+            location=f"{base_url}{ROOT}/Groups/{group.id}",
+            version=etag(group.version),
+        ),
+        display_name=group.display_name,
+        members=[ScimMember(value=user_id, ref=f"{users}{user_id}", type="User") for user_id in group.members]
+        if group.members is not None
+        else None,
+    )
+
+
+def etag(version: str) -> str:
+    """Return a version as a header and `meta.version` have it."""
+    return f'W/"{version}"'
+
+
+def versions_of(call: Call) -> Collection[str] | None:
+    """Return the versions of which the resource must have one, by `If-Match`; None when it may have any."""
+    if "If-Match" not in call.request.headers:
+        return None
+    tags = call.request.if_match
+    return None if tags.star_tag else tags.as_set(include_weak=True)
+
+
+def is_unchanged(call: Call, version: str) -> bool:
+    """Return whether the client has this version already, by `If-None-Match`."""
+    return call.request.if_none_match.contains_weak(version)

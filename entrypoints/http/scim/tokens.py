@@ -1,0 +1,78 @@
+"""The SCIM tokens of an organization, as its members create and revoke them."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from core.organizations.access import Operation
+from core.scim import tokens
+from core.scim.tokens import ScimToken, ScimTokenUnknown, TooManyTokens
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.hidden import SecretBody
+from entrypoints.web.routes import Routes
+
+routes = Routes(
+    "SCIM tokens",
+    "Tokens with which the directory of an organization calls `/scim/v2`. A token belongs to one organization; it is"
+    " shown once.",
+)
+
+TokenName = Annotated[str, msgspec.Meta(description="What the token is for, with 1 to 100 characters.")]
+
+
+class NewScimToken(msgspec.Struct, kw_only=True):
+    """A new token."""
+
+    name: TokenName
+    expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+
+
+class ScimTokenCreated(SecretBody, kw_only=True):
+    """The new token with its secret in `token`, which is shown only here. Send it in the `Authorization` header."""
+
+    id: UUID
+    name: str
+    token: str
+    prefix: str
+    created_at: datetime
+    expires_at: datetime | None
+
+
+class ScimTokenList(msgspec.Struct, kw_only=True):
+    """The tokens of an organization, and their number."""
+
+    tokens: list[ScimToken]
+    total: int
+
+
+@routes.post("/api/organizations/:org_slug/scim-tokens", refuses=(TooManyTokens,))
+@in_organization(Operation.SCIM_TOKENS_CHANGE)
+async def create_scim_token(call: Call, org_slug: str, body: NewScimToken) -> ScimTokenCreated:
+    """Create a SCIM token. Store its secret: it cannot be shown again."""
+    token, secret = await call.transact(tokens.create, org_slug, name=body.name, expires_at=body.expires_at)
+    return ScimTokenCreated(
+        id=token.id,
+        name=token.name,
+        token=secret.reveal(),
+        prefix=token.prefix,
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+    )
+
+
+@routes.get("/api/organizations/:org_slug/scim-tokens")
+@in_organization(Operation.SCIM_TOKENS_READ)
+async def list_scim_tokens(call: Call, org_slug: str) -> ScimTokenList:
+    """List the SCIM tokens of the organization, the newest first, also those that have expired."""
+    found = await call.read(tokens.list_all, org_slug)
+    return ScimTokenList(tokens=list(found), total=len(found))
+
+
+@routes.delete("/api/organizations/:org_slug/scim-tokens/:token_id", status=204, refuses=(ScimTokenUnknown,))
+@in_organization(Operation.SCIM_TOKENS_CHANGE)
+async def revoke_scim_token(call: Call, org_slug: str, token_id: UUID) -> None:
+    """Revoke a SCIM token. It loses access at once."""
+    await call.transact(tokens.revoke, org_slug, token_id)

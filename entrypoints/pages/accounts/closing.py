@@ -1,0 +1,51 @@
+"""The page that closes one's own account."""
+
+from typing import Annotated, Final
+
+from core.accounts import closing
+from core.accounts.closing import BelongsToOrganizations, GovernsPlatform
+from core.errors import Forbidden
+from entrypoints.pages.account_pages import ACCOUNT, account_page
+from entrypoints.pages.languages import translated
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, page
+from entrypoints.web import browsers
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import recent
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser
+from entrypoints.web.routes import Routes
+
+routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+
+CLOSING: Final = f"{ACCOUNT}/closing"
+
+
+@routes.get(CLOSING)
+@in_browser
+async def show_closing(call: Call) -> Page:
+    """Ask whether you want to close your account."""
+    await recent(call)
+    return account_page(call, "account_closing.html")
+
+
+@routes.post(CLOSING, refuses=(BelongsToOrganizations, GovernsPlatform, Forbidden))
+@in_browser
+async def close_account(call: Call) -> Page | Annotated[None, Status(303)]:
+    """Close your account and sign this browser out; programs use `DELETE /api/user`."""
+    await recent(call)
+    reopenable_until = await call.transact(closing.close)
+    browsers.end_session(call)
+    return page(
+        call,
+        "message.html",
+        heading=translated(call, "Your account is closed"),
+        text=translated(
+            call,
+            "If you change your mind, sign in until %(moment)s: that opens the account again. After that, your personal"
+            " data are deleted for good.",
+            moment=reopenable_until.strftime("%Y-%m-%d %H:%M UTC"),
+        ),
+        back=None,
+        request_id=None,
+    )

@@ -1,0 +1,1 @@
+"""What a person signs in with besides a password: devices, second factors, passkeys."""

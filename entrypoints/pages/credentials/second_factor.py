@@ -1,0 +1,117 @@
+"""The pages of one's own second factor: an authenticator app, and the backup codes beside it."""
+
+from typing import Annotated, Final
+
+from core.credentials import mfa
+from core.credentials.factors import SecondFactorNotProved
+from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, Setup, SetupCodeWrong
+from core.errors import BadRequest, Forbidden, Refusal
+from core.rate_limits import RateLimit
+from core.secrets import Secret
+from core.sessions import browser_sessions
+from entrypoints.http.credentials.mfa import SETUP_LIMITS
+from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page, address_after
+from entrypoints.pages.languages import translated
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page
+from entrypoints.web import browsers
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import ProtectedForm, recent
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser
+from entrypoints.web.routes import Routes
+
+routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+
+SECOND_FACTOR: Final = f"{ACCOUNT}/second-factor"
+# The secret in groups, as apps show it to people who type it.
+GROUP_CHARACTERS: Final = 4
+
+
+class SetupCodeForm(ProtectedForm, kw_only=True):
+    """The first code of the app."""
+
+    code: str = ""
+
+
+@routes.get(SECOND_FACTOR)
+@in_browser
+async def show_second_factor(call: Call, query: Outcome) -> Page:
+    """Show whether signing in takes a code of an app."""
+    return account_page(
+        call, "account_second_factor.html", done=query.done, status_of_factor=await call.read(mfa.status)
+    )
+
+
+@routes.post(
+    f"{SECOND_FACTOR}/setup", limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled, SecondFactorNotProved, Forbidden)
+)
+@in_browser
+async def begin_setup(call: Call) -> Page | Annotated[None, Status(303)]:
+    """Show a QR code for an authenticator app; the second factor is off until its first code arrives."""
+    await recent(call, page=SECOND_FACTOR)
+    return await _setup_page(call, await call.transact(mfa.set_up))
+
+
+@routes.post(
+    f"{SECOND_FACTOR}/enable",
+    limits=(RateLimit.MFA_VERIFICATION, *SETUP_LIMITS),
+    refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled, SecondFactorNotProved, Forbidden),
+)
+@in_browser
+async def enable(call: Call, form: SetupCodeForm) -> Page | Annotated[None, Status(303)]:
+    """Turn the second factor on with a code of the app, and show the backup codes."""
+    await recent(call, page=SECOND_FACTOR)
+    try:
+        enabled, cookie = await call.transact(browser_sessions.and_renew, call.in_browser, mfa.enable, form.code)
+    except (SetupCodeWrong, BadRequest) as refusal:
+        if isinstance(refusal, MfaAlreadyEnabled | MfaNotSetUp):
+            raise
+        return await _setup_page(call, await call.transact(mfa.pending_setup), refusal)
+    browsers.keep_session(call, cookie)
+    return _codes_page(call, enabled.codes, "factor-on")
+
+
+@routes.post(f"{SECOND_FACTOR}/disable", status=303, limits=SETUP_LIMITS, refuses=(SecondFactorNotProved, Forbidden))
+@in_browser
+async def disable(call: Call) -> None:
+    """Turn the second factor off."""
+    await recent(call, page=SECOND_FACTOR)
+    await call.transact(mfa.disable)
+    call.headers["Location"] = address_after(SECOND_FACTOR, "factor-off")
+
+
+@routes.post(
+    f"{SECOND_FACTOR}/backup-codes", limits=SETUP_LIMITS, refuses=(MfaNotEnabled, SecondFactorNotProved, Forbidden)
+)
+@in_browser
+async def renew_backup_codes(call: Call) -> Page | Annotated[None, Status(303)]:
+    """Show ten new backup codes; all earlier ones become invalid."""
+    await recent(call, page=SECOND_FACTOR)
+    return _codes_page(call, await call.transact(mfa.renew_backup_codes), "codes-renewed")
+
+
+async def _setup_page(call: Call, setup: Setup, refusal: Refusal | None = None) -> Page:
+    title = translated(call, "QR code for your authenticator app")
+    svg = await call.installation.qr_codes.svg(setup.uri.reveal(), title=title)
+    secret = setup.secret.reveal()
+    groups = [secret[start : start + GROUP_CHARACTERS] for start in range(0, len(secret), GROUP_CHARACTERS)]
+    return account_page(
+        call,
+        "account_second_factor_setup.html",
+        refusal=refusal,
+        picture=svg,
+        picture_title=title,
+        secret=" ".join(groups),
+        uri=setup.uri.reveal(),
+    )
+
+
+def _codes_page(call: Call, codes: tuple[Secret, ...], done: str) -> Page:
+    return account_page(
+        call,
+        "account_backup_codes.html",
+        done=done,
+        codes=[code.reveal() for code in codes],
+        email=call.in_browser.email,
+    )

@@ -1,0 +1,1 @@
+"""The export and the anonymization of personal data."""

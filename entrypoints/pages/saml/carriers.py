@@ -1,0 +1,111 @@
+"""Pages by which a browser carries a message to a service provider, and the key by which a browser is known again."""
+
+import base64
+import hashlib
+from typing import Final
+
+from markupsafe import Markup
+from quart import Response
+
+from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, Binding, EncodedMessage, MessageRefused, OutgoingMessage
+from core.saml.requests import LIFETIME
+from core.saml.sign_in import Answer
+from core.secrets import Secret
+from entrypoints.pages.rendering import page
+from entrypoints.web.answers import see_other
+from entrypoints.web.browsers import cookie_name
+from entrypoints.web.calls import Call
+
+# Binds what is under way to the browser in which it began.
+KEY_COOKIE: Final = "gatehouse_saml"
+KEY_CHARACTERS_MAX: Final = 100
+
+SCRIPT: Final = Markup("document.forms[0].submit()")
+_SCRIPT_HASH: Final = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+# The one form of the page has an address from the configuration. It is not named here, because browsers would apply
+# that to the addresses to which the service provider redirects as well.
+POLICY: Final = (
+    f"default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'sha256-{_SCRIPT_HASH}'; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+
+
+def carry_answer(call: Call, answer: Answer, value: str) -> Response:
+    """Return the page that posts an answer; with a problem its user reads that first, and presses the button."""
+    message = OutgoingMessage(
+        binding=Binding.POST,
+        url=answer.response.destination,
+        parameter="SAMLResponse",
+        value=value,
+        relay_state=answer.relay_state,
+    )
+    if answer.problem is None:
+        return _form(call, message, answer.service_name)
+    heading, _, text = answer.problem.message.partition(". ")
+    return _protected(
+        page(
+            call,
+            "saml_denied.html",
+            status=answer.problem.code.status,
+            message=message,
+            place=answer.service_name,
+            heading=heading,
+            text=text,
+        )
+    )
+
+
+def carry(call: Call, message: OutgoingMessage) -> Response:
+    """Return the redirect or the page that carries a message about a logout."""
+    return see_other(message.url) if message.binding is Binding.REDIRECT else _form(call, message, "")
+
+
+def begin_to_carry(call: Call, message: OutgoingMessage) -> Response:
+    """Return the page that carries the first message after a form of ours was sent.
+
+    Browsers apply the policy of a form's page to all redirects that follow it, so here they end.
+    """
+    if message.binding is Binding.POST:
+        return carry(call, message)
+    response = page(call, "saml_redirect.html", url=message.url)
+    response.headers["Refresh"] = f"0; url={message.url}"
+    return response
+
+
+def browser_key(call: Call) -> Secret | None:
+    """Return the key of the browser; None when it has none."""
+    value = call.request.cookies.get(cookie_name(call, KEY_COOKIE))
+    return Secret(value) if value and len(value) <= KEY_CHARACTERS_MAX else None
+
+
+def keep_browser_key(call: Call, key: Secret) -> None:
+    """Give the browser its key, for as long as what is under way may last."""
+    call.set_cookie(cookie_name(call, KEY_COOKIE), key.reveal(), lifetime=LIFETIME)
+
+
+def encoded(
+    binding: Binding, request: str, response: str, relay_state: str | None, query: bytes = b""
+) -> EncodedMessage:
+    """Return the message of a query or a form; raise `MessageRefused` for none, two, or too long a relay state."""
+    if bool(request) == bool(response):
+        raise MessageRefused("It is missing, or there are two.")
+    if relay_state is not None and len(relay_state) > RELAY_STATE_CHARACTERS_MAX:
+        raise MessageRefused("Its RelayState is too long.")
+    return EncodedMessage(
+        binding=binding,
+        value=request or response,
+        is_response=bool(response),
+        relay_state=relay_state,
+        query=query,
+    )
+
+
+def _form(call: Call, message: OutgoingMessage, place: str) -> Response:
+    return _protected(page(call, "saml_post.html", message=message, place=place, script=SCRIPT))
+
+
+def _protected(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = POLICY
+    # Without it a browser would say that the form comes from nowhere, which some applications refuse.
+    response.headers["Referrer-Policy"] = "strict-origin"
+    return response

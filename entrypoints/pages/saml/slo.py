@@ -1,0 +1,143 @@
+"""Single logout: messages about the end of a session, from and to service providers, by redirect or by POST.
+
+A posted message is kept and answered with a redirect to a GET, like a request for a sign-in.
+"""
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+import msgspec
+from quart import Response
+
+from core.limits import LARGE_BODY_BYTES_MAX
+from core.saml import logouts, providers
+from core.saml.logouts import LogoutMessage, LogoutStateUnknown
+from core.saml.messages import (
+    Binding,
+    EncodedMessage,
+    LogoutRequest,
+    LogoutResponse,
+    MessageRefused,
+    OutgoingLogoutRequest,
+    OutgoingMessage,
+)
+from core.saml.providers import ProviderUnknown, SamlProvider
+from core.secrets import Secret
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page
+from entrypoints.pages.saml import carriers, sso
+from entrypoints.web.answers import see_other
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser_or_not, public
+from entrypoints.web.decoding import Query
+from entrypoints.web.routes import Routes
+
+routes = Routes("SAML", sso.routes.description, refusal_page)
+
+SIGNED_OUT = "/app/sign-out"
+REFUSES = (MessageRefused, LogoutStateUnknown, ProviderUnknown, *sso.REFUSES)
+
+
+class SloQuery(Query, kw_only=True):
+    """A message by redirect, or the state of a logout under way."""
+
+    saml_request: str = msgspec.field(name="SAMLRequest", default="")
+    saml_response: str = msgspec.field(name="SAMLResponse", default="")
+    relay_state: str | None = msgspec.field(name="RelayState", default=None)
+    saml_state: str = ""
+
+
+class SloForm(msgspec.Struct, kw_only=True):
+    """A message by POST."""
+
+    saml_request: str = msgspec.field(name="SAMLRequest", default="")
+    saml_response: str = msgspec.field(name="SAMLResponse", default="")
+    relay_state: str | None = msgspec.field(name="RelayState", default=None)
+
+
+class LogoutQuery(Query, kw_only=True):
+    """The state of a logout that began here."""
+
+    saml_state: Annotated[str, msgspec.Meta(description="The state of a logout under way.", examples=["$SAML_STATE"])]
+
+
+@routes.get("/saml/:org_slug/:service_slug/slo", limits=sso.LIMITS, refuses=REFUSES)
+@in_browser_or_not
+async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, query: SloQuery) -> Page | sso.Redirect:
+    """Take a message about a logout, and send the next one: to another service provider, or the last answer."""
+    if query.saml_state:
+        return await go_on(call, query.saml_state, carriers.browser_key(call))
+    provider = await call.read(providers.find, org_slug, service_slug)
+    message = carriers.encoded(
+        Binding.REDIRECT, query.saml_request, query.saml_response, query.relay_state, call.request.query_string
+    )
+    state, key = await _take(call, provider, message)
+    return await go_on(call, state, key)
+
+
+@routes.post(
+    "/saml/:org_slug/:service_slug/slo",
+    status=303,
+    limits=sso.LIMITS,
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    refuses=REFUSES,
+)
+@public
+async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: SloForm) -> None:
+    """Take a message about a logout; what comes next follows the redirect."""
+    provider = await call.read(providers.find, org_slug, service_slug)
+    message = carriers.encoded(Binding.POST, form.saml_request, form.saml_response, form.relay_state)
+    state, _ = await _take(call, provider, message)
+    call.headers["Location"] = f"{provider.path}/slo?{urlencode({'saml_state': state})}"
+
+
+@routes.get("/saml/logout", limits=sso.LIMITS, refuses=REFUSES)
+@in_browser_or_not
+async def log_out_everywhere(call: Call, query: LogoutQuery) -> Page | sso.Redirect:
+    """Tell service providers that the user of this browser has signed out at Gatehouse."""
+    message = await _next(call, query.saml_state, carriers.browser_key(call))
+    return carriers.begin_to_carry(call, message) if message is not None else see_other(SIGNED_OUT)
+
+
+async def go_on(call: Call, state: str, key: Secret | None) -> Response:
+    """Send the next message of a logout."""
+    message = await _next(call, state, key)
+    return carriers.carry(call, message) if message is not None else see_other(SIGNED_OUT)
+
+
+async def _next(call: Call, state: str, key: Secret | None) -> OutgoingMessage | None:
+    """Return the next message of a logout; None when it is over and no service provider waits."""
+    base_url = call.installation.settings.base_url
+    session_id = call.browser.session_id if call.browser is not None else None
+    step = await call.transact(logouts.go_on, state, key, session_id, base_url=base_url)
+    return await _signed(call, step) if isinstance(step, LogoutMessage) else None
+
+
+async def _take(call: Call, provider: SamlProvider, message: EncodedMessage) -> tuple[str, Secret | None]:
+    """Take a message, and return the state of its logout and the key of the browser."""
+    base_url = call.installation.settings.base_url
+    received = await call.installation.saml.read(message, provider.configuration.sp_certificate)
+    match received:
+        case LogoutRequest():
+            taken = await call.transact(
+                logouts.take,
+                provider,
+                received,
+                relay_state=message.relay_state,
+                browser_key=carriers.browser_key(call),
+                base_url=base_url,
+            )
+            carriers.keep_browser_key(call, taken.browser_key)
+            return taken.state.reveal(), taken.browser_key
+        case LogoutResponse():
+            await call.transact(logouts.receive, provider, received, state=message.relay_state, base_url=base_url)
+            return message.relay_state or "", carriers.browser_key(call)
+        case _:
+            raise MessageRefused("It is of a kind that is not taken here.")
+
+
+async def _signed(call: Call, step: LogoutMessage) -> OutgoingMessage:
+    saml = call.installation.saml
+    if isinstance(step.content, OutgoingLogoutRequest):
+        return await saml.logout_request(step.content, step.key, step.binding, step.relay_state)
+    return await saml.logout_response(step.content, step.key, step.binding, step.relay_state)

@@ -1,0 +1,222 @@
+"""Single sign-on: the request of a service provider, by redirect or by POST, and its answer.
+
+A browser sends no cookie with a POST from elsewhere. So a posted request is kept, and answered with a redirect to a GET
+that brings the cookies (decisions 9.6).
+"""
+
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+import msgspec
+from quart import Response
+
+from core.errors import Forbidden, OrganizationNotActive
+from core.limits import LARGE_BODY_BYTES_MAX
+from core.rate_limits import RateLimit
+from core.saml import providers, requests, sign_in
+from core.saml.messages import AuthnRequest, Binding, EncodedMessage, MessageRefused
+from core.saml.providers import ProviderUnknown, SamlProvider
+from core.saml.requests import SignInStateUnknown
+from core.saml.sign_in import AgreementRequired, Answer, Visit
+from core.sessions.refresh import SessionOver
+from core.sign_in.refusals import SignInRefused
+from entrypoints.http.sessions import token_answers
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.saml import carriers
+from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.web.answers import Status, see_other
+from entrypoints.web.browsers import ProtectedForm
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser, in_browser_or_not, public
+from entrypoints.web.decoding import Query
+from entrypoints.web.routes import Routes
+
+routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", refusal_page)
+
+LIMITS: Final = (RateLimit.SAML,)
+REFUSES: Final = (
+    MessageRefused,
+    SignInStateUnknown,
+    ProviderUnknown,
+    OrganizationNotActive,
+    Forbidden,
+    SignInRefused,
+    SessionOver,
+)
+
+Redirect = Annotated[None, Status(303)]
+
+
+class SsoQuery(Query, kw_only=True):
+    """A request by redirect, or the state of one that waits."""
+
+    saml_request: str = msgspec.field(name="SAMLRequest", default="")
+    relay_state: str | None = msgspec.field(name="RelayState", default=None)
+    saml_state: str = ""
+
+
+class SsoForm(msgspec.Struct, kw_only=True):
+    """A request by POST."""
+
+    saml_request: str = msgspec.field(name="SAMLRequest", default="")
+    relay_state: str | None = msgspec.field(name="RelayState", default=None)
+
+
+class AuthenticateQuery(Query, kw_only=True):
+    """The state of a request, and the ticket of a sign-in elsewhere if there was one."""
+
+    saml_state: str = ""
+    ticket: str = ""
+
+
+class AgreementForm(ProtectedForm, kw_only=True):
+    """The button of a user who agrees; without a state the service provider has not asked."""
+
+    saml_state: str = ""
+    relay_state: str | None = None
+
+
+@routes.get("/saml/:org_slug/:service_slug/sso", limits=LIMITS, refuses=REFUSES)
+@in_browser_or_not
+async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, query: SsoQuery) -> Page | Redirect:
+    """Take a request for a sign-in, and answer it if this browser is signed in.
+
+    The answer is a form that posts itself to the service provider.
+    """
+    if query.saml_state:
+        found = await call.read(requests.find, org_slug, service_slug, query.saml_state, carriers.browser_key(call))
+        outcome = await call.transact(sign_in.answer, found.provider, found.pending, _visit(call))
+        if isinstance(outcome, Answer):
+            return await answered(call, outcome)
+        return see_other(_address(found.provider, "authenticate", query.saml_state))
+    provider = await call.read(providers.find, org_slug, service_slug)
+    message = carriers.encoded(Binding.REDIRECT, query.saml_request, "", query.relay_state, call.request.query_string)
+    request = await _read(call, provider, message)
+    done = await call.transact(
+        sign_in.take_and_answer,
+        provider,
+        request,
+        relay_state=message.relay_state,
+        browser_key=carriers.browser_key(call),
+        visit=_visit(call),
+    )
+    if isinstance(done.outcome, Answer):
+        return await answered(call, done.outcome)
+    carriers.keep_browser_key(call, done.taken.browser_key)
+    return see_other(_address(provider, "authenticate", done.taken.state.reveal()))
+
+
+@routes.post(
+    "/saml/:org_slug/:service_slug/sso",
+    status=303,
+    limits=LIMITS,
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    refuses=REFUSES,
+)
+@public
+async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: SsoForm) -> None:
+    """Take a request for a sign-in; the answer follows the redirect."""
+    provider = await call.read(providers.find, org_slug, service_slug)
+    message = carriers.encoded(Binding.POST, form.saml_request, "", form.relay_state)
+    request = await _read(call, provider, message)
+    taken = await call.transact(
+        requests.take,
+        provider,
+        request,
+        relay_state=message.relay_state,
+        browser_key=carriers.browser_key(call),
+        base_url=call.installation.settings.base_url,
+    )
+    carriers.keep_browser_key(call, taken.browser_key)
+    call.headers["Location"] = _address(provider, "sso", taken.state.reveal())
+
+
+@routes.get("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
+@in_browser_or_not
+async def authenticate(call: Call, org_slug: str, service_slug: str, query: AuthenticateQuery) -> Page | Redirect:
+    """Answer a request that waits; a browser that is not signed in is led to the sign-in first."""
+    found = await call.read(requests.find, org_slug, service_slug, query.saml_state, carriers.browser_key(call))
+    if query.ticket:
+        outcome = await call.transact(
+            sign_in.answer_with_ticket, found.provider, found.pending, query.ticket, _visit(call)
+        )
+    else:
+        outcome = await call.transact(sign_in.answer, found.provider, found.pending, _visit(call))
+    if isinstance(outcome, Answer):
+        return await answered(call, outcome)
+    if isinstance(outcome, AgreementRequired):
+        return agreement_page(call, found.provider, outcome, saml_state=query.saml_state)
+    return await send_to_sign_in(
+        call,
+        return_to=_address(found.provider, "authenticate", query.saml_state),
+        organization=org_slug,
+        service=service_slug,
+    )
+
+
+@routes.post("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
+@in_browser
+async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
+    """Sign the user of this browser in to the service provider, whose page they have agreed to."""
+    if not form.saml_state:
+        provider, pending = await call.read(providers.find, org_slug, service_slug), None
+    else:
+        found = await call.read(requests.find, org_slug, service_slug, form.saml_state, carriers.browser_key(call))
+        provider, pending = found.provider, found.pending
+    outcome = await call.transact(
+        sign_in.answer, provider, pending, _visit(call, has_agreed=True, relay_state=form.relay_state)
+    )
+    if isinstance(outcome, Answer):
+        return await answered(call, outcome)
+    if pending is not None:
+        return see_other(_address(provider, "authenticate", form.saml_state))
+    return await send_to_sign_in(call, return_to="/app", organization=org_slug, service=service_slug)
+
+
+async def answered(call: Call, answer: Answer) -> Response:
+    """Return the page that posts an answer to the service provider."""
+    value = await call.installation.saml.response(answer.response, answer.key)
+    if answer.grant is not None:
+        token_answers.remember_device(call, answer.grant)
+    return carriers.carry_answer(call, answer, value)
+
+
+def agreement_page(
+    call: Call,
+    provider: SamlProvider,
+    wanted: AgreementRequired,
+    *,
+    saml_state: str = "",
+    relay_state: str | None = None,
+) -> Response:
+    """Return the page that asks the user whether to sign in to a service."""
+    return form_page(
+        call,
+        "saml_agreement.html",
+        wanted=wanted,
+        action=f"{provider.path}/authenticate",
+        saml_state=saml_state,
+        relay_state=relay_state,
+    )
+
+
+async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> AuthnRequest:
+    request = await call.installation.saml.read(message, provider.configuration.sp_certificate)
+    if not isinstance(request, AuthnRequest):
+        raise MessageRefused("It is of a kind that is not taken here.")
+    return request
+
+
+def _visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:
+    return Visit(
+        session_id=call.session_id,
+        base_url=call.installation.settings.base_url,
+        device_token=token_answers.destination(call).device_token,
+        has_agreed=has_agreed,
+        relay_state=relay_state,
+    )
+
+
+def _address(provider: SamlProvider, page: str, state: str) -> str:
+    return f"{provider.path}/{page}?{urlencode({'saml_state': state})}"

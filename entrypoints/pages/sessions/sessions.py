@@ -1,0 +1,42 @@
+"""The page of one's own sessions: where the account is signed in, and ending that."""
+
+from typing import Final
+from uuid import UUID
+
+from core.credentials.user_agents import describe
+from core.errors import Forbidden, NotFound
+from core.sessions import sessions
+from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page, address_after
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser
+from entrypoints.web.routes import Routes
+
+routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+
+SESSIONS: Final = f"{ACCOUNT}/sessions"
+
+
+@routes.get(SESSIONS)
+@in_browser
+async def show_sessions(call: Call, query: Outcome) -> Page:
+    """Show where your account is signed in."""
+    mine = [(session, describe(session.user_agent)) for session in await call.read(sessions.list_mine)]
+    return account_page(call, "account_sessions.html", done=query.done, sessions=mine)
+
+
+@routes.post(f"{SESSIONS}/end-others", status=303, refuses=(Forbidden,))
+@in_browser
+async def end_other_sessions(call: Call) -> None:
+    """End all your sessions except this one."""
+    await call.transact(sessions.end_my_others)
+    call.headers["Location"] = address_after(SESSIONS, "others-ended")
+
+
+@routes.post(f"{SESSIONS}/:session_id/end", status=303, refuses=(NotFound, Forbidden))
+@in_browser
+async def end_session(call: Call, session_id: UUID) -> None:
+    """End one of your sessions."""
+    await call.transact(sessions.end_mine, session_id)
+    call.headers["Location"] = address_after(SESSIONS, "session-ended")

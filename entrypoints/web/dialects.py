@@ -1,0 +1,37 @@
+"""Dialects: the conventions of another standard for the routes below a path, such as those of SCIM.
+
+A dialect has media types of its own, reads bodies in its own way, and shows refusals in its own shape, also
+for paths that do not exist and for methods that a path does not have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quart import Response
+
+    from core.errors import Refusal
+
+Decode: TypeAlias = "Callable[[bytes, type[Any]], Any]"
+Refused: TypeAlias = "Callable[[Refusal], Response]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """The conventions of the routes below a path; `failure` is the type of the body of its refusals."""
+
+    path: str
+    media_type: str
+    # Accepted for bodies besides the media type.
+    also_accepted: frozenset[str]
+    decode: Decode
+    refused: Refused
+    failure: type[Any]
+
+    def has_path(self, path: str) -> bool:
+        """Return whether a path belongs to the dialect."""
+        return path == self.path or path.startswith(f"{self.path}/")

@@ -1,0 +1,40 @@
+"""Storage of the accounts that organizations made."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.accounts.own_accounts import Belonging, FoundAccount
+from core.accounts.users import User
+
+
+class OwnAccounts(Protocol):
+    """Accounts that organizations made, by SCIM or with an API key."""
+
+    def find_or_create(self, user: User, organization_id: UUID) -> FoundAccount:
+        """Return the account of an address, created by this organization if there was none, in one statement.
+
+        Of two concurrent calls for an address, one creates the account and the other returns it.
+        """
+        ...
+
+    def lock(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
+        """Lock an account against every row that would refer to it, and return what `belonging` does."""
+        ...
+
+    def belonging(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
+        """Return what decides whether an account, which is locked, is the organization's own; None without one."""
+        ...
+
+    def deactivate(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        """Deactivate an active account on behalf of an organization."""
+        ...
+
+    def activate(self, organization_id: UUID, user_ids: Sequence[UUID], *, at: datetime) -> None:
+        """Activate those of the accounts that this organization has deactivated, unless they are anonymized."""
+        ...
+
+    def delete(self, user_id: UUID) -> None:
+        """Delete an account with everything that refers to it, and the mails to its address."""
+        ...

@@ -1,0 +1,38 @@
+"""Storage of SAML configurations, and of what the public endpoints read."""
+
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.saml.admission import Standing
+from core.saml.configuration import ConfigurationView, SamlConfiguration
+from core.saml.providers import SamlProvider
+from core.services.services import Service
+
+
+class SamlConfigurations(Protocol):
+    """The SAML configurations of services, at most one each."""
+
+    def view(self, service: Service) -> ConfigurationView:
+        """Return the configuration of a service, and whether it has an active certificate; the defaults without one."""
+        ...
+
+    def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:
+        """Store the configuration of a service."""
+        ...
+
+
+class SamlProviders(Protocol):
+    """The identity providers of services, as browsers and service providers meet them."""
+
+    def find(self, organization_slug: str, service_slug: str) -> SamlProvider | None:
+        """Return the identity provider of a service with a configuration, in one statement; else None."""
+        ...
+
+    def by_id(self, organization_id: UUID, service_id: UUID) -> SamlProvider | None:
+        """Return the identity provider of a service with a configuration, in one statement; else None."""
+        ...
+
+    def standing(self, provider: SamlProvider, user_id: UUID) -> Standing:
+        """Return what a user has to do with the organization and the service, in one statement."""
+        ...

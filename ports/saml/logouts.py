@@ -1,0 +1,30 @@
+"""Storage of the logouts that browsers carry from one service provider to the next."""
+
+from datetime import datetime
+from typing import Protocol
+
+from core.saml.logouts import Logout
+
+
+class SamlLogouts(Protocol):
+    """Logouts under the hash of their state, each bound to the hash of the key of a browser."""
+
+    def add(self, logout: Logout, *, state_hash: bytes, browser_hash: bytes) -> bool:
+        """Store a new logout; False when the service has one with its message id, also from a concurrent call."""
+        ...
+
+    def lock(self, state_hash: bytes, browser_hash: bytes, *, at: datetime) -> Logout | None:
+        """Lock a logout of a browser and return it; None when it is over or expired."""
+        ...
+
+    def lock_awaiting(self, state_hash: bytes, *, at: datetime) -> Logout | None:
+        """Lock a logout that awaits an answer and return it; None when it does not, is over or expired."""
+        ...
+
+    def save(self, logout: Logout) -> None:
+        """Store the new state of a locked logout."""
+        ...
+
+    def remove(self, logout: Logout) -> None:
+        """Mark a locked logout as over."""
+        ...

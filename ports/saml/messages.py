@@ -1,0 +1,67 @@
+"""The XML of SAML, which threads read and write: it takes milliseconds of a processor."""
+
+from datetime import datetime
+from typing import Any, Protocol
+
+from core.saml.certificates import MadeCertificate, SigningKey
+from core.saml.messages import (
+    AuthnRequest,
+    Binding,
+    EncodedMessage,
+    LogoutRequest,
+    LogoutResponse,
+    OutgoingLogoutRequest,
+    OutgoingLogoutResponse,
+    OutgoingMessage,
+    Response,
+)
+from core.saml.providers import ProviderMetadata
+
+
+class SamlMessages(Protocol):
+    """Reads and verifies messages, and builds and signs them. A cancelled call leaves nothing behind."""
+
+    async def read(
+        self, message: EncodedMessage, certificate_pem: str | None
+    ) -> AuthnRequest | LogoutRequest | LogoutResponse:
+        """Return a received message; raise `MessageRefused` when it is malformed or its signature is wrong.
+
+        With a certificate the signature is verified, and a message without one has `is_signed` false; without a
+        certificate signatures are ignored.
+        """
+        ...
+
+    async def response(self, content: Response, key: SigningKey) -> str:
+        """Return a signed response, as the value of `SAMLResponse` in the POST binding."""
+        ...
+
+    async def logout_request(
+        self, content: OutgoingLogoutRequest, key: SigningKey, binding: Binding, relay_state: str | None
+    ) -> OutgoingMessage:
+        """Return a signed request for the end of a session."""
+        ...
+
+    async def logout_response(
+        self, content: OutgoingLogoutResponse, key: SigningKey, binding: Binding, relay_state: str | None
+    ) -> OutgoingMessage:
+        """Return a signed answer to a request for the end of a session."""
+        ...
+
+    async def provider_metadata(self, content: ProviderMetadata) -> bytes:
+        """Return the metadata of an identity provider."""
+        ...
+
+    async def read_metadata(self, given: str) -> dict[str, Any]:
+        """Return the fields of a configuration that the metadata of a service provider set.
+
+        Raise `BadRequest` of the field `metadata` when they are malformed or describe no service provider.
+        """
+        ...
+
+    async def normalized_certificate(self, given: str) -> str:
+        """Return the certificate of a service provider as PEM; raise `BadRequest` of the field `sp_certificate`."""
+        ...
+
+    async def make_certificate(self, common_name: str, *, valid_from: datetime) -> MadeCertificate:
+        """Return a new key pair with its certificate. It takes tenths of a second, so one is made at a time."""
+        ...

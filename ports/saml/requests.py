@@ -1,0 +1,43 @@
+"""Storage of the requests of service providers that wait for their answer."""
+
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.saml.providers import SamlProvider
+from core.saml.requests import PendingRequest
+
+
+class SamlRequests(Protocol):
+    """Requests under the hash of their state, each bound to the hash of the key of a browser."""
+
+    def add(self, pending: PendingRequest, *, state_hash: bytes, browser_hash: bytes) -> bool:
+        """Store a new request; False when the service has one with its message id, also from a concurrent call."""
+        ...
+
+    def find(
+        self, provider: SamlProvider, *, state_hash: bytes, browser_hash: bytes, at: datetime
+    ) -> PendingRequest | None:
+        """Return a request of a service that is not answered and not expired; None without one."""
+        ...
+
+    def claim(self, pending: PendingRequest, *, at: datetime) -> bool:
+        """Mark a request as answered; False when it is already, as for the loser of concurrent calls."""
+        ...
+
+    def is_open(self, state_hash: bytes, *, at: datetime) -> bool:
+        """Return whether a request is not answered and not expired."""
+        ...
+
+    def put_ticket(
+        self, state_hash: bytes, *, ticket_hash: bytes, session_id: UUID, at: datetime, expires_at: datetime
+    ) -> tuple[str, str] | None:
+        """Store the ticket of a request in place of the one before.
+
+        Return the slugs of the organization and the service; None when the request is answered or expired.
+        """
+        ...
+
+    def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> UUID | None:
+        """Remove the ticket of a request and return its session; None when it is another one, used or expired."""
+        ...

@@ -1,0 +1,41 @@
+"""Storage of the sessions that service providers know."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.saml.providers import SamlProvider
+from core.saml.sessions import SamlSession, SessionState
+
+
+class SamlSessions(Protocol):
+    """Sessions of service providers; a row stays when its session has ended, until that is deleted."""
+
+    def add(self, session: SamlSession) -> None:
+        """Store what a service provider is told about a new session."""
+        ...
+
+    def find(self, session_id: UUID) -> SamlSession | None:
+        """Return a session; None when no service provider knows it."""
+        ...
+
+    def named(self, provider: SamlProvider, name: str, indexes: Sequence[str], *, limit: int) -> Sequence[UUID]:
+        """List the sessions of a service under this name, ended ones too, the newest first.
+
+        With indexes only those; a name and an index of different sessions match none.
+        """
+        ...
+
+    def states(self, session_ids: Sequence[UUID]) -> Sequence[SessionState]:
+        """Return the states of sessions, in no order."""
+        ...
+
+    def end_earlier(self, user_id: UUID, parent_id: UUID, provider: SamlProvider) -> None:
+        """End the sessions of a service provider that began from a session of a user, and are stored here."""
+        ...
+
+    def alive_of(
+        self, user_id: UUID, parent_ids: Sequence[UUID], *, service_id: UUID | None = None, limit: int
+    ) -> Sequence[UUID]:
+        """List the live sessions of service providers that began from these sessions of a user, the oldest first."""
+        ...

@@ -1,0 +1,48 @@
+"""Storage of the members of organizations as groups."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.organizations.memberships import Membership
+from core.scim.groups import Group, GroupMember
+from core.scim.welcome import NewMember
+
+
+class ScimGroups(Protocol):
+    """Organizations as groups. A transaction that changes the members has locked the organization."""
+
+    def find(self, organization_id: UUID, *, members_max: int | None) -> Group | None:
+        """Return an organization as a group; with a maximum, with the ids of at most so many members."""
+        ...
+
+    def among(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[GroupMember]:
+        """Return which of these accounts are members, or all members, the oldest membership first."""
+        ...
+
+    def has_admin_besides(self, organization_id: UUID, user_ids: Sequence[UUID]) -> bool:
+        """Return whether an admin who is not suspended is none of these."""
+        ...
+
+    def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+        """Hold and return the accounts among these that the organization created or that use its services.
+
+        Anonymized ones are left out. One that this organization has deactivated counts as active, because it will be.
+        """
+        ...
+
+    def lock_new(self, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+        """Hold and return the accounts with these ids."""
+        ...
+
+    def add(self, organization_id: UUID, memberships: Sequence[Membership]) -> None:
+        """Store new memberships, which their users have not confirmed, in one statement."""
+        ...
+
+    def remove(self, organization_id: UUID, user_ids: Sequence[UUID]) -> None:
+        """Delete memberships, and with them the grants on services, in one statement."""
+        ...
+
+    def inviters_among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[UUID]:
+        """Return who of these has sent invitations that are open."""
+        ...

@@ -1,0 +1,18 @@
+"""Storage of the provisioning log."""
+
+from typing import Protocol
+from uuid import UUID
+
+from core.scim.provisioning_log import ProvisioningEntry, ProvisioningPage
+
+
+class ScimLog(Protocol):
+    """The provisioning logs of organizations."""
+
+    def add(self, organization_id: UUID, entry: ProvisioningEntry) -> None:
+        """Store an entry."""
+        ...
+
+    def page(self, organization_id: UUID, *, limit: int, offset: int) -> ProvisioningPage:
+        """Return entries, the newest first, and their number, in one statement."""
+        ...

@@ -1,0 +1,32 @@
+"""Storage of SCIM tokens."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.scim.tokens import PresentedToken, ScimCaller, ScimToken
+
+
+class ScimTokens(Protocol):
+    """The SCIM tokens of organizations, and the callers behind them."""
+
+    def callers(self, token: PresentedToken) -> Sequence[ScimCaller]:
+        """Return who has a token with the prefix of this one, with the organization, in one statement."""
+        ...
+
+    def record_use(self, caller: ScimCaller, *, at: datetime) -> None:
+        """Record that the token was used, unless a concurrent transaction does so; never wait for one."""
+        ...
+
+    def add(self, organization_id: UUID, token: ScimToken, *, token_hash: bytes, created_by: UUID) -> None:
+        """Store a new token."""
+        ...
+
+    def of_organization(self, organization_id: UUID) -> Sequence[ScimToken]:
+        """List the tokens of an organization, the newest first."""
+        ...
+
+    def remove(self, organization_id: UUID, token_id: UUID) -> ScimToken | None:
+        """Delete a token and return it; None when there is none, as for the loser of concurrent calls."""
+        ...

@@ -1,0 +1,55 @@
+"""The watcher of certificates: it warns in batches every period, and exposes how many end soon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import trio
+
+from actors.certificate_watcher import BATCH_ROWS_MAX, JOB_TYPE, PERIOD_SECONDS, CertificateWatcher
+from adapters.prometheus import PrometheusMetrics
+from core.saml import certificates
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
+
+    from ports.database import Database
+
+
+class FakeDatabase:
+    """A fake database of certificates that end soon and of which nobody was warned."""
+
+    def __init__(self, unwarned: int) -> None:
+        self.unwarned = unwarned
+        self.batches: list[int] = []
+
+    async def transact(self, use_case: object, limit: int) -> int:
+        await trio.lowlevel.checkpoint()
+        assert use_case is certificates.warn
+        warned = min(self.unwarned, limit)
+        self.unwarned -= warned
+        self.batches.append(warned)
+        return warned
+
+    async def read(self, use_case: object) -> int:
+        await trio.lowlevel.checkpoint()
+        assert use_case is certificates.count_ending
+        return 7
+
+
+async def test_all_owners_are_warned_in_batches_and_the_gauge_is_set(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    database, metrics = FakeDatabase(BATCH_ROWS_MAX + 3), PrometheusMetrics(version="1.2.3")
+    watcher = CertificateWatcher(database=cast("Database", cast("Any", database)), metrics=metrics)
+    nursery.start_soon(watcher.run)
+
+    await trio.sleep(PERIOD_SECONDS / 2)
+    first = list(database.batches)
+    await trio.sleep(PERIOD_SECONDS)
+
+    assert first == [BATCH_ROWS_MAX, 3]
+    assert database.batches == [*first, 0]
+    exposed = metrics.exposition().decode()
+    assert "sso_saml_certificates_ending 7.0" in exposed
+    assert f'sso_job_processing_duration_seconds_count{{job_type="{JOB_TYPE}"}} 2.0' in exposed

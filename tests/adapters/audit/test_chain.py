@@ -1,0 +1,232 @@
+"""Sealing audit entries: in batches, fairly, beside other transactions, and by one replica at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from adapters.postgres.audit.chain import ORGANIZATIONS_MAX, PAGE, UNSEALED, WAITING
+from core.audit import chain
+from core.audit.chain import FIRST_HASH
+from core.audit.verification import ChainBroken
+from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all, verify
+from tests.plans import explained, rows_read, tables_read_whole
+from tests.postgres import connected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from adapters.postgres.database import PostgresDatabase
+    from tests.clock import SettableClock
+    from tests.world.builder import Builder
+
+    Transact = Callable[..., Any]
+
+
+PAGE_AFTER_100 = {"after": 100, "through": 1000, "limit": 10, "first_hash": FIRST_HASH}
+
+
+@pytest.fixture
+def acme(builder: Builder) -> UUID:
+    """An organization."""
+    return builder.organization()
+
+
+def positions(builder: Builder, organization_id: UUID) -> dict[UUID, int | None]:
+    """Return the position of each entry."""
+    return dict(
+        builder.rows("SELECT id, position FROM audit_entries WHERE organization_id = %s ORDER BY id", organization_id)
+    )
+
+
+def test_entries_get_the_positions_of_their_organization_in_their_order(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    bolt = builder.organization("bolt")
+    for number in range(3):
+        add_entry(builder.connection, acme, clock, number=number)
+        add_entry(builder.connection, bolt, clock, number=number)
+
+    seal_all(transact)
+
+    assert list(positions(builder, acme).values()) == [1, 2, 3]
+    assert list(positions(builder, bolt).values()) == [1, 2, 3]
+    assert transact(verify, acme) == transact(verify, bolt) == 3
+
+
+def test_a_chain_goes_on_where_it_ended(builder: Builder, acme: UUID, clock: SettableClock, transact: Transact) -> None:
+    for number in range(2):
+        add_entry(builder.connection, acme, clock, number=number)
+        seal_all(transact)
+
+    assert transact(verify, acme) == 2
+
+
+def test_a_log_without_entries_has_the_first_hash(acme: UUID, transact: Transact) -> None:
+    end = transact(lambda uow: uow.audit_chains.end(acme))
+
+    assert (end.sealed_through, end.hash, end.sealed_at) == (0, FIRST_HASH, None)
+    assert transact(verify, acme) == 0
+
+
+def test_an_entry_that_is_committed_late_gets_a_later_position(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, database_url: str
+) -> None:
+    with connected(database_url) as slow, slow.transaction():
+        late = add_entry(slow, acme, clock, name="late")
+        early = add_entry(builder.connection, acme, clock, name="early")
+        seal_all(transact)
+        assert positions(builder, acme) == {early: 1}
+
+    seal_all(transact)
+
+    assert positions(builder, acme) == {late: 2, early: 1}
+    assert transact(verify, acme) == 2
+
+
+def test_an_entry_that_is_being_changed_is_left_for_later_and_nothing_waits_for_it(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, database_url: str
+) -> None:
+    changed, other = (add_entry(builder.connection, acme, clock, number=number) for number in range(2))
+    builder.connection.execute("SET lock_timeout = '1ms'")
+
+    with connected(database_url) as changing, changing.transaction():
+        changing.execute("UPDATE audit_entries SET ip_address = '0.0.0.0' WHERE id = %s", (changed,))
+        seal_all(transact)
+        assert positions(builder, acme) == {changed: None, other: 1}
+
+    seal_all(transact)
+
+    assert positions(builder, acme) == {changed: 2, other: 1}
+    assert transact(verify, acme) == 2
+
+
+def test_an_organization_that_is_being_deleted_is_left_out(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, database_url: str
+) -> None:
+    bolt = builder.organization("bolt")
+    for organization_id in (acme, bolt):
+        add_entry(builder.connection, organization_id, clock)
+    builder.connection.execute("SET lock_timeout = '1ms'")
+
+    with connected(database_url) as deleting, deleting.transaction():
+        deleting.execute("DELETE FROM organizations WHERE id = %s", (acme,))
+        transact(chain.seal_next, BATCH_ENTRIES)
+        transact(chain.seal_next, BATCH_ENTRIES)
+
+        assert list(positions(builder, acme).values()) == [None]
+        assert list(positions(builder, bolt).values()) == [1]
+    assert builder.rows("SELECT FROM audit_seals WHERE organization_id = %s", acme) == []
+
+
+def test_a_log_with_a_backlog_delays_no_other_log(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    others = [builder.organization(f"org-{number}") for number in range(2 * ORGANIZATIONS_MAX)]
+    for number in range(20 * BATCH_ENTRIES):
+        add_entry(builder.connection, acme, clock, number=number)
+    for organization_id in others:
+        add_entry(builder.connection, organization_id, clock)
+
+    # Every organization has its turn once in so many batches.
+    for _ in range(3):
+        assert transact(chain.seal_next, BATCH_ENTRIES) <= BATCH_ENTRIES
+
+    assert builder.value("SELECT count(*) FROM audit_chains WHERE organization_id = ANY (%s)", others) == len(others)
+
+
+def test_a_log_that_is_alone_gets_the_whole_batch(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    for number in range(BATCH_ENTRIES + 1):
+        add_entry(builder.connection, acme, clock, number=number)
+
+    assert [transact(chain.seal_next, BATCH_ENTRIES) for _ in range(3)] == [BATCH_ENTRIES, 1, 0]
+
+
+async def test_replicas_that_seal_at_once_make_one_chain(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, database: PostgresDatabase
+) -> None:
+    for number in range(40):
+        add_entry(builder.connection, acme, clock, number=number)
+
+    async def seal_often() -> None:
+        for _ in range(10):
+            await database.transact(chain.seal_next, 3)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(seal_often)
+    seal_all(transact)
+
+    assert set(positions(builder, acme).values()) == set(range(1, 41))
+    assert transact(verify, acme) == 40
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("DELETE FROM audit_chains", "Entry 3 .* was changed: it does not fit its hash"),
+        ("UPDATE audit_entries SET position = NULL WHERE position = 2", "Entry 2 was removed"),
+        ("UPDATE audit_entries SET position = 7 WHERE position = 2", "Entry 2 was removed"),
+    ],
+)
+def test_tables_that_were_changed_by_hand_break_the_chain_and_stop_no_sealing(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, change: str, sentence: str
+) -> None:
+    bolt = builder.organization("bolt")
+    for number in range(2):
+        add_entry(builder.connection, acme, clock, number=number)
+    seal_all(transact)
+    builder.connection.execute(change.encode())
+
+    for organization_id in (acme, bolt):
+        add_entry(builder.connection, organization_id, clock)
+    seal_all(transact)
+
+    assert transact(verify, bolt) == 1
+    with pytest.raises(ChainBroken, match=sentence):
+        transact(verify, acme)
+
+
+def test_nothing_reads_sealed_entries_to_find_unsealed_ones(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    for number in range(300):
+        add_entry(builder.connection, acme, clock, number=number)
+    seal_all(transact)
+    waiting = builder.organization("bolt")
+    for organization_id in (acme, waiting):
+        add_entry(builder.connection, organization_id, clock)
+    builder.connection.execute("VACUUM ANALYZE audit_entries, audit_seals")
+
+    found = explained(
+        builder.connection, WAITING, {"after": "00000000-0000-0000-0000-000000000000", "organizations_max": 5}
+    )
+    unsealed = explained(builder.connection, UNSEALED, {"organization_ids": [acme, waiting], "share": 10})
+    page = explained(builder.connection, PAGE, PAGE_AFTER_100 | {"organization_id": acme})
+
+    for plan in (found, unsealed, page):
+        assert tables_read_whole(plan) == set()
+    assert rows_read(found, "audit_entries") <= 4
+    assert rows_read(unsealed, "audit_entries") == 2
+    assert rows_read(page, "audit_entries") <= 11
+
+
+def test_a_page_of_a_chain_without_statistics_reads_nothing_else(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    # As after sealing a log that is older than its chain: PostgreSQL counts no rows yet.
+    builder.connection.execute("ANALYZE audit_entries, audit_seals")
+    for number in range(1000):
+        add_entry(builder.connection, acme, clock, number=number)
+    seal_all(transact)
+
+    page = explained(builder.connection, PAGE, PAGE_AFTER_100 | {"organization_id": acme})
+
+    assert tables_read_whole(page) == set()
+    assert rows_read(page, "audit_entries") <= 11
+    assert rows_read(page, "audit_seals") <= 22

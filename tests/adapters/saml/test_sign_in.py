@@ -1,0 +1,97 @@
+"""What another transaction may end while a service provider is answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.saml import providers, sign_in
+from core.saml.certificates import LIFETIME, SamlCertificate
+from core.saml.configuration import SamlConfiguration
+from core.saml.providers import ProviderUnknown, SamlProvider
+from core.secrets import Secret
+from core.sessions.refresh import SessionOver
+from core.sessions.sessions import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+    from tests.world.builder import Builder
+
+
+@pytest.fixture
+def provider(builder: Builder, transact: Callable[..., Any]) -> SamlProvider:
+    """The identity provider of a service."""
+    organization_id = builder.organization()
+    service_id = builder.service(organization_id).id
+
+    def insert(uow: UnitOfWork) -> SamlProvider:
+        service = uow.services.by_id(organization_id, service_id)
+        assert service is not None
+        configuration = SamlConfiguration(
+            organization_id=organization_id, service_id=service_id, enabled=True, entity_id="a", acs_url="https://a"
+        )
+        uow.saml_configurations.save(configuration, at=uow.now)
+        certificate = SamlCertificate(
+            id=uow.randomness.new_id(),
+            public_key="public",
+            valid_from=uow.now,
+            valid_until=uow.now + LIFETIME,
+            is_active=True,
+            created_at=uow.now,
+        )
+        uow.saml_certificates.replace_active(
+            service, certificate, private_pem=Secret("private"), previous_published_until=uow.now
+        )
+        return providers.find(uow, "acme", "shop")
+
+    return transact(insert)
+
+
+def test_a_certificate_that_was_deactivated_signs_nothing(
+    provider: SamlProvider, builder: Builder, transact: Callable[..., Any]
+) -> None:
+    builder.connection.execute("UPDATE saml_certificates SET is_active = false")
+
+    with pytest.raises(ProviderUnknown):
+        transact(sign_in.signing_key, provider)
+
+
+def test_a_session_that_has_ended_signs_in_nowhere(
+    provider: SamlProvider, builder: Builder, transact: Callable[..., Any]
+) -> None:
+    user_id = builder.user()
+
+    def begin_after_the_end(uow: UnitOfWork) -> None:
+        session_id = _add_session(uow, user_id)
+        caller = uow.callers.of_session(session_id)
+        assert caller is not None
+        uow.sessions.revoke(session_id, user_id=user_id)
+        sign_in._begin_session(uow, provider, caller, None)
+
+    with pytest.raises(SessionOver):
+        transact(begin_after_the_end)
+
+
+def _add_session(uow: UnitOfWork, user_id: UUID) -> UUID:
+    session = Session(
+        id=uow.randomness.new_id(),
+        user_id=user_id,
+        organization_id=None,
+        service_id=None,
+        device_id=None,
+        provider="password",
+        amr=["pwd"],
+        authenticated_at=uow.now,
+        refreshed_at=uow.now,
+        expires_at=uow.now + LIFETIME,
+        ip_address=None,
+        user_agent=None,
+        impersonator_id=None,
+        created_at=uow.now,
+    )
+    uow.sessions.add(session, refresh_hash=b"")
+    return session.id

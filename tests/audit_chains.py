@@ -1,0 +1,61 @@
+"""Audit entries for tests of their chain: writing them, sealing them all, and verifying a chain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.types.json import Jsonb
+
+from core.audit import chain
+from core.audit.verification import ChainVerifier, KeptHead
+from tests.world.builder import new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+    from ports.unit_of_work import UnitOfWork
+    from tests.clock import SettableClock
+
+BATCH_ENTRIES = 100
+
+
+def add_entry(
+    connection: Connection,
+    organization_id: UUID,
+    clock: SettableClock,
+    *,
+    ip_address: str | None = "203.0.113.7",
+    action: str = "service.updated",
+    **details: Any,
+) -> UUID:
+    """Insert an audit entry, and return its id."""
+    entry_id = new_id()
+    connection.execute(
+        """
+        INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent, success,
+                                   details, created_at)
+        VALUES (%s, %s, %s, 'service', %s, %s, 'curl/8.5', true, %s, %s)
+        """,
+        (entry_id, organization_id, action, str(entry_id), ip_address, Jsonb(details), clock()),
+    )
+    return entry_id
+
+
+def seal_all(transact: Callable[..., Any]) -> int:
+    """Seal every entry, and return how many batches that took."""
+    batches = 0
+    while transact(chain.seal_next, BATCH_ENTRIES):
+        batches += 1
+    return batches
+
+
+def verify(uow: UnitOfWork, organization_id: UUID) -> int:
+    """Verify a chain, and return its length; raise `ChainBroken`."""
+    end = uow.audit_chains.end(organization_id)
+    verifier = ChainVerifier()
+    for sealed in uow.audit_chains.page(organization_id, after=0, through=end.sealed_through, limit=10_000):
+        verifier.check(chain.line_of(sealed))
+    verifier.finish(KeptHead(position=end.sealed_through, hash=end.hash))
+    return verifier.position

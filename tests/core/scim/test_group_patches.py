@@ -1,0 +1,68 @@
+"""What the operations of a PATCH make of the members of a group."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core.scim.group_patches import MemberChange, member_changes
+from core.scim.patches import OperationKind, operation
+from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+
+ONE, TWO = UUID(int=1), UUID(int=2)
+HELD = {"id": "1", "displayname": "Acme"}
+ADD, REMOVE, REPLACE = OperationKind.ADD, OperationKind.REMOVE, OperationKind.REPLACE
+
+
+def changes(*operations: tuple[str, str | None, Any]) -> list[tuple[OperationKind, set[UUID]]]:
+    found: list[MemberChange] = list(member_changes([operation(*one) for one in operations], HELD))
+    return [(change.kind, set(change.ids)) for change in found]
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        ([("add", "members", [{"value": str(ONE)}, {"VALUE": str(TWO)}])], [(ADD, {ONE, TWO})]),
+        ([("Add", None, {"members": [{"value": str(ONE)}]})], [(ADD, {ONE})]),
+        ([("add", "members", {"value": str(ONE)})], [(ADD, {ONE})]),
+        ([("add", "members", [str(ONE)])], [(ADD, {ONE})]),
+        ([("add", "members", None)], [(ADD, set())]),
+        ([("remove", f'members[value eq "{ONE}"]', None)], [(REMOVE, {ONE})]),
+        ([("remove", f'members[value eq "{ONE}" or value eq "{TWO}"]', None)], [(REMOVE, {ONE, TWO})]),
+        ([("Remove", "members", [{"value": str(ONE)}])], [(REMOVE, {ONE})]),
+        ([("remove", "members", None)], [(REPLACE, set())]),
+        ([("replace", "members", [{"value": str(ONE)}])], [(REPLACE, {ONE})]),
+        ([("replace", None, {"id": "1", "displayName": "Acme", "schemas": [], "externalId": "x"})], []),
+        ([("replace", "displayName", "Acme")], []),
+    ],
+)
+def test_operations_change_members(operations: list[tuple[str, str | None, Any]], expected: Any) -> None:
+    assert changes(*operations) == expected
+
+
+@pytest.mark.parametrize(
+    ("operations", "refusal"),
+    [
+        ([("remove", None, None)], NoTarget),
+        ([("add", None, [])], InvalidValue),
+        ([("add", "members", [{"value": "x"}])], InvalidValue),
+        ([("add", "members", [{"display": "x"}])], InvalidValue),
+        ([("remove", 'members[display eq "x"]', None)], InvalidPath),
+        ([("remove", "members[value pr]", None)], InvalidPath),
+        ([("replace", f'members[value eq "{ONE}"]', {"value": str(TWO)})], InvalidPath),
+        ([("replace", "members.value", "x")], InvalidPath),
+        ([("replace", f'members[value eq "{ONE}"].value', "x")], InvalidPath),
+        ([("add", "owners", "x")], InvalidPath),
+        ([("add", None, {"a b": "x"})], InvalidPath),
+        ([("replace", "displayName", "Other")], ReadOnlyAttribute),
+        ([("replace", None, {"id": "2"})], ReadOnlyAttribute),
+        ([("remove", "displayName", None)], ReadOnlyAttribute),
+    ],
+)
+def test_operations_that_cannot_be_applied_are_refused(
+    operations: list[tuple[str, str | None, Any]], refusal: type[Exception]
+) -> None:
+    with pytest.raises(refusal):
+        changes(*operations)

@@ -1,0 +1,425 @@
+"""`gatehouse audit verify` names the first entry that does not fit, in the database and in an export."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.tokens import JwtTokenSigner, KeptKeys, RsaKeyRing
+from core.audit.chain import EXPORT_ENTRIES_MAX
+from entrypoints import equipment
+from entrypoints.operator.audit_verification import (
+    NOT_CHECKED,
+    REPORT_SECONDS,
+    AuditVerification,
+    NamedKeys,
+    PresentKeys,
+    Proof,
+)
+from entrypoints.refusals import CannotStart
+from tests.audit_chains import add_entry, seal_all
+from tests.world.team import Team
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from uuid import UUID
+
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
+    from entrypoints.operator.audit_verification import SignatureCheck
+    from tests.clock import SettableClock
+    from tests.processes import CommandsHere
+    from tests.world.builder import Builder
+    from tests.world.world import World
+
+    Transact = Callable[..., Any]
+
+ENTRIES = 5
+OK = "Verified 5 entries of 1 log: nothing was changed, removed or put in between."
+
+
+@pytest.fixture
+def acme(builder: Builder, clock: SettableClock, transact: Transact) -> UUID:
+    """An organization with a sealed log."""
+    organization_id = builder.organization()
+    for number in range(ENTRIES):
+        add_entry(builder.connection, organization_id, clock, n=number)
+    seal_all(transact)
+    return organization_id
+
+
+@pytest.fixture
+async def team(world: World, acme: UUID) -> Team:
+    """The organization with an admin."""
+    team = Team(world, acme, "acme")
+    team.add("admin", "admin")
+    return team
+
+
+async def in_database(
+    database: PostgresDatabase,
+    slug: str | None = None,
+    proof: Proof | None = None,
+    signatures: SignatureCheck | None = None,
+) -> list[str]:
+    """Verify the logs in the database, and return the summary."""
+    run = AuditVerification(io.StringIO(), proof, signatures)
+    await run.verify_database(database, slug)
+    return run.summary()
+
+
+async def in_file(content: bytes, proof: Proof | None = None, signatures: SignatureCheck | None = None) -> list[str]:
+    """Verify an export, and return the summary."""
+    run = AuditVerification(io.StringIO(), proof, signatures)
+    await run.verify_file(io.BytesIO(content))
+    return run.summary()
+
+
+async def export_of(team: Team) -> bytes:
+    return (await team.request("admin", "GET", "/audit-log/export")).content
+
+
+async def proof_of(team: Team) -> Proof:
+    return Proof.parse((await team.request("admin", "GET", "/audit-log/proof")).content, where="the answer")
+
+
+async def published_keys(team: Team) -> NamedKeys:
+    return NamedKeys(KeptKeys((await team.world.client.get("/.well-known/jwks.json")).content))
+
+
+def forged(proof: Proof) -> Proof:
+    """Return the same proof with another signature."""
+    header, payload, signature = proof.token.split(".")
+    return replace(proof, token=f"{header}.{payload}.{signature[::-1]}")
+
+
+class TestInTheDatabase:
+    """Verifying the tables."""
+
+    async def test_unchanged_logs_verify(
+        self, acme: UUID, builder: Builder, clock: SettableClock, transact: Transact, database: PostgresDatabase
+    ) -> None:
+        add_entry(builder.connection, builder.organization("bolt"), clock)
+        builder.organization("cord")
+        seal_all(transact)
+
+        assert await in_database(database, "acme") == [OK]
+        assert await in_database(database) == [
+            "Verified 6 entries of 3 logs: nothing was changed, removed or put in between."
+        ]
+
+    @pytest.mark.parametrize(
+        ("attack", "sentence"),
+        [
+            (
+                """
+                UPDATE audit_entries e SET position = -e.position WHERE position IN (2, 3);
+                UPDATE audit_entries e SET position = 5 + position WHERE position < 0;
+                """,
+                "Entry 2 (",
+            ),
+            ("DELETE FROM audit_entries WHERE position = 1", "Entry 1 was removed"),
+            ("DELETE FROM audit_entries WHERE position = 3", "Entry 3 was removed: entry 4 follows entry 2."),
+            ("DELETE FROM audit_entries WHERE position = 5", "Entry 5 was removed: the log had 5 entries."),
+            (
+                "DELETE FROM audit_entries WHERE position = 5; DELETE FROM audit_seals WHERE position = 5",
+                "Entry 5 was removed: the log had 5 entries.",
+            ),
+            ("DELETE FROM audit_seals WHERE position = 2", "Entry 2 was removed"),
+            ("DELETE FROM audit_entries", "Entry 1 was removed"),
+            ("DELETE FROM audit_chains", "Entry 1 ("),
+            (
+                """UPDATE audit_entries SET details = '{"n": 9}' WHERE position = 4""",
+                "was changed: the field details.n does not fit its digest.",
+            ),
+            (
+                """
+                UPDATE audit_entries SET details = '{}' WHERE position = 4;
+                UPDATE audit_seals SET digests = digests - 'details.n' WHERE position = 4
+                """,
+                "was changed: it does not fit its hash.",
+            ),
+            ("UPDATE audit_entries SET success = false WHERE position = 4", "Entry 4 ("),
+            (
+                """
+                UPDATE audit_entries SET position = -position WHERE position > 2;
+                UPDATE audit_entries SET position = 1 - position WHERE position < 0;
+                INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
+                                           created_at, position)
+                SELECT gen_random_uuid(), organization_id, 'user.joined', 'user', 'x', true, '{}', created_at, 3
+                FROM   audit_entries LIMIT 1
+                """,
+                "Entry 3 (",
+            ),
+            (
+                """
+                INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
+                                           created_at, position)
+                SELECT gen_random_uuid(), organization_id, 'user.joined', 'user', 'x', true, '{}', created_at, 0
+                FROM   audit_entries LIMIT 1
+                """,
+                "was put in: the chain does not contain it.",
+            ),
+        ],
+        ids=[
+            *("two swapped", "first removed", "one removed", "last removed", "last removed with its seal"),
+            *("seal removed", "all removed", "chain removed", "detail changed", "detail and digest removed"),
+            *("outcome changed", "put in between", "put in before"),
+        ],
+    )
+    async def test_an_attack_names_the_first_entry_that_does_not_fit(
+        self, acme: UUID, connection: Connection, database: PostgresDatabase, attack: str, sentence: str
+    ) -> None:
+        for statement in attack.split(";"):
+            if statement.strip():
+                connection.execute(statement.encode())
+
+        broken, conclusion = await in_database(database)
+
+        assert broken.startswith("acme: Entry ")
+        assert sentence in broken
+        assert "1 did not verify: see the runbook audit-log.md." in conclusion
+
+    async def test_a_broken_log_does_not_hide_another_one(
+        self, acme: UUID, builder: Builder, clock: SettableClock, transact: Transact, database: PostgresDatabase
+    ) -> None:
+        bolt = builder.organization("bolt")
+        add_entry(builder.connection, bolt, clock)
+        seal_all(transact)
+        builder.connection.execute("DELETE FROM audit_entries WHERE position = 1")
+
+        summary = await in_database(database)
+
+        assert [line.partition(":")[0] for line in summary[:2]] == ["acme", "bolt"]
+
+    async def test_an_organization_that_does_not_exist_is_refused(self, database: PostgresDatabase) -> None:
+        with pytest.raises(CannotStart, match="There is no organization nowhere"):
+            await in_database(database, "nowhere")
+
+    async def test_a_long_log_is_read_in_pages_and_its_progress_reported(
+        self, acme: UUID, builder: Builder, clock: SettableClock, transact: Transact, database: PostgresDatabase
+    ) -> None:
+        for number in range(EXPORT_ENTRIES_MAX):
+            add_entry(builder.connection, acme, clock, n=number)
+        seal_all(transact)
+        out, seconds = io.StringIO(), iter(range(0, 1000, int(REPORT_SECONDS)))
+
+        run = AuditVerification(out, seconds=lambda: float(next(seconds)))
+        await run.verify_database(database, None)
+
+        assert out.getvalue().splitlines() == [
+            "acme: 500 of 505; 500 entries checked, 100 per second",
+            "acme: 505 of 505; 505 entries checked, 50 per second",
+        ]
+        assert run.entries == EXPORT_ENTRIES_MAX + ENTRIES
+
+
+class TestInAnExport:
+    """Verifying a file."""
+
+    async def test_an_unchanged_export_verifies(self, team: Team) -> None:
+        assert await in_file(await export_of(team)) == [OK, NOT_CHECKED]
+
+    @pytest.mark.parametrize(
+        ("attack", "sentence"),
+        [
+            (lambda lines: lines.pop(), "The export ends after entry 4 without its proof, so it is incomplete."),
+            (lambda lines: lines.clear(), "The export ends after entry 0 without its proof, so it is incomplete."),
+            (lambda lines: lines.pop(4), "Entry 5 was removed"),
+            (lambda lines: lines.pop(1), "Entry 2 was removed"),
+            (lambda lines: lines.insert(2, lines.pop(1)), "Entry 2 was removed"),
+            (lambda lines: lines.insert(2, lines[1]), "was put in between, after entry 2"),
+            (lambda lines: lines.insert(2, b"[]\n"), "The line after entry 2 is no entry."),
+            (lambda lines: lines.insert(2, b"\xff\n"), "The line after entry 2 is no entry."),
+            (
+                lambda lines: lines.insert(1, lines.pop(1).replace(b"service.updated", b"service.deleted")),
+                "was changed: it does not fit its hash.",
+            ),
+        ],
+        ids=[
+            *("proof removed", "all removed", "last removed", "one removed", "two swapped", "copied", "other JSON"),
+            *("no JSON", "changed"),
+        ],
+    )
+    async def test_an_attack_names_the_first_entry_that_does_not_fit(
+        self, team: Team, attack: Callable[[list[bytes]], object], sentence: str
+    ) -> None:
+        lines = (await export_of(team)).splitlines(keepends=True)
+        attack(lines)
+
+        broken, *_ = await in_file(b"".join(lines))
+
+        assert sentence in broken
+
+    async def test_an_export_of_several_batches_verifies(
+        self, team: Team, builder: Builder, clock: SettableClock, transact: Transact
+    ) -> None:
+        for number in range(2 * EXPORT_ENTRIES_MAX):
+            add_entry(builder.connection, team.organization_id, clock, n=number)
+        seal_all(transact)
+
+        summary, _ = await in_file(await export_of(team))
+
+        assert summary.startswith("Verified 1,005 entries of 1 log")
+
+
+class TestAgainstAProof:
+    """Comparing a log with a proof that was kept."""
+
+    async def rewrite(self, team: Team, transact: Transact) -> None:
+        """Remove the last entry and compute everything anew."""
+        connection = team.world.connection
+        connection.execute("DELETE FROM audit_entries WHERE position = 5")
+        connection.execute("DELETE FROM audit_seals")
+        connection.execute("DELETE FROM audit_chains")
+        connection.execute("UPDATE audit_entries SET position = NULL")
+        seal_all(transact)
+
+    async def test_a_log_that_grew_since_verifies(
+        self, team: Team, clock: SettableClock, transact: Transact, database: PostgresDatabase
+    ) -> None:
+        proof = await proof_of(team)
+        add_entry(team.world.connection, team.organization_id, clock)
+        seal_all(transact)
+
+        assert "Verified 6 entries" in (await in_database(database, proof=proof))[0]
+        assert "Verified 6 entries" in (await in_file(await export_of(team), proof))[0]
+
+    async def test_a_log_that_was_rewritten_since_does_not_verify(
+        self, team: Team, transact: Transact, database: PostgresDatabase
+    ) -> None:
+        proof = await proof_of(team)
+        await self.rewrite(team, transact)
+        assert "Verified 4 entries" in (await in_database(database))[0]
+
+        assert "Entry 5 was removed" in (await in_database(database, proof=proof))[0]
+        assert "Entry 5 was removed" in (await in_file(await export_of(team), proof))[0]
+
+    async def test_the_proof_of_another_organization_is_refused(
+        self, team: Team, builder: Builder, database: PostgresDatabase
+    ) -> None:
+        other = Team(team.world, builder.organization("bolt"), "bolt")
+        other.add("boss", "owner")
+        answer = await other.request("boss", "GET", "/audit-log/proof")
+        proof = Proof.parse(answer.content, where="the answer")
+
+        with pytest.raises(CannotStart, match="of another organization"):
+            await in_database(database, "acme", proof=proof)
+        with pytest.raises(CannotStart, match="of another organization"):
+            await in_file(await export_of(team), proof)
+
+    async def test_a_proof_is_checked_by_its_signature(
+        self, team: Team, clock: SettableClock, database: PostgresDatabase
+    ) -> None:
+        signatures = PresentKeys(team.world.installation.tokens, clock())
+        proof = await proof_of(team)
+
+        assert await in_database(database, proof=proof, signatures=signatures) == [OK]
+        with pytest.raises(CannotStart, match="The signature of the proof is wrong: this installation did not"):
+            await in_database(database, proof=forged(proof), signatures=signatures)
+
+    async def test_a_proof_whose_key_is_gone_is_compared_all_the_same(
+        self, team: Team, clock: SettableClock, database: PostgresDatabase
+    ) -> None:
+        without_keys = JwtTokenSigner(RsaKeyRing(), issuer="http://localhost:8000", randomness=SystemRandomness())
+        proof = await proof_of(team)
+
+        summary = await in_database(database, proof=proof, signatures=PresentKeys(without_keys, clock()))
+
+        assert summary[0] == OK
+        assert summary[1].startswith("The key that signed the proof is no longer published")
+
+    @pytest.mark.parametrize("content", [b"", b"[]", b'{"head": 1}', b'{"head": "a.b.c"}', b'{"head": "a"}', b"\xff"])
+    def test_what_is_no_proof_is_refused(self, content: bytes) -> None:
+        with pytest.raises(CannotStart, match=r"proof\.json is no proof"):
+            Proof.parse(content, where="proof.json")
+
+
+def test_the_command_exits_with_0_for_logs_that_verify_and_with_1_for_others(
+    commands_here: CommandsHere, acme: UUID, connection: Connection
+) -> None:
+    verified = commands_here.run("audit", "verify", "acme")
+    connection.execute("DELETE FROM audit_entries WHERE position = 2")
+    broken = commands_here.run("audit", "verify")
+
+    assert (verified.returncode, verified.stdout) == (0, f"{OK}\n")
+    assert broken.returncode == 1
+    assert broken.stdout.startswith("acme: Entry 2 was removed: entry 3 follows entry 1.\n")
+
+
+async def test_an_export_is_checked_with_the_published_keys(team: Team) -> None:
+    content = await export_of(team)
+    proof = await proof_of(team)
+
+    assert await in_file(content, proof, await published_keys(team)) == [OK]
+    assert await in_file(content) == [OK, NOT_CHECKED]
+
+
+async def test_an_export_that_was_made_up_does_not_verify_with_the_published_keys(team: Team) -> None:
+    *lines, last = (await export_of(team)).splitlines()
+    end = forged(Proof.parse(last, where="the last line"))
+    content = b"\n".join([*lines, json.dumps({"head": end.token}).encode()])
+    others = NamedKeys(KeptKeys(b'{"keys": []}'))
+
+    for keys in (await published_keys(team), others):
+        broken, *_ = await in_file(content, signatures=keys)
+        assert broken == (
+            "The signature of the proof at the end of the export is wrong: none of the keys of --keys made it."
+        )
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b'{"keys": [{}]}', b'{"keys": [{"kid": "1", "kty": "EC"}]}', b'{"keys": 1}', b"\xff"]
+)
+def test_what_has_no_published_keys_is_refused(content: bytes) -> None:
+    with pytest.raises(CannotStart, match=r"jwks\.json has no published keys"):
+        equipment.kept_keys(content, where="jwks.json")
+
+
+async def test_the_command_checks_an_export_and_a_proof_with_kept_keys(
+    commands_here: CommandsHere, team: Team, tmp_path: Path
+) -> None:
+    export, proof, keys = (tmp_path / name for name in ("export.jsonl", "proof.json", "jwks.json"))
+    export.write_bytes(await export_of(team))
+    proof.write_bytes((await team.request("admin", "GET", "/audit-log/proof")).content)
+    keys.write_bytes((await team.world.client.get("/.well-known/jwks.json")).content)
+
+    verified = await trio.to_thread.run_sync(
+        commands_here.run, "audit", "verify", "--file", str(export), "--proof", str(proof), "--keys", str(keys)
+    )
+
+    assert (verified.returncode, verified.stdout) == (0, f"{OK}\n"), verified.stderr
+
+
+def test_the_command_reads_an_export_without_a_database(commands_here: CommandsHere, tmp_path: Path) -> None:
+    (tmp_path / "export.jsonl").write_bytes(b"")
+
+    broken = commands_here.run(
+        "audit", "verify", "--file", str(tmp_path / "export.jsonl"), DATABASE_URL="postgresql://x"
+    )
+    missing = commands_here.run("audit", "verify", "--file", "nothing.jsonl")
+
+    assert broken.returncode == 1
+    assert "The export ends after entry 0 without its proof, so it is incomplete.\n" in broken.stdout
+    assert (missing.returncode, missing.stderr) == (
+        1,
+        "gatehouse: nothing.jsonl cannot be read: No such file or directory.\n",
+    )
+
+
+def test_the_command_refuses_a_proof_that_another_installation_signed(
+    commands_here: CommandsHere, acme: UUID, tmp_path: Path
+) -> None:
+    (tmp_path / "proof.json").write_text(json.dumps({"head": "e30.e30.e30"}))
+
+    refused = commands_here.run("audit", "verify", "--proof", str(tmp_path / "proof.json"))
+
+    assert refused.returncode == 1
+    assert refused.stderr.endswith("is no proof. A proof is the answer of `GET …/audit-log/proof`.\n")

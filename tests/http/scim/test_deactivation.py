@@ -1,0 +1,192 @@
+"""Deactivating users, activating them again, and removing them (decisions 5.7 and 8.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.world.directory import Directory, assert_scim_refused, insert_directory
+from tests.world.world import assert_refused
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+
+ADA = "ada@example.com"
+OFF = {"op": "Replace", "path": "active", "value": "False"}
+ON = {"op": "replace", "value": {"active": True}}
+
+
+async def shared(directory: Directory) -> dict[str, Any]:
+    """Add the account of a person who has one already."""
+    directory.world.user(ADA)
+    return await directory.create()
+
+
+async def sign_in_here(directory: Directory) -> Answer:
+    return await directory.world.log_in(ADA, org_slug=directory.team.slug)
+
+
+class TestSharedAccount:
+    """A user whose account is not the organization's own."""
+
+    async def test_who_is_inactive_is_listed_and_has_no_access(self, directory: Directory) -> None:
+        user = await shared(directory)
+
+        answer = await directory.patch(user["id"], OFF)
+
+        assert (answer.status, answer.json["active"]) == (200, False)
+        assert await directory.found("active eq false") == [ADA]
+        assert_refused(await sign_in_here(directory), 403, "FORBIDDEN")
+        directory.world.service(directory.organization_id)
+        service = await directory.world.log_in(ADA, org_slug=directory.team.slug, service_slug="shop")
+        assert_refused(service, 403, "FORBIDDEN")
+        tokens = await directory.world.sign_in(ADA)
+        client, path = directory.world.client, directory.team.path
+        for method, below in (("GET", ""), ("GET", "/roles"), ("POST", "/select")):
+            refused = await client.request(method, path + below, token=tokens.access_token)
+            assert_refused(refused, 403, "FORBIDDEN")
+        assert (await client.get("/api/organizations", token=tokens.access_token)).json == []
+
+    async def test_the_sessions_of_the_organization_end_in_the_same_moment_and_others_stay(
+        self, directory: Directory
+    ) -> None:
+        user = await shared(directory)
+        world = directory.world
+        here = await world.sign_in(ADA, org_slug=directory.team.slug)
+        elsewhere = await world.sign_in(ADA)
+
+        await directory.patch(user["id"], OFF)
+
+        assert [(await world.list_sessions(tokens)).status for tokens in (here, elsewhere)] == [401, 200]
+        assert_refused(await world.refresh(here.refresh_token), 401, "UNAUTHORIZED")
+        assert [data["sessions"] for _, _, data in world.events("session.revoked")] == [1]
+
+    async def test_who_is_active_again_has_the_same_role_as_before(self, directory: Directory) -> None:
+        admin = str(directory.team.ids["admin"])
+        directory.team.add("second", "admin")
+        await directory.patch(admin, OFF)
+
+        answer = await directory.patch(admin, ON)
+
+        assert (answer.json["active"], directory.team.role_of("admin")) == (True, "admin")
+        assert (await directory.team.request("admin", "GET", "/roles")).status == 200
+        for action in ("user.deactivated", "user.reactivated"):
+            [(_, actor_id, target_id, details)] = directory.world.audit_entries(action)
+            assert (actor_id, target_id, set(details)) == (None, admin, {"scim_token_id"})
+            [(_, _, data)] = directory.world.events(action)
+            assert data["user_id"] == admin
+
+    async def test_a_suspended_member_may_leave(self, directory: Directory) -> None:
+        member = str(directory.team.ids["member"])
+        await directory.patch(member, OFF)
+
+        assert (await directory.team.request("member", "POST", "/leave")).status == 204
+        assert directory.team.role_of("member") is None
+
+    async def test_a_suspended_member_cannot_become_the_owner(self, directory: Directory) -> None:
+        await directory.patch(str(directory.team.ids["member"]), OFF)
+
+        body = {"new_owner_user_id": str(directory.team.ids["member"])}
+        answer = await directory.team.request("owner", "POST", "/transfer-ownership", body=body)
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+
+    async def test_the_open_invitations_of_a_suspended_member_are_withdrawn(self, directory: Directory) -> None:
+        directory.team.add("second", "admin")
+        body = {"email": "guest@example.com", "role": "member"}
+        assert (await directory.team.request("admin", "POST", "/invitations", body=body)).status == 200
+
+        await directory.patch(str(directory.team.ids["admin"]), OFF)
+
+        assert directory.world.value("SELECT status FROM invitations") == "cancelled"
+
+    async def test_a_removed_user_keeps_the_account(self, directory: Directory) -> None:
+        user = await shared(directory)
+        here = await directory.world.sign_in(ADA, org_slug=directory.team.slug)
+
+        answer = await directory.request("DELETE", f"/Users/{user['id']}")
+
+        assert (answer.status, answer.content) == (204, b"")
+        assert directory.world.has_user(ADA)
+        assert directory.team.role_of("ada") is None
+        assert (await directory.world.list_sessions(here)).status == 401
+        organization = directory.organization_id
+        assert directory.world.rows("SELECT FROM login_events WHERE organization_id = %s", organization) == []
+        [(_, _, _, details)] = directory.world.audit_entries("user.removed")
+        assert (details["deleted"], details["role"]) == (False, "member")
+
+
+class TestOwnAccount:
+    """A user whose account the organization made, and whose address is not proved."""
+
+    async def test_deactivating_deactivates_the_account_and_ends_all_sessions(self, directory: Directory) -> None:
+        user = await directory.create()
+        world = directory.world
+
+        await directory.patch(user["id"], OFF)
+
+        query = "SELECT deactivated_at IS NOT NULL FROM users WHERE id = %s"
+        assert world.value(query, user["id"]) is True
+        assert (await directory.patch(user["id"], ON)).json["active"] is True
+        assert world.value(query, user["id"]) is False
+
+    async def test_an_account_that_was_deactivated_otherwise_stays_so(self, directory: Directory) -> None:
+        user = await directory.create()
+        directory.world.connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (user["id"],))
+
+        answer = await directory.patch(user["id"], ON)
+
+        assert (answer.status, answer.json["active"]) == (200, False)
+
+    async def test_another_organization_does_not_see_the_account_as_inactive(self, directory: Directory) -> None:
+        user = await directory.create()
+        await directory.patch(user["id"], OFF)
+        globex = directory.world.team("globex")
+        other = insert_directory(globex, f"scim_live_globex_{'g' * 43}")
+
+        assert (await other.create())["active"] is True
+
+    async def test_a_removed_user_is_deleted_for_good(self, directory: Directory) -> None:
+        user = await directory.create()
+
+        answer = await directory.request("DELETE", f"/Users/{user['id']}")
+
+        assert (answer.status, answer.content) == (204, b"")
+        assert not directory.world.has_user(ADA)
+        for table in ("scim_profiles", "mails", "one_time_tokens"):
+            assert directory.world.rows(f"SELECT FROM {table}") == [], table
+        [(_, _, _, details)] = directory.world.audit_entries("user.removed")
+        assert details["deleted"] is True
+        assert_scim_refused(await directory.request("DELETE", f"/Users/{user['id']}"), 404)
+        assert (await directory.create())["id"] != user["id"]
+
+    async def test_a_user_who_was_removed_while_inactive_is_active_when_added_again(self, directory: Directory) -> None:
+        user = await directory.create()
+        await directory.patch(user["id"], OFF)
+        await directory.patch_group({"op": "remove", "path": f'members[value eq "{user["id"]}"]'})
+
+        again = await directory.create()
+
+        assert (again["id"], again["active"]) == (user["id"], True)
+        assert directory.world.value("SELECT deactivated_at FROM users WHERE id = %s", user["id"]) is None
+
+
+@pytest.mark.parametrize("who", ["owner", "admin"])
+async def test_the_owner_and_the_last_admin_are_neither_deactivated_nor_removed(directory: Directory, who: str) -> None:
+    user_id = str(directory.team.ids[who])
+
+    assert_scim_refused(await directory.patch(user_id, OFF), 403)
+    assert_scim_refused(await directory.request("DELETE", f"/Users/{user_id}"), 403)
+    assert_scim_refused(
+        await directory.request("PUT", f"/Users/{user_id}", {"userName": f"{who}@example.com", "active": False}), 403
+    )
+    assert directory.team.role_of(who) == who
+
+
+async def test_an_admin_beside_a_suspended_one_is_the_last(directory: Directory) -> None:
+    second = directory.team.add("second", "admin")
+    assert (await directory.patch(str(second), OFF)).status == 200
+
+    assert_scim_refused(await directory.patch(str(directory.team.ids["admin"]), OFF), 403)
+    assert (await directory.request("DELETE", f"/Users/{second}")).status == 204

@@ -1,0 +1,42 @@
+"""The requests that Okta and Microsoft publish get the answers that they expect, as far as the documents allow."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.http.scim.published_requests import MICROSOFT, OKTA, Request
+
+if TYPE_CHECKING:
+    from tests.world.directory import Directory
+
+GONE = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
+
+
+def at(value: Any, place: str) -> Any:
+    """Return what is at a place in an answer."""
+    for step in place.split("."):
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
+
+
+@pytest.mark.parametrize("requests", [OKTA, MICROSOFT], ids=["Okta", "Microsoft"])
+async def test_the_published_requests_are_answered_as_expected(directory: Directory, requests: list[Request]) -> None:
+    ids = {"{group}": str(directory.organization_id), "{other}": str(directory.team.ids["member"]), "{gone}": GONE}
+
+    def filled(text: str) -> str:
+        for name, value in ids.items():
+            text = text.replace(name, value)
+        return text
+
+    for request in requests:
+        body = json.loads(filled(json.dumps(request.body)))
+        answer = await directory.request(request.method, filled(request.path), body)
+
+        assert answer.status == request.status, f"{request.title}: {answer.text}"
+        if answer.status == 201:
+            ids["{user}"] = answer.json["id"]
+        held = {place: at(answer.json, place) for place in request.has}
+        assert held == json.loads(filled(json.dumps(request.has))), request.title

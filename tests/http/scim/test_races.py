@@ -1,0 +1,106 @@
+"""Changes of members at the same moment: nobody is lost, and no organization is left without an admin."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tests.concurrency import at_once, statuses_of
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.directory import Directory
+
+ADA = {"userName": "ada@example.com"}
+OFF = {"op": "replace", "path": "active", "value": False}
+
+
+def count_of(directory: Directory) -> int:
+    """Return the number of members, which the totals must agree with."""
+    world = directory.world
+    members = world.value("SELECT count(*) FROM memberships WHERE organization_id = %s", directory.organization_id)
+    total = world.value("SELECT members FROM membership_totals WHERE organization_id = %s", directory.organization_id)
+    assert members == total
+    return members
+
+
+async def test_of_two_creations_of_a_user_one_succeeds(directory: Directory) -> None:
+    answers = await at_once(*[partial(directory.request, "POST", "/Users", ADA)] * 4)
+
+    assert statuses_of(answers) == [201, 409, 409, 409]
+    assert count_of(directory) == 4
+
+
+async def test_the_last_seat_is_taken_once(directory: Directory) -> None:
+    directory.world.connection.execute("UPDATE organizations SET max_users = 4")
+    sends = [partial(directory.request, "POST", "/Users", {"userName": f"{name}@example.com"}) for name in "abc"]
+
+    answers = await at_once(*sends)
+
+    assert statuses_of(answers) == [201, 400, 400]
+    assert count_of(directory) == 4
+
+
+async def test_of_two_admins_who_are_deactivated_one_stays(directory: Directory) -> None:
+    ids = [str(directory.team.ids["admin"]), str(directory.team.add("second", "admin"))]
+
+    answers = await at_once(*[partial(directory.patch, user_id, OFF) for user_id in ids])
+
+    assert statuses_of(answers) == [200, 403]
+    active = "SELECT count(*) FROM memberships WHERE role = 'admin' AND suspended_at IS NULL"
+    assert directory.world.value(active) == 1
+
+
+async def test_of_two_admins_who_are_removed_in_different_ways_one_stays(directory: Directory) -> None:
+    first, second = directory.team.ids["admin"], directory.team.add("second", "admin")
+
+    answers = await at_once(
+        partial(directory.request, "DELETE", f"/Users/{first}"),
+        partial(directory.patch_group, {"op": "remove", "path": f'members[value eq "{second}"]'}),
+        partial(directory.put_group),
+    )
+
+    assert set(statuses_of(answers)) <= {200, 204, 403, 404}
+    assert directory.world.value("SELECT count(*) FROM memberships WHERE role = 'admin'") == 1
+    count_of(directory)
+
+
+async def test_a_replacement_of_the_members_and_other_changes_come_one_after_the_other(directory: Directory) -> None:
+    member = directory.team.ids["member"]
+    leaving = await directory.team.token("member")
+
+    async def leave() -> Answer:
+        return await directory.world.client.post(f"{directory.team.path}/leave", token=leaving)
+
+    answers = await at_once(
+        partial(directory.put_group, member),
+        leave,
+        partial(directory.request, "POST", "/Users", ADA),
+        partial(directory.patch, str(member), OFF),
+    )
+
+    assert all(answer.status in {200, 201, 204, 400, 403, 404} for answer in answers), [one.text for one in answers]
+    # Whoever was added after the replacement is there, and whoever before it is not.
+    assert count_of(directory) in {2, 3, 4}
+    events = directory.world.value("SELECT count(*) FROM events WHERE type IN ('user.joined', 'user.removed')")
+    entries = directory.world.value(
+        "SELECT count(*) FROM audit_entries WHERE action IN ('user.joined', 'user.removed')"
+    )
+    assert events == entries
+
+
+async def test_a_sign_in_and_a_deactivation_leave_no_session(directory: Directory) -> None:
+    directory.world.user("ada@example.com")
+    user = (await directory.request("POST", "/Users", ADA)).json
+
+    async def sign_in() -> Answer:
+        return await directory.world.log_in("ada@example.com", org_slug=directory.team.slug)
+
+    answers = await at_once(sign_in, partial(directory.patch, user["id"], OFF), sign_in)
+
+    assert all(answer.status in {200, 403} for answer in answers)
+    # A session that began just before the deactivation has ended; one just after it has no access.
+    tokens = [answer.json["access_token"] for answer in answers if "access_token" in (answer.json or {})]
+    path = f"{directory.team.path}/roles"
+    statuses = [(await directory.world.client.get(path, token=token)).status for token in tokens]
+    assert set(statuses) <= {401, 403}

@@ -1,0 +1,126 @@
+"""An Apache with mod_auth_mellon, a service provider that is a program of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from tests.service_provider import KeyPair
+
+MODULES = Path("/usr/lib/apache2/modules")
+APACHE = shutil.which("apache2", path=f"{os.environ['PATH']}:/usr/sbin")
+IS_INSTALLED = APACHE is not None and (MODULES / "mod_auth_mellon.so").exists()
+SECONDS_MAX = 20.0
+
+_CONFIGURATION = """
+ServerRoot {folder}
+ServerName 127.0.0.1
+Listen 127.0.0.1:{port}
+PidFile {folder}/pid
+ErrorLog {folder}/errors
+Mutex file:{folder}
+{user}
+LoadModule mpm_event_module {modules}/mod_mpm_event.so
+LoadModule authn_core_module {modules}/mod_authn_core.so
+LoadModule authz_core_module {modules}/mod_authz_core.so
+LoadModule authz_user_module {modules}/mod_authz_user.so
+LoadModule dir_module {modules}/mod_dir.so
+LoadModule headers_module {modules}/mod_headers.so
+LoadModule auth_mellon_module {modules}/mod_auth_mellon.so
+DocumentRoot {folder}/pages
+StartServers 1
+<Location />
+  MellonEnable info
+  MellonEndpointPath /mellon
+  MellonSPentityId http://127.0.0.1:{port}/mellon/metadata
+  MellonSPPrivateKeyFile {folder}/key
+  MellonSPCertFile {folder}/certificate
+  MellonIdPMetadataFile {folder}/metadata
+  MellonSignatureMethod rsa-sha256
+  Header set X-Name-Id "%{{MELLON_NAME_ID}}e"
+  Header set X-Mail "%{{MELLON_mail}}e"
+</Location>
+<Location /secret>
+  AuthType Mellon
+  MellonEnable auth
+  Require valid-user
+</Location>
+"""
+
+
+@dataclass(frozen=True)
+class Mellon:
+    """A running Apache, whose pages below `/secret/` ask for a sign-in."""
+
+    url: str
+    folder: Path
+
+    @property
+    def errors(self) -> str:
+        """What it has logged."""
+        return (self.folder / "errors").read_text()
+
+
+@contextmanager
+def mellon(*, metadata: str, key: KeyPair) -> Generator[Mellon]:
+    """Run an Apache for an identity provider with these metadata, until the block ends."""
+    if not IS_INSTALLED or APACHE is None:
+        pytest.skip("no mod_auth_mellon; apt-get install apache2 libapache2-mod-auth-mellon")
+    # Not below the folders of the test, which only its own user may open.
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _running(APACHE, Path(folder), metadata, key)
+
+
+def _running(apache: str, folder: Path, metadata: str, key: KeyPair) -> Generator[Mellon]:
+    port = _free_port()
+    pages = folder / "pages" / "secret"
+    pages.mkdir(parents=True)
+    (pages / "index.html").write_text("a secret")
+    (folder / "key").write_text(key.private_pem)
+    (folder / "certificate").write_text(key.certificate_pem)
+    (folder / "metadata").write_text(metadata)
+    user = "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
+    configuration = _CONFIGURATION.format(folder=folder, port=port, modules=MODULES, user=user)
+    (folder / "configuration").write_text(configuration)
+    # Its workers are another user when it is started by root.
+    for one in (folder, *folder.rglob("*")):
+        one.chmod(0o755 if one.is_dir() else 0o644)
+    command = [apache, "-d", str(folder), "-f", str(folder / "configuration"), "-D", "FOREGROUND"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        try:
+            _wait_until_it_listens(process, port)
+            yield Mellon(f"http://127.0.0.1:{port}", folder)
+        finally:
+            process.terminate()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
+    deadline = time.monotonic() + SECONDS_MAX
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
+        except OSError:
+            assert process.poll() is None, "Apache has stopped"
+            assert time.monotonic() < deadline, "Apache does not listen"
+            time.sleep(0.05)
+        else:
+            return

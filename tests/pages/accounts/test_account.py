@@ -1,0 +1,239 @@
+"""The pages of one's own account: the overview, the address, the password, and what all of them have in common."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.world.builder import EMAIL, PASSWORD
+
+if TYPE_CHECKING:
+    from tests.clock import SettableClock
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+ELEVEN_MINUTES = timedelta(minutes=11)
+NEW = "another good password"
+# Pages that show a form, so that the sign-in is asked for before anything is typed.
+ASKING = ["/app/account/email", "/app/account/closing", "/app/account/passkeys/new"]
+# Buttons that matter, with the page to which the sign-in leads back.
+BUTTONS = [
+    ("/app/account/email/drop", "/app/account/email"),
+    ("/app/account/second-factor/setup", "/app/account/second-factor"),
+    ("/app/account/second-factor/enable", "/app/account/second-factor"),
+    ("/app/account/second-factor/disable", "/app/account/second-factor"),
+    ("/app/account/second-factor/backup-codes", "/app/account/second-factor"),
+    ("/app/account/passkeys/new", "/app/account/passkeys/new"),
+    ("/app/account/passkeys/0191d3c1-0000-7000-8000-00000000000f/rename", "/app/account/passkeys"),
+    ("/app/account/passkeys/0191d3c1-0000-7000-8000-00000000000f/remove", "/app/account/passkeys"),
+    ("/app/account/data/download", "/app/account/data"),
+    ("/app/account/closing", "/app/account/closing"),
+]
+
+
+@pytest.fixture
+async def ada(world: World, visitor: Visitor) -> Visitor:
+    """A browser in which Ada has just signed in."""
+    world.user()
+    await visitor.sign_in()
+    return visitor
+
+
+async def token_of_forms(visitor: Visitor) -> str:
+    """Return the token that the forms of this browser carry."""
+    page = await visitor.open("/app/account")
+    match = re.search(r'name="form_token" value="([^"]+)"', page.text)
+    assert match is not None
+    return match[1]
+
+
+class TestEveryPage:
+    """The frame of the pages, and signing in again."""
+
+    async def test_the_overview_names_the_account_and_the_state_of_its_sections(self, ada: Visitor) -> None:
+        page = await ada.open("/app/account")
+
+        assert EMAIL in page.text
+        assert "A code of an app, beside your password." in page.text
+        assert '<span class="badge warning">Off</span>' in page.text
+
+    @pytest.mark.parametrize("path", ASKING)
+    async def test_a_page_for_a_change_that_matters_asks_for_a_recent_sign_in(
+        self, ada: Visitor, clock: SettableClock, path: str
+    ) -> None:
+        clock.advance(ELEVEN_MINUTES)
+
+        asked = await ada.send("GET", path)
+        again = await ada.open(path)
+        page = await ada.submit(again, "/app/sign-in-again", password=PASSWORD)
+
+        assert asked.headers["Location"].startswith("/app/sign-in-again?")
+        assert page.status == 200
+        assert 'aria-current="page"' in page.text
+
+    @pytest.mark.parametrize(("action", "page"), BUTTONS)
+    async def test_a_button_that_matters_asks_for_a_recent_sign_in_and_leads_back(
+        self, ada: Visitor, clock: SettableClock, action: str, page: str
+    ) -> None:
+        token = await token_of_forms(ada)
+        clock.advance(ELEVEN_MINUTES)
+
+        answer = await ada.post(action, {"form_token": token}, is_followed=False)
+
+        assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in-again")
+        assert answer.headers["Location"].endswith(f"return_to={page.replace('/', '%2F')}")
+
+    async def test_looking_needs_no_recent_sign_in(self, ada: Visitor, clock: SettableClock) -> None:
+        clock.advance(timedelta(hours=2))
+
+        for section in ("", "/password", "/second-factor", "/passkeys", "/devices", "/sessions", "/organizations"):
+            page = await ada.send("GET", f"/app/account{section}")
+            assert page.status == 200, section
+
+    async def test_a_word_in_the_address_that_names_no_outcome_is_ignored(self, ada: Visitor) -> None:
+        page = await ada.open("/app/account/password?done=%3Cscript%3E")
+
+        assert page.status == 200
+        assert 'role="status"' not in page.text
+        assert "script" not in page.text
+
+    async def test_the_pages_are_in_the_language_of_the_browser(self, ada: Visitor) -> None:
+        page = await ada.send("GET", "/app/account/sessions", headers={"Accept-Language": "de"})
+
+        assert "Ihre Sitzungen" in page.text
+        assert '<html lang="de"' in page.text
+
+
+class TestAddress:
+    """Asking for another address."""
+
+    async def test_a_link_is_mailed_to_the_new_address_and_nothing_changes_until_it_is_opened(
+        self, world: World, ada: Visitor
+    ) -> None:
+        page = await ada.submit(await ada.open("/app/account/email"), "/app/account/email", email="ada@new.example")
+
+        assert "We have sent a mail to the new address." in page.text
+        assert "<strong>ada@new.example</strong>" in page.text
+        assert [mail.to for mail in await world.mails()] == ["ada@new.example", EMAIL]
+        assert world.value("SELECT email FROM users") == EMAIL
+
+    async def test_a_change_that_waits_can_be_dropped(self, world: World, ada: Visitor) -> None:
+        asked = await ada.submit(await ada.open("/app/account/email"), "/app/account/email", email="ada@new.example")
+        page = await ada.submit(asked, "/app/account/email/drop")
+
+        assert "The change of address is dropped." in page.text
+        assert "ada@new.example" not in page.text
+
+    @pytest.mark.parametrize("typed", ["no address", "bob@example.com"])
+    async def test_a_refused_address_stays_in_the_field_with_the_reason(
+        self, world: World, ada: Visitor, typed: str
+    ) -> None:
+        world.user("bob@example.com")
+
+        page = await ada.submit(await ada.open("/app/account/email"), "/app/account/email", email=typed)
+
+        assert page.status in {400, 409}
+        assert f'value="{typed}"' in page.text
+        assert 'aria-invalid="true"' in page.text
+        assert "email:" not in page.text
+
+
+class TestPassword:
+    """Setting and changing the password."""
+
+    async def test_a_new_password_ends_the_other_sessions_and_keeps_this_one(self, world: World, ada: Visitor) -> None:
+        other = await world.sign_in()
+
+        page = await ada.submit(
+            await ada.open("/app/account/password"),
+            "/app/account/password",
+            current_password=PASSWORD,
+            new_password=NEW,
+            repeated=NEW,
+        )
+
+        assert "Your new password is saved" in page.text
+        assert (await world.list_sessions(other)).status == 401
+        assert (await world.log_in(EMAIL, NEW)).status == 200
+
+    @pytest.mark.parametrize(
+        ("current", "new", "repeated", "told"),
+        [
+            ("wrong password", NEW, NEW, "Your current password is wrong."),
+            (PASSWORD, "short", "short", "A password has at least 8 characters."),
+            (PASSWORD, NEW, "something else", "The passwords do not match."),
+        ],
+    )
+    async def test_a_refused_password_is_explained_at_its_field(
+        self, world: World, ada: Visitor, current: str, new: str, repeated: str, told: str
+    ) -> None:
+        page = await ada.submit(
+            await ada.open("/app/account/password"),
+            "/app/account/password",
+            current_password=current,
+            new_password=new,
+            repeated=repeated,
+        )
+
+        assert page.status in {400, 401}
+        assert page.text.count(told) == 1
+        assert page.text.count('aria-invalid="true"') == 1
+        assert not any(password in page.text for password in (current, new, repeated))
+        assert (await world.log_in()).status == 200
+
+    async def test_guessing_the_current_password_is_limited_like_signing_in(self, world: World, ada: Visitor) -> None:
+        page = await ada.open("/app/account/password")
+        wrong = {"current_password": "wrong password", "new_password": NEW, "repeated": NEW}
+
+        await ada.submit(page, "/app/account/password", wrong)
+
+        assert world.value("SELECT count(*) FROM sign_in_failures") == 1
+
+    async def test_an_account_without_password_sets_one_after_a_recent_sign_in(
+        self, world: World, ada: Visitor, clock: SettableClock
+    ) -> None:
+        world.remove_password()
+        form = await ada.open("/app/account/password")
+
+        clock.advance(ELEVEN_MINUTES)
+        late = await ada.submit(form, "/app/account/password", new_password=NEW, repeated=NEW, is_followed=False)
+        clock.advance(-ELEVEN_MINUTES)
+        page = await ada.submit(form, "/app/account/password", new_password=NEW, repeated=NEW)
+
+        assert "Current password" not in form.text
+        assert late.headers["Location"].startswith("/app/sign-in-again")
+        assert "Your new password is saved" in page.text
+        assert (await world.log_in(EMAIL, NEW)).status == 200
+
+
+class TestClosing:
+    """Closing the account on the page."""
+
+    async def test_the_browser_is_signed_out_and_told_until_when_it_can_come_back(
+        self, world: World, ada: Visitor
+    ) -> None:
+        page = await ada.submit(await ada.open("/app/account/closing"), "/app/account/closing")
+
+        assert "sign in until 2026-02-17 04:05 UTC" in page.text
+        assert not ada.has_session
+        assert world.value("SELECT closed_at IS NOT NULL FROM users")
+
+    async def test_signing_in_on_the_page_opens_it_again(self, world: World, ada: Visitor) -> None:
+        await ada.submit(await ada.open("/app/account/closing"), "/app/account/closing")
+
+        page = await ada.sign_in(path="/app/account")
+
+        assert EMAIL in page.text
+        assert world.value("SELECT closed_at IS NULL FROM users")
+
+    async def test_a_member_of_an_organization_is_told_to_leave_first(self, world: World, ada: Visitor) -> None:
+        world.member(world.organization(), world.value("SELECT id FROM users"))
+
+        page = await ada.submit(await ada.open("/app/account/closing"), "/app/account/closing")
+
+        assert page.status == 403
+        assert "Leave your organizations first" in page.text
+        assert ada.has_session

@@ -1,0 +1,193 @@
+"""Who gets an assertion, and that nothing crosses over between services and tenants (decisions 9.5 and 10.7)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.service_provider import forms_of, posted_form
+
+if TYPE_CHECKING:
+    from tests.clock import SettableClock
+    from tests.world.saml import SamlService, SamlWorld
+    from tests.world.team import Team
+    from tests.world.visitor import Visitor
+
+
+@pytest.fixture
+async def browser(team: Team, visitor: Visitor) -> Visitor:
+    """The browser of a member of the team who is signed in."""
+    assert team.ids
+    await visitor.sign_in("member@example.com")
+    return visitor
+
+
+class TestAccess:
+    """Who gets an assertion (decisions 9.5 and 10.7)."""
+
+    async def denied(self, browser: Visitor, service: SamlService) -> str:
+        """Return the page of a refused user, after checking what the service provider gets."""
+        page = await browser.open(service.sso(relay_state="r"))
+        assert page.status == 403, page.text
+        form = posted_form(page.text)
+        assert (form.action, form.fields["RelayState"]) == (service.sp.acs_url, "r")
+        assert form.statuses == ["Responder", "RequestDenied"]
+        assert form.texts("//saml:Assertion/@ID") == []
+        assert "submit()" not in page.text
+        return page.text
+
+    async def test_a_stranger_reads_whom_to_ask(self, visitor: Visitor, saml_shop: SamlService) -> None:
+        saml_shop.world.user("stranger@example.com")
+        await visitor.sign_in("stranger@example.com")
+
+        text = await self.denied(visitor, saml_shop)
+
+        assert "Ask an administrator of Acme" in text or "Ask an administrator of acme" in text
+        assert saml_shop.world.rows("SELECT user_id FROM service_users") == []
+        assert saml_shop.world.rows("SELECT id FROM sessions WHERE provider = 'saml'") == []
+
+    @pytest.mark.parametrize("by", ["link", "creation"])
+    async def test_linked_end_users_and_users_of_the_organization_get_one(
+        self, visitor: Visitor, saml_shop: SamlService, by: str
+    ) -> None:
+        user_id = saml_shop.world.user("stranger@example.com")
+        if by == "link":
+            await saml_shop.world.sign_in("stranger@example.com", org_slug="acme", service_slug="shop")
+        else:
+            saml_shop.world.rows(
+                "UPDATE users SET created_by_organization_id = %s WHERE id = %s RETURNING id",
+                saml_shop.organization_id,
+                user_id,
+            )
+        await visitor.sign_in("stranger@example.com")
+
+        assert (await saml_shop.signed_in(visitor)).statuses == ["Success"]
+
+    async def test_a_user_of_another_service_is_a_stranger(
+        self, visitor: Visitor, saml_shop: SamlService, saml: SamlWorld
+    ) -> None:
+        await saml.service(saml_shop.organization_id, "acme", "blog")
+        saml_shop.world.user("stranger@example.com")
+        await saml_shop.world.sign_in("stranger@example.com", org_slug="acme", service_slug="blog")
+        await visitor.sign_in("stranger@example.com")
+
+        await self.denied(visitor, saml_shop)
+
+    async def test_with_an_open_service_a_stranger_agrees_first(
+        self, visitor: Visitor, saml: SamlWorld, team: Team, clock: SettableClock
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", members_only=False, attribute_mapping={"email": "m"})
+        team.world.user("stranger@example.com")
+        await visitor.sign_in("stranger@example.com")
+        clock.now += timedelta(minutes=1)
+
+        page = await visitor.open(service.sso(relay_state="r"))
+        assert "Shop of acme" in page.text
+        assert "your email address" in page.text
+        assert team.world.rows("SELECT user_id FROM service_users") == []
+        answered = await visitor.submit(page, f"{service.path}/authenticate")
+
+        form = posted_form(answered.text)
+        assert (form.statuses, form.fields["RelayState"]) == (["Success"], "r")
+        assert len(team.world.rows("SELECT user_id FROM service_users")) == 1
+        assert (await service.signed_in(visitor)).statuses == ["Success"]
+
+    async def test_signing_in_for_the_service_is_agreement(self, visitor: Visitor, saml: SamlWorld, team: Team) -> None:
+        service = await saml.service(team.organization_id, "acme", members_only=False)
+        team.world.user("stranger@example.com")
+
+        page = await visitor.sign_in("stranger@example.com", path=service.sso())
+
+        assert posted_form(page.text).statuses == ["Success"]
+
+    async def test_a_passive_request_of_a_stranger_is_not_answered(
+        self, visitor: Visitor, saml: SamlWorld, team: Team, clock: SettableClock
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", members_only=False)
+        team.world.user("stranger@example.com")
+        await visitor.sign_in("stranger@example.com")
+        clock.now += timedelta(minutes=1)
+
+        form = await service.signed_in(visitor, service.sp.authn_request(IsPassive="true"))
+
+        assert form.statuses == ["Responder", "NoPassive"]
+
+    async def test_a_member_without_the_required_second_factor_reads_what_to_do(
+        self, browser: Visitor, saml_shop: SamlService
+    ) -> None:
+        saml_shop.world.connection.execute("UPDATE organizations SET mfa_required = true")
+
+        assert "multi-factor" in await self.denied(browser, saml_shop)
+
+    async def test_an_end_user_needs_no_second_factor(self, visitor: Visitor, saml_shop: SamlService) -> None:
+        saml_shop.world.connection.execute("UPDATE organizations SET mfa_required = true")
+        saml_shop.world.user("stranger@example.com")
+        await saml_shop.world.sign_in("stranger@example.com", org_slug="acme", service_slug="shop")
+        await visitor.sign_in("stranger@example.com")
+
+        assert (await saml_shop.signed_in(visitor)).statuses == ["Success"]
+
+    async def test_an_address_that_is_no_longer_proved_is_refused(
+        self, browser: Visitor, saml_shop: SamlService
+    ) -> None:
+        saml_shop.world.connection.execute("UPDATE users SET email_verified_at = NULL")
+
+        answer = await browser.send("GET", saml_shop.sso())
+
+        assert (answer.status, forms_of(answer.text)) == (401, [])
+
+    async def test_a_deactivated_user_is_signed_out(self, browser: Visitor, saml_shop: SamlService) -> None:
+        saml_shop.world.connection.execute("UPDATE users SET deactivated_at = now()")
+
+        answer = await browser.send("GET", saml_shop.sso())
+
+        assert (answer.status, "authenticate" in answer.headers["Location"]) == (303, True)
+
+
+class TestTenants:
+    """Two tenants and two services: nothing crosses over."""
+
+    async def test_a_session_at_one_service_says_nothing_about_another(
+        self, browser: Visitor, saml_shop: SamlService, saml: SamlWorld
+    ) -> None:
+        globex = saml_shop.world.organization("globex")
+        other = await saml.service(globex, "globex")
+        await saml_shop.signed_in(browser)
+
+        page = await browser.open(other.sso())
+
+        assert (page.status, posted_form(page.text).action) == (403, other.sp.acs_url)
+
+    async def test_a_request_of_one_service_is_refused_at_another(
+        self, browser: Visitor, saml_shop: SamlService, saml: SamlWorld
+    ) -> None:
+        blog = await saml.service(saml_shop.organization_id, "acme", "blog")
+        query = saml_shop.sp.query(saml_shop.sp.authn_request(Destination=f"{blog.sp.idp}/sso"))
+
+        answer = await browser.send("GET", f"{blog.path}/sso?{query}")
+
+        assert answer.status == 400
+        assert forms_of(answer.text) == []
+
+    async def test_a_state_of_one_service_is_unknown_at_another(
+        self, browser: Visitor, saml_shop: SamlService, saml: SamlWorld
+    ) -> None:
+        blog = await saml.service(saml_shop.organization_id, "acme", "blog")
+        posted = await saml_shop.post(browser, "sso", saml_shop.sp.authn_request())
+
+        for page in ("sso", "authenticate"):
+            state = posted.headers["Location"].partition("?")[2]
+            assert (await browser.open(f"{blog.path}/{page}?{state}")).status == 400
+
+    async def test_an_organization_that_is_not_active_answers_nothing(
+        self, browser: Visitor, saml_shop: SamlService
+    ) -> None:
+        posted = await saml_shop.post(browser, "sso", saml_shop.sp.authn_request())
+        saml_shop.world.connection.execute("UPDATE organizations SET status = 'suspended'")
+
+        answers = [await browser.open(address) for address in (saml_shop.sso(), posted.headers["Location"])]
+
+        assert [one.status for one in answers] == [403, 403]
+        assert [forms_of(one.text) for one in answers] == [[], []]

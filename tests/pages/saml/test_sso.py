@@ -1,0 +1,266 @@
+"""Single sign-on: requests of service providers, and the answers to them (operations 4.3, decisions 9)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.saml.judgement import MFA_CONTEXT, PASSWORD_CONTEXT
+from core.saml.messages import NameIdFormat
+from tests.service_provider import is_signed, posted_form
+from tests.world.builder import PASSWORD
+from tests.world.visitor import Visitor
+
+if TYPE_CHECKING:
+    from tests.clock import SettableClock
+    from tests.world.saml import SamlService, SamlWorld
+    from tests.world.team import Team
+
+ASSERTION = "/samlp:Response/saml:Assertion"
+
+
+@pytest.fixture
+async def browser(team: Team, visitor: Visitor) -> Visitor:
+    """The browser of a member of the team who is signed in."""
+    assert team.ids
+    await visitor.sign_in("member@example.com")
+    return visitor
+
+
+class TestSignedIn:
+    """A browser that is signed in to Gatehouse."""
+
+    async def test_a_request_by_redirect_is_answered_at_once(self, browser: Visitor, saml_shop: SamlService) -> None:
+        request = saml_shop.sp.authn_request(ID="_the-request")
+
+        page = await browser.open(saml_shop.sso(request, relay_state="back to here"))
+
+        form = posted_form(page.text)
+        assert (form.action, form.fields["RelayState"]) == (saml_shop.sp.acs_url, "back to here")
+        assert form.statuses == ["Success"]
+        assert form.texts("@InResponseTo") == ["_the-request"]
+        assert form.texts(f"{ASSERTION}/saml:Subject/saml:NameID/text()") == ["member@example.com"]
+        assert form.texts(f"{ASSERTION}//saml:Audience/text()") == [saml_shop.sp.entity_id]
+        assert form.texts(f"{ASSERTION}//saml:Attribute/@Name") == ["email", "id"]
+        assert is_signed(form.root, saml_shop.key.certificate_pem)
+        assert is_signed(form.root.find("saml:Assertion", form.root.nsmap), saml_shop.key.certificate_pem)
+
+    async def test_a_posted_request_is_answered_after_a_redirect_that_brings_the_cookies(
+        self, browser: Visitor, saml_shop: SamlService
+    ) -> None:
+        posted = await saml_shop.post(browser, "sso", saml_shop.sp.authn_request(ID="_posted"), relay_state="r")
+        assert posted.status == 303
+
+        form = posted_form((await browser.open(posted.headers["Location"])).text)
+
+        assert (form.texts("@InResponseTo"), form.fields["RelayState"]) == (["_posted"], "r")
+
+    async def test_the_page_runs_only_its_own_script_and_names_only_its_origin(
+        self, browser: Visitor, saml_shop: SamlService
+    ) -> None:
+        page = await browser.open(saml_shop.sso())
+
+        policy = page.headers["Content-Security-Policy"]
+        assert "script-src 'sha256-" in policy
+        assert "unsafe" not in policy
+        assert page.headers["Referrer-Policy"] == "strict-origin"
+        assert page.headers["Cache-Control"] == "no-store"
+        assert "<button" in page.text
+
+    async def test_the_service_provider_has_a_session_of_its_own(
+        self, browser: Visitor, saml_shop: SamlService, team: Team
+    ) -> None:
+        form = await saml_shop.signed_in(browser)
+
+        [index] = form.texts("//saml:AuthnStatement/@SessionIndex")
+        [(provider, service_id, has_parent)] = saml_shop.world.rows(
+            "SELECT provider, service_id, parent_id IS NOT NULL FROM sessions WHERE id = %s", index
+        )
+        assert (provider, service_id, has_parent) == ("saml", saml_shop.service_id, True)
+        events = saml_shop.world.events("user.login.success")
+        [data] = [data for _, _, data in events if data["provider"] == "saml"]
+        assert data["service_id"] == str(saml_shop.service_id)
+        assert team.ids["member"] in [row[0] for row in saml_shop.world.rows("SELECT user_id FROM service_users")]
+
+    async def test_a_second_sign_in_replaces_the_session_of_the_first(
+        self, browser: Visitor, saml_shop: SamlService
+    ) -> None:
+        for _ in range(3):
+            await saml_shop.signed_in(browser)
+
+        live = saml_shop.world.rows("SELECT id FROM sessions WHERE provider = 'saml' AND revoked_at IS NULL")
+        assert len(live) == 1
+
+    @pytest.mark.parametrize("name_format", [NameIdFormat.PERSISTENT, NameIdFormat.TRANSIENT])
+    async def test_a_name_is_stable_for_one_service_or_fresh_each_time(
+        self, browser: Visitor, saml: SamlWorld, team: Team, name_format: NameIdFormat
+    ) -> None:
+        shop = await saml.service(team.organization_id, "acme", name_id_format=name_format)
+        blog = await saml.service(team.organization_id, "acme", "blog", name_id_format=name_format)
+
+        names = [(await service.signed_in(browser)).texts("//saml:NameID/text()")[0] for service in (shop, shop, blog)]
+
+        assert (names[0] == names[1]) is (name_format is NameIdFormat.PERSISTENT)
+        assert names[0] != names[2]
+        assert "member" not in " ".join(names)
+
+    async def test_attributes_are_mapped(self, browser: Visitor, saml: SamlWorld, team: Team) -> None:
+        mapping = {"email": "mail", "id": "uid", "role": "r", "groups": "g", "name": "n"}
+        service = await saml.service(team.organization_id, "acme", attribute_mapping=mapping)
+
+        form = await service.signed_in(browser)
+
+        values = dict(
+            zip(form.texts("//saml:Attribute/@Name"), form.texts("//saml:AttributeValue/text()"), strict=True)
+        )
+        assert values == {
+            "mail": "member@example.com",
+            "uid": str(team.ids["member"]),
+            "r": "member",
+            "g": "member",
+            "n": "Member",
+        }
+
+
+class TestSignedOut:
+    """A browser that is not signed in."""
+
+    async def test_the_user_signs_in_and_the_request_is_answered(
+        self, visitor: Visitor, saml_shop: SamlService
+    ) -> None:
+        first = await visitor.send("GET", saml_shop.sso(relay_state="r"))
+        assert first.status == 303
+        assert first.headers["Location"].startswith(f"{saml_shop.path}/authenticate?saml_state=")
+
+        asked = await visitor.open(first.headers["Location"])
+        assert "Shop of acme" in asked.text
+        methods = await visitor.submit(asked, "/app/sign-in", email="member@example.com")
+        page = await visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
+
+        form = posted_form(page.text)
+        assert (form.action, form.fields["RelayState"], form.statuses) == (saml_shop.sp.acs_url, "r", ["Success"])
+
+    async def test_another_browser_cannot_use_the_state(
+        self, browser: Visitor, saml_shop: SamlService, visitor: Visitor
+    ) -> None:
+        stranger = Visitor(visitor.client)
+        state = (await stranger.send("GET", saml_shop.sso())).headers["Location"]
+
+        assert (await browser.open(state)).status == 400
+
+    async def test_a_state_is_answered_once(self, browser: Visitor, saml_shop: SamlService) -> None:
+        posted = await saml_shop.post(browser, "sso", saml_shop.sp.authn_request())
+        first = await browser.open(posted.headers["Location"])
+        second = await browser.open(posted.headers["Location"])
+
+        assert (first.status, second.status) == (200, 400)
+
+    async def test_a_state_expires(self, browser: Visitor, saml_shop: SamlService, clock: SettableClock) -> None:
+        posted = await saml_shop.post(browser, "sso", saml_shop.sp.authn_request())
+        clock.now += timedelta(minutes=15)
+
+        assert (await browser.open(posted.headers["Location"])).status == 400
+
+
+class TestWishes:
+    """What a request asks for."""
+
+    async def test_a_fresh_authentication_is_asked_for(
+        self, browser: Visitor, saml_shop: SamlService, clock: SettableClock
+    ) -> None:
+        clock.now += timedelta(minutes=1)
+        first = await browser.send("GET", saml_shop.sso(saml_shop.sp.authn_request(ForceAuthn="true")))
+        asked = await browser.open(first.headers["Location"])
+        assert "password" in asked.text
+
+        page = await browser.submit(asked, "/app/sign-in-again", password=PASSWORD)
+
+        form = posted_form(page.text)
+        assert form.texts("//saml:AuthnStatement/@AuthnInstant") == [saml_shop.sp.time()]
+
+    async def test_without_a_fresh_authentication_the_answer_has_the_time_of_the_last(
+        self, browser: Visitor, saml_shop: SamlService, clock: SettableClock
+    ) -> None:
+        clock.now += timedelta(minutes=1)
+
+        form = await saml_shop.signed_in(browser)
+
+        assert form.texts("//saml:AuthnStatement/@AuthnInstant") == [saml_shop.sp.time(-timedelta(minutes=1))]
+
+    @pytest.mark.parametrize("force", ["false", "true"])
+    async def test_a_passive_request_is_not_followed_by_a_page(
+        self, visitor: Visitor, saml_shop: SamlService, browser: Visitor, clock: SettableClock, force: str
+    ) -> None:
+        clock.now += timedelta(minutes=1)
+        one = browser if force == "true" else Visitor(visitor.client)
+
+        page = await one.open(saml_shop.sso(saml_shop.sp.authn_request(IsPassive="true", ForceAuthn=force)))
+
+        form = posted_form(page.text)
+        assert form.statuses == ["Responder", "NoPassive"]
+        assert form.texts("//saml:Assertion/@ID") == []
+        assert is_signed(form.root, saml_shop.key.certificate_pem)
+
+    async def test_a_passive_request_is_answered_when_nothing_is_to_be_asked(
+        self, browser: Visitor, saml_shop: SamlService
+    ) -> None:
+        form = await saml_shop.signed_in(browser, saml_shop.sp.authn_request(IsPassive="true"))
+
+        assert form.statuses == ["Success"]
+
+    @pytest.mark.parametrize(
+        ("attributes", "inside", "statuses"),
+        [
+            ({"ProtocolBinding": "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Artifact"}, "", "UnsupportedBinding"),
+            ({}, f'<samlp:NameIDPolicy Format="{NameIdFormat.TRANSIENT}"/>', "InvalidNameIDPolicy"),
+            ({}, '<samlp:NameIDPolicy SPNameQualifier="https://other.example"/>', "InvalidNameIDPolicy"),
+            ({}, "<saml:Subject><saml:NameID>eve@example.com</saml:NameID></saml:Subject>", "UnknownPrincipal"),
+        ],
+        ids=["binding", "format", "qualifier", "subject"],
+    )
+    async def test_what_is_not_offered_is_answered_with_a_status(
+        self, browser: Visitor, saml_shop: SamlService, attributes: dict[str, str], inside: str, statuses: str
+    ) -> None:
+        form = await saml_shop.signed_in(browser, saml_shop.sp.authn_request(inside=inside, **attributes))
+
+        assert form.statuses == ["Requester", statuses]
+        assert form.texts("//saml:Assertion/@ID") == []
+
+    @pytest.mark.parametrize(
+        "inside",
+        [
+            f'<samlp:NameIDPolicy Format="{NameIdFormat.EMAIL_ADDRESS}" AllowCreate="true"/>',
+            f'<samlp:NameIDPolicy Format="{NameIdFormat.UNSPECIFIED}"/>',
+            "<saml:Subject><saml:NameID>member@example.com</saml:NameID></saml:Subject>",
+        ],
+        ids=["the same format", "any format", "the same user"],
+    )
+    async def test_what_is_configured_may_be_asked_for(
+        self, browser: Visitor, saml_shop: SamlService, inside: str
+    ) -> None:
+        assert (await saml_shop.signed_in(browser, saml_shop.sp.authn_request(inside=inside))).statuses == ["Success"]
+
+    @pytest.mark.parametrize(
+        ("requested", "comparison", "answered"),
+        [
+            ([], "exact", PASSWORD_CONTEXT),
+            ([PASSWORD_CONTEXT], "exact", PASSWORD_CONTEXT),
+            (["urn:other", PASSWORD_CONTEXT], "minimum", PASSWORD_CONTEXT),
+            (["urn:other"], "exact", None),
+            ([MFA_CONTEXT], "exact", None),
+            ([PASSWORD_CONTEXT], "better", None),
+        ],
+    )
+    async def test_the_authentication_context_is_one_of_the_requested(
+        self, browser: Visitor, saml_shop: SamlService, requested: list[str], comparison: str, answered: str | None
+    ) -> None:
+        classes = "".join(f"<saml:AuthnContextClassRef>{one}</saml:AuthnContextClassRef>" for one in requested)
+        context = f'<samlp:RequestedAuthnContext Comparison="{comparison}">{classes}</samlp:RequestedAuthnContext>'
+        inside = context if requested else ""
+
+        form = await saml_shop.signed_in(browser, saml_shop.sp.authn_request(inside=inside))
+
+        assert form.texts("//saml:AuthnContextClassRef/text()") == ([answered] if answered else [])
+        assert form.statuses == (["Success"] if answered else ["Requester", "NoAuthnContext"])

@@ -1,0 +1,171 @@
+"""Every page with sample values: long names, hostile texts, problems at fields, and lists with several rows.
+
+`SAMPLES` names each template; a test fails when one is missing.
+"""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, Final
+
+from core.accounts.profile import SignInMethods
+from core.credentials.mfa import MfaStatus
+from core.credentials.user_agents import describe
+from core.organizations.organizations import OrganizationStatus
+from core.secrets import Secret
+from entrypoints.pages.rendering import Page, page
+from entrypoints.pages.returns import Way
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
+
+NOW: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+EMAIL: Final = "somebody.with.a.long.name@an.even.longer.name.of.a.host.example.com"
+NAME: Final = "The Royal Society of <b>Shipwrights</b> & Daughters, established in 1612"
+SHORT: Final = "Harbour Logs"
+PROBLEM: Final = "The passwords do not match."
+QR_CODE: Final = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z"/></svg>'
+SECRET: Final = "67CA 25LA B3WN J52M IT6V HE4I 6P42 7TIV"
+CODES: Final = [f"{number:05}-{number:05}" for number in range(10)]
+
+_BACK: Final = SimpleNamespace(name=SHORT, redirect_uri="https://harbour.example/welcome")
+_BROWSER: Final = SimpleNamespace(email=EMAIL)
+_FORM: Final[dict[str, Any]] = {"form_token": "token", "browser": _BROWSER}
+_WAY: Final[dict[str, Any]] = {**_FORM, "way": Way(return_id="kept"), "place": NAME, "email": EMAIL, "problem": ""}
+_ACCOUNT: Final[dict[str, Any]] = {**_FORM, "outcome": "", "problem": "", "email": EMAIL}
+_ROW: Final = {"id": "0191d3c1-0000-7000-8000-00000000000f", "name": NAME, "created_at": NOW, "last_used_at": NOW}
+_ORGANIZATION: Final = SimpleNamespace(
+    id=1, name=NAME, slug="royal", is_active=False, status=OrganizationStatus.PENDING
+)
+
+
+def _membership(role: str) -> SimpleNamespace:
+    return SimpleNamespace(organization=_ORGANIZATION, membership=SimpleNamespace(role=role, created_at=NOW))
+
+
+def _session(*, is_current: bool) -> tuple[SimpleNamespace, Any]:
+    return SimpleNamespace(**_ROW, ip_address="203.0.113.7", is_current=is_current), describe("Firefox/128 Linux")
+
+
+def _device(*, is_current: bool) -> SimpleNamespace:
+    return SimpleNamespace(**_ROW, last_ip="203.0.113.7", is_current=is_current, trusted=True)
+
+
+_SANDBOX: Final = SimpleNamespace(id="id", service_name=SHORT, plan_name="Team", return_url="/", is_open=True)
+_SUBSCRIPTION: Final = SimpleNamespace(
+    id="sub", description=NAME, status="active", current_period_end=NOW, created_at=NOW, has_ended=False
+)
+
+SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "account_backup_codes.html": {**_ACCOUNT, "outcome": SHORT, "codes": CODES},
+    "account_closing.html": _ACCOUNT,
+    "account_data.html": _ACCOUNT,
+    "account_devices.html": {
+        **_ACCOUNT,
+        "devices": [_device(is_current=True), _device(is_current=False)],
+        "total": 120,
+    },
+    "account_email.html": {**_ACCOUNT, "requested": EMAIL, "typed": "ada", "problem": PROBLEM},
+    "account_identities.html": _ACCOUNT,
+    "account_new_passkey.html": {**_ACCOUNT, "challenge_id": "id", "options": "{}", "problem": PROBLEM},
+    "account_organizations.html": {
+        **_ACCOUNT,
+        "outcome": SHORT,
+        "organizations": [_membership("owner"), _membership("intern")],
+        "invitations": [SimpleNamespace(organization_name=NAME, role="admin", expires_at=NOW, token=Secret("token"))],
+    },
+    "account_overview.html": {
+        **_ACCOUNT,
+        "methods": SignInMethods(
+            has_password=False, second_factor=MfaStatus(enabled=True, has_backup_codes=True), passkeys=2
+        ),
+    },
+    "account_passkeys.html": {
+        **_ACCOUNT,
+        "outcome": SHORT,
+        "passkeys": [SimpleNamespace(**_ROW, backup_eligible=True)],
+    },
+    "account_password.html": {
+        **_ACCOUNT,
+        "problem": PROBLEM,
+        "has_password": True,
+        "is_current_wrong": False,
+        "repeated_problem": PROBLEM,
+    },
+    "account_second_factor.html": {
+        **_ACCOUNT,
+        "problem": PROBLEM,
+        "status_of_factor": MfaStatus(enabled=True, has_backup_codes=False),
+    },
+    "account_second_factor_setup.html": {
+        **_ACCOUNT,
+        "problem": PROBLEM,
+        "picture": QR_CODE,
+        "picture_title": "QR code",
+        "secret": SECRET,
+        "uri": "otpauth://totp/Gatehouse",
+    },
+    "account_sessions.html": {**_ACCOUNT, "sessions": [_session(is_current=True), _session(is_current=False)]},
+    "backup_codes.html": {**_FORM, "codes": CODES, "address": "/app"},
+    "choose_organization.html": {**_WAY, "organizations": [_ORGANIZATION, _ORGANIZATION], "present": 1},
+    "confirm_email_change.html": {"token": "token", "old_email": EMAIL, "new_email": EMAIL},
+    "confirmation.html": {
+        "token": "token",
+        "found": SimpleNamespace(
+            organization=_ORGANIZATION, user=SimpleNamespace(email=EMAIL), membership=SimpleNamespace(role="admin")
+        ),
+    },
+    "drop_email_change.html": {"token": "token"},
+    "email_change_dropped.html": {},
+    "email_change_undone.html": {"token": "token"},
+    "forgot_password.html": {**_WAY, "problem": PROBLEM},
+    "home.html": _FORM,
+    "invitation.html": {
+        "token": "token",
+        "proof": "proof",
+        "presented": SimpleNamespace(
+            organization_name=NAME,
+            inviter_email=EMAIL,
+            invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW),
+        ),
+    },
+    "magic_link.html": {"token": "token", "email": EMAIL, "place": NAME, "signs_in": False},
+    "magic_link_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},
+    "mailed_link.html": {**_WAY, "problem": PROBLEM},
+    "message.html": {"heading": NAME, "text": EMAIL, "back": _BACK, "next": ("Sign in", "/"), "request_id": "a" * 64},
+    "password_link_sent.html": _WAY,
+    "register.html": {**_WAY, "email_problem": PROBLEM, "password_problem": PROBLEM},
+    "registered.html": _WAY,
+    "reset_password.html": {
+        "token": "token",
+        "email": EMAIL,
+        "place": NAME,
+        "password_problem": PROBLEM,
+        "repeated_problem": PROBLEM,
+    },
+    "sandbox_checkout.html": {"session": _SANDBOX, "price": "19.00 EUR"},
+    "sandbox_portal.html": {
+        "session": _SANDBOX,
+        "subscriptions": [(_SUBSCRIPTION, "19.00 EUR"), (_SUBSCRIPTION, "9.00 EUR")],
+        "actions": [(SimpleNamespace(value="renew"), "Renew"), (SimpleNamespace(value="cancel"), "Cancel")],
+    },
+    "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
+    "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
+    "second_factor_setup.html": _WAY,
+    "sign_in.html": {**_WAY, "is_invalid": True},
+    "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
+    "sign_in_methods.html": {**_WAY, "problem": PROBLEM, "stay": "on"},
+    "sign_in_over.html": {**_FORM, "address": "/app/sign-in"},
+    "sign_out.html": {**_FORM, "sign_in": "/app/sign-in"},
+    "undo_email_change.html": {"token": "token", "changed_at": NOW},
+}
+
+samples = Routes("samples", "Every page with sample values.")
+
+
+@samples.get("/samples/:name")
+@public
+async def sample(call: Call, name: str) -> Page:
+    """Show a page with sample values."""
+    response = page(call, name, **SAMPLES[name])
+    response.headers["Content-Security-Policy"] += "; script-src 'self'; connect-src 'self'"
+    return response

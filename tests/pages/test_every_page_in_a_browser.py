@@ -1,0 +1,125 @@
+"""Every page in a browser, with sample values: accessible, no wider than a phone, in light and in dark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from entrypoints import capabilities
+from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.rendering import TEMPLATES, render
+from tests import axe
+from tests.browser import Site
+from tests.pages.samples import NAME, SAMPLES, samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from adapters.postgres.database import PostgresDatabase
+    from core.sessions.signing_keys import KeyPair
+    from tests.browser import Watched
+    from tests.postgres import Databases
+
+# Frames of other pages, and pages that `test_in_a_browser.py` opens.
+OTHERS = {"account.html", "base.html", "card.html", "components.html", "mailbox.html", "reference.html"}
+PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}
+WIDE: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}
+# A control that is smaller is hard to hit (WCAG 2.2, 2.5.8); links in a sentence may be.
+TARGET_PIXELS_MIN = 24
+
+
+@pytest.fixture(scope="module")
+def site(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+    """A running server with a sample of every page."""
+
+    async def prepare(database: PostgresDatabase) -> None:
+        """Add nothing."""
+
+    with databases.migrated() as database_url:
+        routes = [*capabilities.routes(is_development=True), *samples.routes]
+        site = Site(routes, database_url, key_pairs, prepare=prepare)
+        yield site
+        site.close()
+
+
+def test_every_template_has_a_sample() -> None:
+    assert set(TEMPLATES.list_templates(extensions=["html"])) == SAMPLES.keys() | OTHERS
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_every_page_is_rendered_in_every_language_with_every_value_escaped(name: str, tag: str) -> None:
+    html = render(name, LANGUAGES[tag], version="1.2.3", **SAMPLES[name])
+
+    assert f'<html lang="{tag}"' in html
+    assert NAME not in html
+    assert "<b>" not in html
+
+
+@pytest.mark.browser
+@pytest.mark.long
+@pytest.mark.parametrize("options", [PHONE, WIDE], ids=["phone, light", "wide, dark"])
+def test_axe_finds_no_violation_on_any_page(site: Site, watch: Callable[..., Watched], options: dict[str, Any]) -> None:
+    watched = watch(**options)
+
+    found: dict[str, list[str]] = {}
+    for name in SAMPLES:
+        watched.page.goto(f"{site.url}/samples/{name}")
+        found[name] = axe.violations(watched.page)
+
+    assert {name: violations for name, violations in found.items() if violations} == {}
+    assert watched.problems == []
+
+
+@pytest.mark.browser
+@pytest.mark.long
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_no_page_is_wider_than_a_phone_and_every_control_can_be_hit(
+    site: Site, watch: Callable[..., Watched], direction: str
+) -> None:
+    opened = watch(**PHONE).page
+
+    wide: list[str] = []
+    small: list[str] = []
+    for name in SAMPLES:
+        opened.goto(f"{site.url}/samples/{name}")
+        opened.evaluate("direction => { document.documentElement.dir = direction }", direction)
+        opened.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        if opened.evaluate("document.documentElement.scrollWidth") > PHONE["viewport"]["width"]:
+            wide.append(name)
+        small += [f"{name}: {one}" for one in opened.evaluate(SMALL_CONTROLS, TARGET_PIXELS_MIN)]
+
+    assert wide == []
+    assert small == []
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_every_control_of_every_page_is_reached_with_the_keyboard_in_its_order(
+    site: Site, watch: Callable[..., Watched]
+) -> None:
+    opened = watch(**PHONE).page
+
+    for name in SAMPLES:
+        opened.goto(f"{site.url}/samples/{name}")
+        controls = opened.evaluate(CONTROLS)
+        reached: list[str] = []
+        for _ in controls:
+            opened.keyboard.press("Tab")
+            reached.append(opened.evaluate("document.activeElement.outerHTML"))
+        assert reached == controls, name
+
+
+# What can be used, apart from links in a sentence and what is not shown.
+SMALL_CONTROLS = """
+least => [...document.querySelectorAll('main button, main input, main summary, main a.button, nav a')]
+  .filter(one => one.checkVisibility() && one.type !== 'hidden')
+  .filter(one => { const box = one.getBoundingClientRect(); return box.height < least || box.width < least; })
+  .map(one => one.outerHTML.slice(0, 120))
+"""
+CONTROLS = """
+[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+  .filter(one => one.checkVisibility() && one.type !== 'hidden')
+  .map(one => one.outerHTML)
+"""
