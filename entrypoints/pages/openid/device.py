@@ -15,6 +15,7 @@ from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
 from entrypoints.http.openid.device_codes import ACTIVATION_PATH
 from entrypoints.http.sessions import token_answers
+from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
 from entrypoints.pages.sign_in.ways import send_to_sign_in
@@ -28,7 +29,6 @@ from entrypoints.web.routes import Routes
 routes = Routes("device flow", "The page on which people approve a device.", refusal_page)
 
 LIMITS: Final = (RateLimit.DEVICE_FLOW, RateLimit.SIGN_IN_GROUP)
-QR_CODE_TITLE: Final = "QR code of this page, to open it on a phone"
 
 
 class ActivationQuery(Query, kw_only=True):
@@ -101,7 +101,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
     if waiting.client is None:
         await recent(call)
     address = f"{call.installation.settings.base_url}{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}"
-    drawn = await call.installation.qr_codes.svg(address, title=QR_CODE_TITLE)
+    drawn = await call.installation.qr_codes.svg(address, title=translated(call, "QR code of this page"))
     return form_page(
         call,
         "device_answer.html",
