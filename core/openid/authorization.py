@@ -52,11 +52,12 @@ class LeadBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInNeeded:
-    """The user has to sign in, and then the request goes on under its id."""
+    """The user has to sign in, probably with this address, and then the request goes on under its id."""
 
     request_id: Secret
     organization_slug: str
     service_slug: str
+    email: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,19 +155,13 @@ def _needs_sign_in(request: AuthorizationRequest, browser: BrowserSession, at: d
 
 
 def _needs_answer(uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession) -> bool:
-    if {"consent", "select_account"} & set(request.prompts) or _is_another(uow, request.login_hint, browser.email):
+    expected = request.hinted_email
+    is_another = expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
+    if is_another or {"consent", "select_account"} & set(request.prompts):
         return True
     if request.asked_at is not None and browser.authenticated_at.timestamp() >= request.asked_at:
         return uow.now - browser.authenticated_at > SIGN_IN_COUNTS_FOR
     return not uow.clients.is_organization_known_to(client.service.organization_id, browser.user_id)
-
-
-def _is_another(uow: UnitOfWork, login_hint: str | None, email: str) -> bool:
-    """Return whether the service expects the user of another address."""
-    # A hint that is no address may mean any user.
-    if login_hint is None or "@" not in login_hint:
-        return False
-    return canonical_email(login_hint, uow.domain_names.to_ascii) != email
 
 
 def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> SignInNeeded:
@@ -176,6 +171,7 @@ def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> 
         request_id=requests.keep(uow, client, request.asked_to_sign_in(uow.now)),
         organization_slug=client.organization_slug,
         service_slug=client.service.slug,
+        email=request.hinted_email,
     )
 
 

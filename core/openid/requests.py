@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest
+from core.limits import EMAIL_CHARACTERS_MAX
 from core.openid import clients, dpop, pkce, scopes
 from core.openid.refusals import (
     OAuthRefusal,
@@ -91,6 +92,12 @@ class AuthorizationRequest:
     wants_second_factor: bool
     has_to_be_new: bool = False
     asked_at: float | None = None
+
+    @property
+    def hinted_email(self) -> str | None:
+        """The address of the user whom the service expects; None for a hint that is no address, which means any."""
+        hint = self.login_hint
+        return hint if hint is not None and "@" in hint and len(hint) <= EMAIL_CHARACTERS_MAX else None
 
     def refused(self, error: str, description: str) -> AuthorizationRefused:
         """Return the refusal that goes back to the service."""

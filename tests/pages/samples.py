@@ -179,7 +179,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
-    "sign_in.html": {**_WAY, "is_invalid": True},
+    "sign_in.html": {**_WAY, "proposed_email": EMAIL, "is_invalid": True},
     "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
     "sign_in_methods.html": {**_WAY, "problem": PROBLEM, "stay": "on"},
     "sign_in_over.html": {**_FORM, "address": "/app/sign-in"},

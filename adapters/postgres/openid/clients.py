@@ -35,7 +35,7 @@ class PostgresClients(Aggregate):
             """
             SELECT EXISTS (SELECT FROM memberships
                            WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
-                             AND  confirmed_at IS NOT NULL)
+                             AND  confirmed_at IS NOT NULL AND suspended_at IS NULL)
                 -- A link that the organization made, and its user never used, does not count.
                 OR EXISTS (SELECT FROM service_users
                            WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s

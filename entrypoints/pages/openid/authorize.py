@@ -116,6 +116,7 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
             return_to=f"{RESUME}?{urlencode({'request_id': answer.request_id.reveal()})}",
             organization=answer.organization_slug,
             service=answer.service_slug,
+            email=answer.email,
         )
     return form_page(call, "authorize.html", question=answer)
 

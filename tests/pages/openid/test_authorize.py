@@ -18,6 +18,7 @@ from tests.world.authorization import ISSUER, address_of, led_back, sign_in
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
+from tests.world.visitor import forms_of
 
 if TYPE_CHECKING:
     from tests.world.relying_party import RelyingParty
@@ -343,6 +344,16 @@ async def test_a_session_without_a_needed_second_factor_signs_in_again(
     await person.turn_mfa_on()
 
     assert "/app/sign-in-again" in (await visitor.open(address_of(shop))).text
+
+
+async def test_the_sign_in_page_proposes_the_address_that_the_service_expects(
+    shop: RelyingParty, visitor: Visitor
+) -> None:
+    proposed = await visitor.open(address_of(shop, login_hint="ada+shop@example.com"))
+    other = await visitor.open(address_of(shop, login_hint="ada"))
+
+    assert 'value="ada+shop@example.com"' in proposed.text
+    assert forms_of(other)[0].fields["email"] == ""
 
 
 async def test_a_hint_that_is_no_address_is_ignored(shop: RelyingParty, visitor: Visitor) -> None:
