@@ -117,7 +117,7 @@ class MailCourier:
         if self._gateway is None:
             return partial(mails.record_kept, mail=mail)
         try:
-            rendered = self._renderer.render(mail.message)
+            rendered = self._renderer.render(mail.message, mail.brand)
             with trio.fail_after(SEND_SECONDS_MAX):
                 await self._gateway.send(mail.id, mail.message.to, rendered)
         except MailRefused as refused:

@@ -76,7 +76,7 @@ def check_host(host: str, allowed: Iterable[Network], *, field: str) -> None:
                 field, "This is a private address. Use a public one, or ask the operator to allow this network."
             )
     elif not _HOST.fullmatch(host):
-        raise BadRequest.of_field(field, "This URL names no valid host.")
+        raise BadRequest.of_field(field, "This is no valid name of a host.")
     elif _NUMERIC_LABEL.fullmatch(host.rstrip(".").rpartition(".")[2]):
         raise BadRequest.of_field(field, "Write this address as four decimal numbers, such as 203.0.113.7.")
 

@@ -14,7 +14,10 @@ from entrypoints.http.openid import discovery
 from entrypoints.http.openid import pushed_requests as openid_pushed_requests
 from entrypoints.http.openid import tokens as openid_tokens
 from entrypoints.http.openid import user_info as openid_user_info
-from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
+from entrypoints.http.organizations.settings import branding
+from entrypoints.http.organizations.settings import domain as custom_domain
+from entrypoints.http.organizations.settings import mail as mail_server
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
@@ -47,6 +50,7 @@ from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.credentials import devices as device_pages
+from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
 from entrypoints.pages.credentials import second_factor as own_second_factor_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
@@ -56,6 +60,8 @@ from entrypoints.pages.mail import mailbox
 from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
+from entrypoints.pages.organizations import setup as setup_pages
+from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import login as saml_login
@@ -95,6 +101,13 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    mail_server.routes,
+    branding.routes,
+    branding_pages.routes,
+    custom_domain.routes,
+    host_passkeys.routes,
+    setup_links.routes,
+    setup_pages.routes,
     services.routes,
     grants.routes,
     plans.routes,

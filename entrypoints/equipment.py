@@ -20,6 +20,7 @@ from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
+from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
@@ -91,6 +92,12 @@ def kept_keys(jwks: bytes, *, where: str) -> KeptKeys:
         raise CannotStart(
             f"{where} has no published keys. They are the answer of `GET /.well-known/jwks.json`."
         ) from None
+
+
+def resolver(settings: Settings) -> DnsResolver:
+    """Return the resolver for the proofs of domains."""
+    server = settings.dns_server
+    return DnsResolver((server.host, server.port) if server is not None else None)
 
 
 def require_owner_email(settings: Settings) -> None:

@@ -14,9 +14,11 @@ from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
 from ports.domain_names import DomainNames
 from ports.event_receiver import BillingReceiver
-from ports.mail.mail import MailRenderer
+from ports.mail.mail import MailRenderer, RoutingGateway
 from ports.metrics import Metrics
 from ports.openid.signatures import KeySets, Signatures
+from ports.organizations.settings.branding import PictureCleaner
+from ports.resolver import Resolver
 from ports.saml.messages import SamlMessages
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.webhooks.feed import FeedWaiters
@@ -41,6 +43,9 @@ class Installation:
     qr_codes: QrCodes
     mail_renderer: MailRenderer
     saml: SamlMessages
+    routing_gateway: RoutingGateway
+    pictures: PictureCleaner
+    resolver: Resolver
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters

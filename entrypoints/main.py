@@ -21,6 +21,7 @@ from actors.audit_counter import AuditCounter
 from actors.audit_sealer import AuditSealer
 from actors.billing_reconciler import BillingReconciler
 from actors.certificate_watcher import CertificateWatcher
+from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -30,6 +31,7 @@ from actors.key_refresher import KeyRefresher
 from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.routed_mail_courier import RoutedMailCourier
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.siem_streamer import STREAMS_AT_ONCE_MAX, SiemStreamer
@@ -47,7 +49,9 @@ from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.siem_sender import HttpSiemSender
+from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.webhook_sender import HttpWebhookSender
+from adapters.pictures import RebuildingCleaner
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
@@ -72,9 +76,9 @@ if TYPE_CHECKING:
 
     from core.mail.mail import RenderedMail
     from entrypoints.settings import Settings
+    from ports.mail.mail import MailGateway
 
 
-# Actors that need nothing but the database.
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
 REFUSALS: Final = (
     CannotStart,
@@ -198,9 +202,6 @@ async def connected(
         "siem_streamer": SiemStreamer(
             database=database, sender=HttpSiemSender(http.streams, version=version()), metrics=metrics
         ),
-        "mail_courier": MailCourier(
-            database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics
-        ),
     }
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
@@ -221,6 +222,7 @@ async def connected(
                     "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics),
                     "audit_counter": AuditCounter(database=database, metrics=metrics),
                     "certificate_watcher": CertificateWatcher(database=database, metrics=metrics),
+                    "domain_checker": DomainChecker(database=database, resolver=installation.resolver, metrics=metrics),
                     "service_user_counter": ServiceUserCounter(database=database, metrics=metrics),
                     "audit_sealer": AuditSealer(database=database, metrics=metrics),
                     "event_sequencer": EventSequencer(
@@ -234,6 +236,7 @@ async def connected(
                     supervisor.supervise(name, actor.run)
                 for name, actor in draining.items():
                     supervisor.supervise(name, actor.run, drain=actor.drain)
+                _supervise_couriers(supervisor, gateway, installation, doorbells)
                 if settings.has_billing_sandbox:
                     supervisor.supervise(
                         "sandbox_sender",
@@ -261,6 +264,9 @@ async def connected(
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
                 saml=equipment.saml_messages(),
+                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now),
+                pictures=RebuildingCleaner(),
+                resolver=equipment.resolver(settings),
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
@@ -280,6 +286,28 @@ async def connected(
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()
+
+
+def _supervise_couriers(
+    supervisor: Supervisor, gateway: MailGateway | None, installation: Installation, doorbells: MemoryDoorbells
+) -> None:
+    """Start the actors that send mail: through the platform's own server, and through those of organizations."""
+    courier = MailCourier(
+        database=installation.database,
+        doorbells=doorbells,
+        renderer=installation.mail_renderer,
+        gateway=gateway,
+        metrics=installation.metrics,
+    )
+    supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+    routed = RoutedMailCourier(
+        database=installation.database,
+        doorbells=doorbells,
+        renderer=installation.mail_renderer,
+        gateway=installation.routing_gateway,
+        metrics=installation.metrics,
+    )
+    supervisor.supervise("routed_mail_courier", routed.run, drain=routed.drain)
 
 
 async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:

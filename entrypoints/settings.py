@@ -76,6 +76,11 @@ def _bind(text: str) -> Bind:
     return Bind(match[1] or match[2], int(match[3]))
 
 
+def _name_server(text: str) -> Bind:
+    server = _bind(text)
+    return Bind(str(ipaddress.ip_address(server.host)), server.port)
+
+
 def _web_address(text: str) -> str:
     """Normalize an address as browsers do, so that two can be compared: in lower case, without the default port."""
     parts = urlsplit(text)
@@ -296,6 +301,12 @@ class Settings:
         "The private networks to which webhooks and other targets of organizations may lead.",
         _NETWORKS,
         (),
+    )
+    dns_server: Bind | None = _setting(
+        "DNS_SERVER",
+        "The name server that is asked for the proofs of domains; without it, those of the system.",
+        _Kind(_name_server, "an IP address and a port, such as 192.0.2.53:53"),
+        None,
     )
     delivery_retention: timedelta = _setting(
         "DELIVERY_RETENTION_DAYS",

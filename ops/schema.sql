@@ -390,6 +390,34 @@ CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btr
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
 CREATE TRIGGER billing_subscriptions_deleted AFTER DELETE ON billing_subscriptions FOR EACH ROW WHEN (((old.check_at IS NOT NULL) AND (old.mode IS NOT NULL))) EXECUTE FUNCTION billing_subscriptions_deleted();
 
+CREATE TABLE branding_pictures (
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT branding_pictures_kind_check CHECK ((kind = ANY (ARRAY['logo'::text, 'icon'::text]))),
+    CONSTRAINT branding_pictures_media_type_check CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/svg+xml'::text])))
+);
+COMMENT ON TABLE branding_pictures IS 'The pictures of a branding, rebuilt from what was uploaded; the name is a hash of the content.';
+ALTER TABLE ONLY branding_pictures
+    ADD CONSTRAINT branding_pictures_pkey PRIMARY KEY (organization_id, kind);
+
+CREATE TABLE brandings (
+    organization_id uuid NOT NULL,
+    primary_color text,
+    background_color text,
+    support_email text,
+    terms_url text,
+    privacy_url text,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT brandings_background_color_check CHECK ((background_color ~ '^#[0-9a-f]{6}$'::text)),
+    CONSTRAINT brandings_primary_color_check CHECK ((primary_color ~ '^#[0-9a-f]{6}$'::text))
+);
+COMMENT ON TABLE brandings IS 'How pages and mails of an organization look.';
+ALTER TABLE ONLY brandings
+    ADD CONSTRAINT brandings_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE browser_returns (
     id_hash bytea NOT NULL,
     target text NOT NULL,
@@ -409,13 +437,16 @@ CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
 CREATE TABLE browser_sessions (
     session_id uuid NOT NULL,
     secret_hash bytea NOT NULL,
-    stays_signed_in boolean NOT NULL
+    stays_signed_in boolean NOT NULL,
+    domain_id uuid
 );
 COMMENT ON TABLE browser_sessions IS 'The secret in the cookie of a session; sessions.expires_at moves with its use.';
+COMMENT ON COLUMN browser_sessions.domain_id IS 'The custom domain that the session belongs to; null for the base URL.';
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_pkey PRIMARY KEY (session_id);
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_secret_hash_key UNIQUE (secret_hash);
+CREATE INDEX browser_sessions_of_domain ON browser_sessions USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 
 CREATE TABLE client_grants (
     session_id uuid NOT NULL,
@@ -427,6 +458,29 @@ COMMENT ON TABLE client_grants IS 'What a service was granted at the token endpo
 COMMENT ON COLUMN client_grants.key_thumbprint IS 'The key to which the tokens of the session are bound (RFC 9449).';
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_pkey PRIMARY KEY (session_id);
+
+CREATE TABLE custom_domains (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    domain text NOT NULL,
+    value text NOT NULL,
+    status text NOT NULL,
+    verified_at timestamp with time zone,
+    proved_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    checked_at timestamp with time zone,
+    next_check_at timestamp with time zone,
+    CONSTRAINT custom_domains_check CHECK (((status = 'pending'::text) = (verified_at IS NULL))),
+    CONSTRAINT custom_domains_check1 CHECK (((status = 'failing'::text) = (failing_since IS NOT NULL))),
+    CONSTRAINT custom_domains_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failing'::text])))
+);
+COMMENT ON TABLE custom_domains IS 'The domains under which hosted pages of organizations work; claims to one domain, at most one of them verified.';
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_organization_id_key UNIQUE (organization_id);
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_pkey PRIMARY KEY (id);
+CREATE INDEX custom_domains_to_check ON custom_domains USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
+CREATE UNIQUE INDEX custom_domains_verified ON custom_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 
 CREATE TABLE device_codes (
     device_code_hash bytea NOT NULL,
@@ -631,6 +685,32 @@ ALTER TABLE ONLY mail_counts
     ADD CONSTRAINT mail_counts_pkey PRIMARY KEY (key);
 CREATE INDEX mail_counts_ended ON mail_counts USING btree (expires_at);
 
+CREATE TABLE mail_servers (
+    organization_id uuid NOT NULL,
+    host text NOT NULL,
+    port integer NOT NULL,
+    tls text NOT NULL,
+    username text,
+    password_sealed bytea,
+    from_name text NOT NULL,
+    from_email text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    next_attempt_at timestamp with time zone,
+    last_error text,
+    last_success_at timestamp with time zone,
+    leased_until timestamp with time zone,
+    CONSTRAINT mail_servers_check CHECK (((username IS NULL) = (password_sealed IS NULL))),
+    CONSTRAINT mail_servers_port_check CHECK (((port >= 1) AND (port <= 65535))),
+    CONSTRAINT mail_servers_tls_check CHECK ((tls = ANY (ARRAY['starttls'::text, 'tls'::text, 'none'::text])))
+);
+COMMENT ON TABLE mail_servers IS 'The mail servers of organizations, and how each has worked lately.';
+COMMENT ON COLUMN mail_servers.failures IS 'Failures in a row; until next_attempt_at no mail is tried.';
+ALTER TABLE ONLY mail_servers
+    ADD CONSTRAINT mail_servers_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE mails (
     id uuid NOT NULL,
     organization_id uuid,
@@ -643,7 +723,7 @@ CREATE TABLE mails (
     leased_until timestamp with time zone,
     last_error text,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
+    CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'routed'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
 );
 COMMENT ON TABLE mails IS 'The outbox. What a letter says is encrypted, and erased once it is sent.';
 ALTER TABLE ONLY mails
@@ -652,6 +732,7 @@ CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'queued'::te
 CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
+CREATE INDEX mails_routed ON mails USING btree (organization_id, due_at) WHERE (state = 'routed'::text);
 
 CREATE TABLE membership_totals (
     organization_id uuid NOT NULL,
@@ -695,12 +776,15 @@ CREATE TABLE mfa_challenges (
     attempts integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    domain_id uuid
 );
 COMMENT ON TABLE mfa_challenges IS 'Sign-ins between password and second factor; the pre-auth token names one.';
+COMMENT ON COLUMN mfa_challenges.domain_id IS 'The custom domain at which the sign-in began; null for the base URL.';
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_challenges_ended ON mfa_challenges USING btree (expires_at);
+CREATE INDEX mfa_challenges_of_domain ON mfa_challenges USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 CREATE INDEX mfa_challenges_of_user ON mfa_challenges USING btree (user_id);
 
 CREATE TABLE mfa_events (
@@ -812,14 +896,17 @@ CREATE TABLE passkeys (
     backup_eligible boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone,
-    verifies_user boolean DEFAULT false NOT NULL
+    verifies_user boolean DEFAULT false NOT NULL,
+    domain_id uuid
 );
 COMMENT ON TABLE passkeys IS 'WebAuthn credentials.';
 COMMENT ON COLUMN passkeys.verifies_user IS 'Whether its authenticator has checked a PIN, a finger or a face: two factors.';
+COMMENT ON COLUMN passkeys.domain_id IS 'The custom domain that the passkey belongs to; null for the base URL.';
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id);
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
+CREATE INDEX passkeys_of_domain ON passkeys USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 CREATE INDEX passkeys_of_user ON passkeys USING btree (user_id, created_at);
 
 CREATE TABLE plans (
@@ -1282,6 +1369,37 @@ CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (ser
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
 CREATE TRIGGER sessions_revoked AFTER UPDATE OF revoked_at ON sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL) AND (old.service_id IS NOT NULL))) EXECUTE FUNCTION sessions_ended();
 
+CREATE TABLE setup_links (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    parts text[] NOT NULL,
+    secret_hash bytea NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    CONSTRAINT setup_links_parts_check CHECK ((cardinality(parts) > 0))
+);
+COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_secret_hash_key UNIQUE (secret_hash);
+CREATE INDEX setup_links_expiry ON setup_links USING btree (expires_at);
+CREATE INDEX setup_links_of_maker ON setup_links USING btree (created_by);
+
+CREATE TABLE setup_visits (
+    secret_hash bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    link_id uuid NOT NULL
+);
+COMMENT ON TABLE setup_visits IS 'The cookies for which the secrets of setup links were exchanged; they end with the link.';
+ALTER TABLE ONLY setup_visits
+    ADD CONSTRAINT setup_visits_pkey PRIMARY KEY (secret_hash);
+CREATE INDEX setup_visits_of_link ON setup_visits USING btree (organization_id, link_id);
+
 CREATE TABLE siem_streams (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -1581,11 +1699,23 @@ ALTER TABLE ONLY billing_subscriptions
 ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY branding_pictures
+    ADD CONSTRAINT branding_pictures_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brandings
+    ADD CONSTRAINT brandings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY device_codes
     ADD CONSTRAINT device_codes_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
@@ -1626,6 +1756,9 @@ ALTER TABLE ONLY logout_notices
 ALTER TABLE ONLY logout_queues
     ADD CONSTRAINT logout_queues_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY mail_servers
+    ADD CONSTRAINT mail_servers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
@@ -1634,6 +1767,9 @@ ALTER TABLE ONLY memberships
 
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY mfa_challenges
+    ADD CONSTRAINT mfa_challenges_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1655,6 +1791,9 @@ ALTER TABLE ONLY organizations
 
 ALTER TABLE ONLY passkey_challenges
     ADD CONSTRAINT passkey_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1757,6 +1896,15 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_visits
+    ADD CONSTRAINT setup_visits_organization_id_link_id_fkey FOREIGN KEY (organization_id, link_id) REFERENCES setup_links(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

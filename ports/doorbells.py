@@ -8,6 +8,7 @@ class Bell(StrEnum):
     """The actor to wake, by its work."""
 
     MAIL = "mail"
+    ROUTED_MAIL = "routed_mail"
     EVENTS = "events"
     BILLING = "billing"
     SANDBOX = "sandbox"

@@ -26,8 +26,11 @@ from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.siem_sender import HttpSiemSender
+from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
+from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
@@ -58,6 +61,8 @@ PORT = 50_000
 BILLING_WEBHOOK_SECRET = Secret("whsec_of_the_tests")
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
 
+# Nothing listens at this port, so that no test asks the name servers of its machine.
+NO_NAME_SERVER = ("127.0.0.1", 9)
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
 RING = RsaKeyRing()
 # Likewise: making it reads all certificates of the system.
@@ -121,7 +126,9 @@ class Client:
         if content and response.mimetype == "application/json" and "Content-Encoding" not in response.headers:
             WATCH.see(json.loads(content))
         answer = Answer(status=response.status_code, headers=response.headers, content=bytes(content))
-        assert_documented(self.application, method, path, answer)
+        # Under another host than the base URL's, a route may not exist, or lead to the base URL.
+        if not ("Host" in sent and answer.status in {303, 404}):
+            assert_documented(self.application, method, path, answer)
         return answer
 
     async def get(self, path: str, **options: Any) -> Answer:
@@ -266,6 +273,9 @@ async def connected_installation(
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
         saml=LxmlSamlMessages(processors=2),
+        routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
+        pictures=RebuildingCleaner(),
+        resolver=DnsResolver(NO_NAME_SERVER),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),

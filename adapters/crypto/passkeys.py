@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final, final
+from urllib.parse import urlsplit
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -63,6 +65,12 @@ class PyWebAuthn:
         self._origin = origin
         # Verified against when the credential is unknown, to take the same time. Its private key is not kept.
         self._decoy_key = _encoded(ec.generate_private_key(ec.SECP256R1()).public_key())
+
+    def of_host(self, name: str) -> PyWebAuthn:
+        """Return the same for the pages and the passkeys of a custom host."""
+        of_host = copy(self)
+        of_host._rp_id, of_host._origin = name, _with_host(self._origin, name)
+        return of_host
 
     def creation_options(
         self, challenge: bytes, *, user_handle: bytes, user_name: str, excluded: Sequence[Descriptor]
@@ -155,6 +163,11 @@ class PyWebAuthn:
         if not is_valid:
             return None
         return VerifiedAssertion(sign_count=verified.new_sign_count, is_user_verified=verified.user_verified)
+
+
+def _with_host(origin: str, name: str) -> str:
+    parts = urlsplit(origin)
+    return f"{parts.scheme}://{name}" if parts.port is None else f"{parts.scheme}://{name}:{parts.port}"
 
 
 def _descriptor(descriptor: Descriptor) -> PublicKeyCredentialDescriptor:

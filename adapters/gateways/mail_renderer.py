@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError, select_autoescape
 
 from core.mail.mail import MailRefused, MailTemplate, RenderedMail
 
 if TYPE_CHECKING:
+    from core.mail.brands import MailBrand
     from core.mail.mail import MailMessage
 
 TEMPLATES_FOLDER = Path(__file__).with_name("mail_templates")
@@ -39,16 +40,18 @@ class JinjaMailRenderer:
         self._texts = {template: environment.get_template(f"{template}.txt") for template in MailTemplate}
         self._pages = {template: environment.get_template(f"{template}.html") for template in MailTemplate}
 
-    def render(self, message: MailMessage) -> RenderedMail:
+    def render(self, message: MailMessage, brand: MailBrand | None = None) -> RenderedMail:
         """Fill in the template; raise `MailRefused` when a value that it needs is missing."""
-        values = {name: _UNSAFE_CHARACTERS.sub(" ", value).strip() for name, value in message.values.items()}
-        values["base_url"] = self._base_url
+        values: dict[str, Any] = {
+            name: _UNSAFE_CHARACTERS.sub(" ", value).strip() for name, value in message.values.items()
+        }
+        values |= {"base_url": self._base_url, "brand": brand}
         subject, text = _split(_fill(self._texts[message.template], values))
         html = _fill(self._pages[message.template], {**values, "subject": subject})
         return RenderedMail(subject=subject, text=text, html=html)
 
 
-def _fill(template: Template, values: dict[str, str]) -> str:
+def _fill(template: Template, values: dict[str, Any]) -> str:
     try:
         return template.render(values)
     except UndefinedError as error:

@@ -1,4 +1,4 @@
-"""HTTP to targets that organizations name: only to addresses that are allowed, each checked when it is connected to.
+"""Connections to targets that organizations name: only to allowed addresses, each checked when it is connected to.
 
 The name of a target is resolved here and the connection goes to one of the checked addresses, so a name that changes
 its answer in between leads nowhere else. TLS still verifies the name. Redirects are not followed, no proxy is used.
@@ -49,12 +49,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first address of a host that is allowed and answers; raise `TargetRefused` without one."""
-        failure: httpcore.ConnectError | httpcore.ConnectTimeout = TargetRefused(
-            f"The name {host} leads to a private address, which is not allowed."
-        )
-        for address in await _addresses_of(host, port):
-            if not is_allowed(address, self._allowed):
-                continue
+        failure: httpcore.ConnectError | httpcore.ConnectTimeout = TargetRefused("No address was tried.")
+        for address in await allowed_addresses(host, port, self._allowed):
             try:
                 return await self._backend.connect_tcp(str(address), port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -94,6 +90,17 @@ def outbound_client(
         follow_redirects=False,
         trust_env=False,
     )
+
+
+async def allowed_addresses(host: str, port: int, allowed: Sequence[Network]) -> Sequence[Address]:
+    """Return the addresses of a host that may be connected to, at least one.
+
+    Raise `TargetRefused` when there is none, and `httpcore.ConnectError` when the name does not resolve.
+    """
+    found = [address for address in await _addresses_of(host, port) if is_allowed(address, allowed)]
+    if not found:
+        raise TargetRefused(f"The name {host} leads to a private address, which is not allowed.")
+    return found
 
 
 async def _addresses_of(host: str, port: int) -> list[Address]:

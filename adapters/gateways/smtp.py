@@ -1,8 +1,9 @@
 """Mail over SMTP: one connection for each mail, on a worker thread, encrypted if the mail server offers it.
 
-The address of the server is a setting (decisions 11.3). TLS is used wherever it is offered, and its certificate is
-always verified. A login is never sent unencrypted, except to this machine. `core/mail/mail.py` decides which mails are
-retried and when; this module only classifies a failure as permanent for this mail (refused) or temporary (deferred).
+The server is that of the setting (decisions 11.3), where TLS is used wherever it is offered, or one that an
+organization names, whose address is checked before it is connected to (decisions 7.5). Certificates are always
+verified. A login is never sent unencrypted, except to this machine. `core/mail/` decides which mails are retried and
+when; this module only classifies a failure: permanent for this mail, temporary, or one of the server.
 """
 
 from __future__ import annotations
@@ -14,86 +15,138 @@ import ssl
 from contextlib import suppress
 from email.message import EmailMessage
 from email.policy import SMTP
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import httpcore
 import trio
 
-from adapters.gateways.smtp_server import ENCODED_WORD, parse_address
-from core.mail.mail import MailDeferred, MailRefused
+from adapters.gateways.outbound import allowed_addresses
+from adapters.gateways.smtp_server import ENCODED_WORD, Encryption, SmtpServer, parse_address
+from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
     from email.headerregistry import Address
     from uuid import UUID
 
-    from adapters.gateways.smtp_server import SmtpServer
     from core.mail.mail import RenderedMail
+    from core.mail.servers import MailServer
+    from core.outbound import Network
     from ports.clock import Clock
 
 # For each step of the session; the mail courier limits the whole session.
 SOCKET_SECONDS_MAX = 10.0
 QUIT_SECONDS_MAX = 2.0
-# More than the courier sends at once, because an abandoned session may take a moment to end.
-THREADS_MAX = 8
+# More than a courier sends at once, because an abandoned session may take a moment to end.
+THREADS_MAX = 24
+_WITH_STARTTLS = (Encryption.STARTTLS, Encryption.IF_OFFERED)
+# The enhanced status of a refusal by policy (RFC 3463, 3.8), such as a relay that wants a login.
+_POLICY = "5.7."
 
 
 class SmtpGateway:
-    """The port `MailGateway`."""
+    """The port `MailGateway`, to the mail server of the setting."""
 
     def __init__(self, server: SmtpServer, *, clock: Clock, tls: ssl.SSLContext | None = None) -> None:
         self._server = server
         self._clock = clock
-        self._tls = tls or ssl.create_default_context()
-        self._threads = trio.CapacityLimiter(THREADS_MAX)
+        self._sessions = _Sessions(tls)
 
     async def send(self, mail_id: UUID, to: str, rendered: RenderedMail) -> None:
         """Hand the mail over; raise `MailRefused` (permanent) or `MailDeferred` (retry later)."""
-        await self._run_session(self._compose(mail_id, to, rendered))
+        message = _compose(self._server, mail_id, to, rendered, at=self._clock())
+        await self._sessions.run(self._server, (self._server.host,), message)
 
     async def check(self) -> None:
         """Connect and log in, as for a mail; raise `MailDeferred` when no mail could be sent."""
-        await self._run_session(None)
+        await self._sessions.run(self._server, (self._server.host,), None)
 
-    async def _run_session(self, message: EmailMessage | None) -> None:
-        session = _Session(self._server, self._tls)
+
+class RoutingSmtpGateway:
+    """The port `RoutingGateway`, to servers that organizations name, at allowed addresses only."""
+
+    def __init__(self, allowed: Sequence[Network], *, clock: Clock, tls: ssl.SSLContext | None = None) -> None:
+        self._allowed = allowed
+        self._clock = clock
+        self._sessions = _Sessions(tls)
+
+    async def send(self, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail) -> str:
+        """Hand the mail over, and return the reply of the server."""
+        smtp_server = SmtpServer.of_organization(server)
+        message = _compose(smtp_server, mail_id, to, rendered, at=self._clock())
         try:
-            await trio.to_thread.run_sync(session.run, message, abandon_on_cancel=True, limiter=self._threads)
+            addresses = await allowed_addresses(server.host, server.port, self._allowed)
+        except httpcore.ConnectError as error:
+            raise MailServerUnusable(str(error)) from error
+        try:
+            return await self._sessions.run(smtp_server, tuple(map(str, addresses)), message)
+        except MailForbidden as forbidden:
+            raise MailServerUnusable(str(forbidden)) from forbidden
+
+
+class _Sessions:
+    """Runs sessions with mail servers on worker threads, a bounded number at once."""
+
+    def __init__(self, tls: ssl.SSLContext | None) -> None:
+        self._tls = tls or ssl.create_default_context()
+        self._threads = trio.CapacityLimiter(THREADS_MAX)
+
+    async def run(self, server: SmtpServer, addresses: Sequence[str], message: EmailMessage | None) -> str:
+        """Hand a message over at the first address that answers, or only log in; return the last reply."""
+        session = _Session(server, addresses, self._tls)
+        try:
+            return await trio.to_thread.run_sync(session.run, message, abandon_on_cancel=True, limiter=self._threads)
         except trio.Cancelled:
             session.abandon()
             raise
         except OSError as error:
             raise _verdict(error) from error
 
-    def _compose(self, mail_id: UUID, to: str, rendered: RenderedMail) -> EmailMessage:
-        message = EmailMessage(policy=SMTP)
-        try:
-            message["To"] = parse_address(to)
-            # The library refuses line breaks, but would decode one in an encoded word.
-            message["Subject"] = rendered.subject.replace(ENCODED_WORD, "= ?")
-        except ValueError as error:
-            raise MailRefused("The address or the subject cannot be used in a mail.") from error
-        message["From"] = self._server.sender
-        message["Date"] = self._clock()
-        message["Message-ID"] = f"<{mail_id}@{self._server.sender.domain}>"
-        # RFC 3834: automatic replies, such as absence notices, are not wanted.
-        message["Auto-Submitted"] = "auto-generated"
-        message.set_content(rendered.text, cte="quoted-printable")
-        message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
-        return message
+
+def _compose(server: SmtpServer, mail_id: UUID, to: str, rendered: RenderedMail, *, at: datetime) -> EmailMessage:
+    message = EmailMessage(policy=SMTP)
+    try:
+        message["To"] = parse_address(to)
+        # The library refuses line breaks, but would decode one in an encoded word.
+        message["Subject"] = rendered.subject.replace(ENCODED_WORD, "= ?")
+    except ValueError as error:
+        raise MailRefused("The address or the subject cannot be used in a mail.") from error
+    message["From"] = server.sender
+    message["Date"] = at
+    message["Message-ID"] = f"<{mail_id}@{server.sender.domain}>"
+    # RFC 3834: automatic replies, such as absence notices, are not wanted.
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(rendered.text, cte="quoted-printable")
+    message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
+    return message
+
+
+class _Smtp(smtplib.SMTP):
+    """The client of the library, which keeps the reply to the message."""
+
+    accepted: str = ""
+
+    def data(self, msg: Any) -> tuple[int, bytes]:
+        code, reply_text = super().data(msg)
+        self.accepted = f"{code} {_one_line(reply_text)}"
+        return code, reply_text
 
 
 class _Session:
     """One connection to the mail server; runs on a worker thread, and can be abandoned from another."""
 
-    def __init__(self, server: SmtpServer, tls: ssl.SSLContext) -> None:
+    def __init__(self, server: SmtpServer, addresses: Sequence[str], tls: ssl.SSLContext) -> None:
         self._server = server
+        self._addresses = addresses
         self._tls = tls
         # The name is passed, because the library would otherwise look one up in the DNS and block.
-        self._smtp = smtplib.SMTP(local_hostname=server.sender.domain)
+        self._smtp = _Smtp(local_hostname=server.sender.domain)
         self._socket: socket.socket | None = None
         self._is_abandoned = False
 
-    def run(self, message: EmailMessage | None) -> None:
-        """Connect, log in, hand the mail over, and quit."""
+    def run(self, message: EmailMessage | None) -> str:
+        """Connect, log in, hand the mail over, and quit; return the reply to the mail."""
         try:
             self._open()
             if message is not None:
@@ -102,6 +155,7 @@ class _Session:
             with suppress(OSError):
                 self._connected().settimeout(QUIT_SECONDS_MAX)
                 self._smtp.quit()
+            return self._smtp.accepted
         finally:
             self._smtp.close()
 
@@ -115,22 +169,33 @@ class _Session:
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     def _open(self) -> None:
-        smtp = self._smtp
-        self._use(socket.create_connection((self._server.host, self._server.port), SOCKET_SECONDS_MAX))
-        if self._server.uses_implicit_tls:
+        smtp, encryption = self._smtp, self._server.encryption
+        self._use(self._connect())
+        if encryption is Encryption.FROM_THE_START:
             self._encrypt()
         _expect(220, smtp.getreply())
         smtp.ehlo_or_helo_if_needed()
-        if not self._server.uses_implicit_tls and smtp.has_extn("starttls"):
+        if encryption in _WITH_STARTTLS and smtp.has_extn("starttls"):
             _expect(220, smtp.docmd("STARTTLS"))
             self._encrypt()
             # Unencrypted replies may have been forged, so the session starts over with EHLO (RFC 3207).
             smtp.ehlo_resp = smtp.helo_resp = None
             smtp.ehlo_or_helo_if_needed()
+        elif encryption is Encryption.STARTTLS:
+            raise MailServerUnusable("The mail server offers no encryption, so no mail was sent to it.")
         if self._server.login is not None:
             if not self._is_private():
-                raise MailDeferred("The mail server offers no encryption, so the login was not sent to it.")
+                raise MailServerUnusable("The mail server offers no encryption, so the login was not sent to it.")
             smtp.login(self._server.login.username, self._server.login.password.reveal())
+
+    def _connect(self) -> socket.socket:
+        failure = OSError("The name has no address.")
+        for address in self._addresses:
+            try:
+                return socket.create_connection((address, self._server.port), SOCKET_SECONDS_MAX)
+            except OSError as error:
+                failure = error
+        raise failure
 
     def _hand_over(self, message: EmailMessage) -> None:
         to: Address = message["To"].addresses[0]
@@ -172,7 +237,7 @@ def _expect(code: int, reply: tuple[int, bytes]) -> None:
 
 
 def _verdict(error: OSError) -> MailRefused | MailDeferred:
-    """Return whether a failure is permanent for this mail, or temporary or for the operator to fix."""
+    """Return whether a failure is permanent for this mail, temporary, or one of the server, which its owner fixes."""
     match error:
         case smtplib.SMTPRecipientsRefused():
             code, reply_text = next(iter(error.recipients.values()))
@@ -181,20 +246,23 @@ def _verdict(error: OSError) -> MailRefused | MailDeferred:
             return _verdict_on_message(error.smtp_code, error.smtp_error)
         case smtplib.SMTPAuthenticationError():
             # Without the reply of the server, because some servers repeat the credentials in it.
-            return MailDeferred(f"The mail server refused the login ({error.smtp_code}).")
+            return MailServerUnusable(f"The mail server refused the login ({error.smtp_code}).")
         case smtplib.SMTPResponseException():
-            return MailDeferred(f"The mail server answered {error.smtp_code} {_one_line(error.smtp_error)}")
+            return MailServerUnusable(f"The mail server answered {error.smtp_code} {_one_line(error.smtp_error)}")
         case ssl.SSLCertVerificationError():
-            return MailDeferred(f"The mail server's certificate is not valid: {error.verify_message}")
+            return MailServerUnusable(f"The mail server's certificate is not valid: {error.verify_message}")
         case smtplib.SMTPException():
-            return MailDeferred(f"The SMTP session failed: {error}")
+            return MailServerUnusable(f"The SMTP session failed: {error}")
         case _:
-            return MailDeferred(f"The mail server cannot be reached: {error.strerror or error}")
+            return MailServerUnusable(f"The mail server cannot be reached: {error.strerror or error}")
 
 
 def _verdict_on_message(code: int, reply_text: bytes | str) -> MailRefused | MailDeferred:
-    reason = f"The mail server answered {code} {_one_line(reply_text)}"
-    return MailRefused(reason) if 500 <= code <= 599 else MailDeferred(reason)
+    text = _one_line(reply_text)
+    reason = f"The mail server answered {code} {text}"
+    if not 500 <= code <= 599:
+        return MailDeferred(reason)
+    return MailForbidden(reason) if text.startswith(_POLICY) else MailRefused(reason)
 
 
 def _one_line(reply_text: bytes | str) -> str:

@@ -1,14 +1,20 @@
-"""The mail server of the setting: its address, the login, and the sender. `smtp.py` sends mail to it."""
+"""A mail server, of the setting or of an organization: its address, the login, and the sender."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from email.headerregistry import Address
+from enum import Enum
+from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from adapters.domain_names import IdnaDomainNames
+from core.mail.servers import TlsMode
 from core.secrets import Secret
+
+if TYPE_CHECKING:
+    from core.mail.servers import MailServer
 
 _PORTS = {"smtp": 587, "smtps": 465}
 # An encoded word (RFC 2047), which the standard library would decode inside an address, line breaks included.
@@ -32,13 +38,29 @@ class SmtpLogin:
     password: Secret
 
 
+class Encryption(Enum):
+    """When a connection is encrypted."""
+
+    FROM_THE_START = "from the start"
+    STARTTLS = "STARTTLS"
+    IF_OFFERED = "STARTTLS, if it is offered"
+    NONE = "none"
+
+
+_ENCRYPTION_OF: Final = {
+    TlsMode.TLS: Encryption.FROM_THE_START,
+    TlsMode.STARTTLS: Encryption.STARTTLS,
+    TlsMode.NONE: Encryption.NONE,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpServer:
     """The server that mails are handed to, and their sender."""
 
     host: str
     port: int
-    uses_implicit_tls: bool
+    encryption: Encryption
     sender: Address
     login: SmtpLogin | None = None
 
@@ -63,9 +85,23 @@ class SmtpServer:
         return cls(
             host=host,
             port=port or _PORTS[parts.scheme],
-            uses_implicit_tls=parts.scheme == "smtps",
+            encryption=Encryption.FROM_THE_START if parts.scheme == "smtps" else Encryption.IF_OFFERED,
             sender=_parse_sender(parts.query),
             login=_parse_login(parts),
+        )
+
+    @classmethod
+    def of_organization(cls, server: MailServer) -> SmtpServer:
+        """Return the server that an organization has set."""
+        login = None
+        if server.username is not None and server.password is not None:
+            login = SmtpLogin(username=server.username, password=server.password)
+        return cls(
+            host=server.host,
+            port=server.port,
+            encryption=_ENCRYPTION_OF[server.tls],
+            sender=parse_address(server.from_email, display_name=server.from_name),
+            login=login,
         )
 
 

@@ -32,7 +32,9 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
+from adapters.postgres.mail.brands import PostgresMailBrands
 from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
+from adapters.postgres.mail.routed_mail import PostgresRoutedMail
 from adapters.postgres.openid.authorization_codes import PostgresAuthorizationCodes
 from adapters.postgres.openid.authorization_requests import PostgresAuthorizationRequests
 from adapters.postgres.openid.clients import PostgresClients
@@ -44,6 +46,10 @@ from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
+from adapters.postgres.organizations.settings.branding import PostgresBrandings
+from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
+from adapters.postgres.organizations.settings.mail import PostgresMailServers
+from adapters.postgres.organizations.setup_links import PostgresSetupLinks
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
@@ -131,6 +137,10 @@ class PostgresUnitOfWork:
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
     roles: PostgresRoles
+    mail_servers: PostgresMailServers
+    branding: PostgresBrandings
+    custom_domains: PostgresCustomDomains
+    setup_links: PostgresSetupLinks
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
@@ -180,6 +190,8 @@ class PostgresUnitOfWork:
     anonymization: PostgresAnonymization
     mail: PostgresMailOutbox
     mail_counts: PostgresMailCounts
+    routed_mail: PostgresRoutedMail
+    mail_brands: PostgresMailBrands
     signing_keys: PostgresSigningKeys
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping
@@ -203,7 +215,8 @@ class PostgresUnitOfWork:
         self.domain_names = tools.domain_names
         self.locations = tools.locations
         self.totp = tools.totp
-        self.webauthn = tools.webauthn
+        host = origin.custom_host
+        self.webauthn = tools.webauthn if host is None else tools.webauthn.of_host(host.name)
         self.has_rate_limits = tools.has_rate_limits
         self._client_id = client_id
         self._session_id = session_id

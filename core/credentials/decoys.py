@@ -39,9 +39,11 @@ _TAG_BYTES: Final = 8
 def of_address(uow: UnitOfWork, address: str) -> Sequence[Descriptor]:
     """Return the decoys of an address: one for half of all addresses, and each further one for half of the rest."""
     # The purposes below are part of the derivation: changing one changes the decoys of every address.
-    drawn = uow.pepper.mark("passkey stand-ins", address.encode())
+    # Under another host the address has other decoys, as it would have other passkeys.
+    subject = _subject(uow, address)
+    drawn = uow.pepper.mark("passkey stand-ins", subject)
     total = 1 + next((bit for bit in range(DECOYS_MAX) if drawn[0] >> bit & 1), DECOYS_MAX - 1)
-    return [_decoy(uow, address, number) for number in range(total)]
+    return [_decoy(uow, subject, number) for number in range(total)]
 
 
 def is_decoy(uow: UnitOfWork, credential_id: bytes) -> bool:
@@ -49,8 +51,13 @@ def is_decoy(uow: UnitOfWork, credential_id: bytes) -> bool:
     return hmac.compare_digest(credential_id[-_TAG_BYTES:], _tag(uow, credential_id[:-_TAG_BYTES]))
 
 
-def _decoy(uow: UnitOfWork, address: str, number: int) -> Descriptor:
-    drawn = uow.pepper.mark("passkey stand-in", address.encode(), bytes([number]))
+def _subject(uow: UnitOfWork, address: str) -> bytes:
+    host = uow.origin.custom_host
+    return address.encode() if host is None else b"\0".join((address.encode(), host.domain_id.bytes))
+
+
+def _decoy(uow: UnitOfWork, subject: bytes, number: int) -> Descriptor:
+    drawn = uow.pepper.mark("passkey stand-in", subject, bytes([number]))
     length, transports = _SHAPES[drawn[0] % len(_SHAPES)]
     head = (drawn[1:] + uow.pepper.mark("passkey stand-in, continued", drawn))[: length - _TAG_BYTES]
     return Descriptor(credential_id=head + _tag(uow, head), transports=transports)

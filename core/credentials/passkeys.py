@@ -102,6 +102,8 @@ class Passkey:
     verifies_user: bool
     created_at: datetime
     last_used_at: datetime | None = None
+    # The custom domain under which it was made, where alone it works; None for the base URL.
+    domain_id: UUID | None = None
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -194,6 +196,7 @@ def finish_registration(
         backup_eligible=attested.is_backup_eligible,
         verifies_user=attested.is_user_verified,
         created_at=uow.now,
+        domain_id=uow.origin.domain_id,
     )
     if not uow.passkeys.add(passkey) or decoys.is_decoy(uow, passkey.credential_id):
         raise PasskeyExists
@@ -226,7 +229,9 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     removed = uow.passkeys.remove(passkey_id, user_id=caller.user_id)
     if removed is None:
         raise PasskeyUnknown
-    if not uow.credentials.has_password(caller.user_id) and not uow.passkeys.of_user(caller.user_id):
+    # One that was made under a custom domain may end with that domain.
+    has_other = any(other.domain_id is None for other in uow.passkeys.of_user(caller.user_id))
+    if not uow.credentials.has_password(caller.user_id) and not has_other:
         raise LastSignInMethod
     # One of them may have begun with this passkey, as the first of two factors.
     uow.unfinished_sign_ins.end_all(caller.user_id)

@@ -55,6 +55,10 @@ class MailLimit(Enum):
         *(20, _DAY, Scope.ADDRESS),
         "This address has got 20 mails about new memberships within a day, which is the maximum. Try again tomorrow.",
     )
+    SERVER_TESTS_OF_ORGANIZATION = (
+        *(20, _HOUR, Scope.ORGANIZATION),
+        "This organization has tested its mail server 20 times within an hour, which is the maximum. Try again later.",
+    )
 
     mails_max: int
     period: timedelta

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
+    from core.mail.brands import MailBrand
     from ports.unit_of_work import UnitOfWork
 
 
@@ -49,6 +50,7 @@ class MailTemplate(StrEnum):
     TRIAL_ENDING = "trial_ending"
     PAYMENT_ACTION_REQUIRED = "payment_action_required"
     SAML_CERTIFICATE_ENDING = "saml_certificate_ending"
+    MAIL_SERVER_FAILING = "mail_server_failing"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -87,13 +89,21 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.PAYMENT_ACTION_REQUIRED: _TO_ADDRESS,
     # One for each certificate.
     MailTemplate.SAML_CERTIFICATE_ENDING: (),
+    MailTemplate.MAIL_SERVER_FAILING: _TO_ADDRESS,
 }
+# The mails that leave through the mail server of their organization, if it has set one. All others leave through the
+# platform's own: they carry an account's secret (decisions 13.0), or warn about the account, and an organization that
+# could hold a warning back could hide who signed in.
+BY_ORGANIZATION: Final = frozenset(
+    {MailTemplate.TRIAL_ENDING, MailTemplate.PAYMENT_ACTION_REQUIRED, MailTemplate.SAML_CERTIFICATE_ENDING}
+)
 
 
 class MailState(StrEnum):
     """The delivery state of a mail."""
 
     QUEUED = "queued"
+    ROUTED = "routed"  # queued for the mail server of its organization
     SENT = "sent"
     KEPT = "kept"  # in the embedded mailbox, which never sends
     FAILED = "failed"
@@ -119,8 +129,16 @@ class MailRefused(Exception):
     """The mail will never be delivered; the text tells the operator why."""
 
 
+class MailForbidden(MailRefused):
+    """The mail server refuses the mail by its policy and not because of the recipient."""
+
+
 class MailDeferred(Exception):
     """The mail was not delivered and may be later; the text tells the operator why."""
+
+
+class MailServerUnusable(MailDeferred):
+    """The mail server takes no mail from us at the moment, whatever its recipient."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +171,7 @@ class Mail:
     created_at: datetime
     organization_id: UUID | None = None
     last_error: str | None = None
+    brand: MailBrand | None = None
 
     def sent(self) -> Mail:
         """Return the mail as delivered to the mail server."""
@@ -191,11 +210,13 @@ def send(
     """
     is_admitted = limits.admits(uow, LIMITS[template], template, to, organization_id)
     is_sent = is_admitted and not is_discarded
+    is_routed = is_sent and _is_routed(uow, template, organization_id)
+    state = MailState.ROUTED if is_routed else MailState.QUEUED
     uow.mail.add(
         Mail(
             id=uow.randomness.new_id(),
             message=MailMessage(to=to if is_sent else "", template=template, values=values),
-            state=MailState.QUEUED if is_sent else MailState.DISCARDED,
+            state=state if is_sent else MailState.DISCARDED,
             attempts=0,
             due_at=uow.now,
             created_at=uow.now,
@@ -211,13 +232,14 @@ def send_each(
 
     A mail above a limit of its address is not sent.
     """
+    state = MailState.ROUTED if _is_routed(uow, template, organization_id) else MailState.QUEUED
     admitted = limits.admits_each(uow, LIMITS[template], template, [message.to for message in mails])
     uow.mail.add_each(
         [
             Mail(
                 id=uow.randomness.new_id(),
                 message=message,
-                state=MailState.QUEUED,
+                state=state,
                 attempts=0,
                 due_at=uow.now,
                 created_at=uow.now,
@@ -229,14 +251,38 @@ def send_each(
     )
 
 
+def _is_routed(uow: UnitOfWork, template: MailTemplate, organization_id: UUID | None) -> bool:
+    return template in BY_ORGANIZATION and organization_id is not None and uow.routed_mail.has_server(organization_id)
+
+
 def claim(uow: UnitOfWork, limit: int) -> Sequence[Mail]:
     """Claim at most `limit` mails to send; the caller records the outcome of each before the lease ends."""
-    claimed = uow.mail.claim(limit, now=uow.now, leased_until=uow.now + LEASE)
+    return attemptable(uow, uow.mail.claim(limit, now=uow.now, leased_until=uow.now + LEASE))
+
+
+def attemptable(uow: UnitOfWork, claimed: Sequence[Mail]) -> Sequence[Mail]:
+    """Return the claimed mails that may be attempted; the others have failed."""
     # A claim counts as an attempt. One too many means that every courier that tried has crashed on this mail.
     for mail in claimed:
         if mail.attempts > ATTEMPTS_MAX:
             uow.mail.save(mail.failed("Every attempt to send this mail was interrupted."))
-    return [mail for mail in claimed if mail.attempts <= ATTEMPTS_MAX]
+    return _branded(uow, [mail for mail in claimed if mail.attempts <= ATTEMPTS_MAX])
+
+
+def _branded(uow: UnitOfWork, mails: Sequence[Mail]) -> Sequence[Mail]:
+    """Return the mails with the brands of their organizations."""
+    organization_ids = {mail.organization_id for mail in mails if mail.organization_id is not None}
+    if not organization_ids:
+        return mails
+    brands = uow.mail_brands.of(organization_ids)
+    return [replace(mail, brand=_brand_of(mail, brands)) for mail in mails]
+
+
+def _brand_of(mail: Mail, brands: Mapping[UUID, MailBrand]) -> MailBrand | None:
+    brand = brands.get(mail.organization_id) if mail.organization_id is not None else None
+    if brand is None or mail.message.template in BY_ORGANIZATION:
+        return brand
+    return brand.without_links()
 
 
 def record_sent(uow: UnitOfWork, mail: Mail) -> bool:
@@ -260,7 +306,7 @@ def record_failed(uow: UnitOfWork, mail: Mail, error: str) -> bool:
 
 
 def delete_old(uow: UnitOfWork, limit: int) -> int:
-    """Delete at most `limit` mails that are past their retention and not queued; return how many."""
+    """Delete at most `limit` mails that are past their retention and do not wait to be sent; return how many."""
     return uow.mail.forget(uow.now - RETENTION, limit)
 
 

@@ -139,6 +139,14 @@ class Operation(Enum):
     SCIM_TOKENS_READ = ("read the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SCIM_TOKENS_CHANGE = ("change the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SCIM_LOG_READ = ("read the provisioning log", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    BRANDING_READ = ("read the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
+    BRANDING_CHANGE = ("change the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
+    DOMAIN_READ = ("read the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
+    DOMAIN_CHANGE = ("change the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
+    SETUP_LINKS_READ = ("read the setup links", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SETUP_LINKS_CHANGE = ("change the setup links", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    MAIL_SERVER_READ = ("read the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    MAIL_SERVER_CHANGE = ("change the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
 
     takes: Capability | Standing

@@ -45,6 +45,7 @@ class Leftover(Enum):
     # Counted from when they were queued, if the provider has ended them; it repeats events for three days.
     BILLING_CANCELLATIONS = ("billing_cancellations", 90 * _DAY)
     SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
+    SETUP_LINKS = ("setup_links", _DAY)
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
     # Counted from their creation; the operator may set less. They go before their events, which would take them along.

@@ -42,7 +42,8 @@ class BrowserSession:
     """A live browser session with its user.
 
     `used_at` is the stored time of its last use. `has_lost_organization` says that its user is no longer a member of
-    the organization that they had chosen. `form_token` is what the forms of its pages carry.
+    the organization that they had chosen. `form_token` is what the forms of its pages carry. A session that began under
+    a custom domain has `domain_id`, and signs in to the organization of that domain only.
     """
 
     session_id: UUID
@@ -57,6 +58,8 @@ class BrowserSession:
     created_at: datetime
     stays_signed_in: bool
     has_lost_organization: bool = False
+    domain_id: UUID | None = None
+    domain_organization_id: UUID | None = None
     form_token: Secret = field(default=Secret(""))
 
     @property
@@ -78,9 +81,11 @@ class BrowserCookie:
 
 
 def find(uow: UnitOfWork, secret: str) -> BrowserSession | None:
-    """Return the live session of a cookie, None when there is none."""
+    """Return the live session of a cookie, None when there is none, or when it belongs to another host."""
     found = uow.browser_sessions.by_secret_hash(hash_token(secret))
-    return replace(found, form_token=_form_token(uow, found.session_id)) if found is not None else None
+    if found is None or found.domain_id != uow.origin.domain_id:
+        return None
+    return replace(found, form_token=_form_token(uow, found.session_id))
 
 
 def end_of(created_at: datetime, *, stays_signed_in: bool, at: datetime) -> datetime:

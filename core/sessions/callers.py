@@ -27,12 +27,31 @@ class NoLongerInContext(Forbidden):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CustomHost:
+    """A verified domain of an organization, under which a request came (decisions 13.3)."""
+
+    domain_id: UUID
+    name: str
+    organization_id: UUID
+    organization_slug: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The origin of a request, as the audit log and the login events record it; empty for background work."""
+    """The origin of a request, as the audit log and the login events record it; empty for background work.
+
+    `custom_host` is None for requests under the base URL.
+    """
 
     request_id: str | None = None
     ip_address: str | None = None
     user_agent: str | None = None
+    custom_host: CustomHost | None = None
+
+    @property
+    def domain_id(self) -> UUID | None:
+        """The custom domain to which belongs what begins with this request; None for the base URL."""
+        return self.custom_host.domain_id if self.custom_host is not None else None
 
 
 BACKGROUND = Origin()

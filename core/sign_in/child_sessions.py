@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
+from core.errors import Forbidden
 from core.sessions.refresh import SessionOver
 from core.sign_in import conclusion
 from core.sign_in.conclusion import SecondFactorPending
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.errors import Refusal
+    from core.sessions.browser_sessions import BrowserSession
     from core.sign_in.conclusion import SignInCompleted
     from ports.unit_of_work import UnitOfWork
 
@@ -45,6 +47,7 @@ def begin(
     parent = uow.browser_sessions.lock(parent_id)
     if parent is None or parent.user_id != user_id:
         raise SessionOver
+    _require_own_organization(uow, parent, organization_slug)
     proof = Proof(
         user_id=user_id,
         provider=Provider(parent.provider),
@@ -60,3 +63,12 @@ def begin(
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
     # A session that begins here cannot wait for a code; the browser signs in again instead.
     return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome
+
+
+def _require_own_organization(uow: UnitOfWork, parent: BrowserSession, organization_slug: str | None) -> None:
+    """Raise `Forbidden` when a session of a custom domain is to sign in outside its organization (decisions 13.3)."""
+    if parent.domain_organization_id is None:
+        return
+    organization = uow.organizations.by_slug(organization_slug) if organization_slug is not None else None
+    if organization is None or organization.id != parent.domain_organization_id:
+        raise Forbidden("You are signed in at the domain of another organization. Sign in at the address of Gatehouse.")

@@ -14,6 +14,7 @@ from entrypoints.web.answers import Media
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.documents import content_hash
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("assets", "The style sheet, the scripts and the icon of the pages.")
@@ -68,6 +69,7 @@ def asset_address(name: str) -> str:
 
 
 @routes.get("/assets/:name")
+@on_custom_hosts
 @public
 async def asset(call: Call, name: str) -> StyleSheet | Script | Picture:
     """Return a file that a page loads."""

@@ -6,6 +6,7 @@ from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("home", "The pages for people.", refusal_page)
@@ -14,7 +15,8 @@ HOME: Final = "/app"
 
 
 @routes.get(HOME)
+@on_custom_hosts
 @in_browser
 async def show_home(call: Call) -> Page:
     """Show what a user can do in the browser."""
-    return form_page(call, "home.html")
+    return form_page(call, "home.html", is_custom_host=call.custom_host is not None)

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from quart import Response
 
 from entrypoints.pages.assets import asset_address
+from entrypoints.pages.brands import Brand
 from entrypoints.pages.languages import ENGLISH, Language, language_of
 from entrypoints.web.answers import Media
 from entrypoints.web.browsers import form_token
@@ -42,6 +43,8 @@ _SCRIPT_POLICY: Final = "; script-src 'self'; connect-src 'self'"
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
     """Return a page in the language of the request, which no cache stores."""
     call.vary("Accept-Language")
+    if call.brand is not None:
+        values.setdefault("brand", Brand(call.brand))
     html = render(template, language_of(call), version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"

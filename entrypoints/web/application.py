@@ -32,28 +32,35 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.settings import branding
+from entrypoints.web import hosts
 from entrypoints.web.answers import InternalFailure, answered, as_refusal, empty, refused, see_other
 from entrypoints.web.browsers import ProtectedForm, SignInFirst, require_form_token
 from entrypoints.web.calls import Call
 from entrypoints.web.client_addresses import client_address, is_trusted_peer
+from entrypoints.web.credentials import SLUG_PARAMETERS
 from entrypoints.web.decoding import decode_body, decode_id, decode_query, decode_word
 from entrypoints.web.exchanges import Exchange
 from entrypoints.web.headers import ResponseHeaders
+from entrypoints.web.hosts import ElsewhereOnly, HostUnknown
 from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.routes import FORM, is_id, require_distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from quart import Response
     from werkzeug.routing import MapAdapter
 
+    from core.sessions.callers import CustomHost
     from entrypoints.installation import Installation
     from entrypoints.web.routes import Route
 
 REQUEST_SECONDS_MAX: Final = 30.0
 BODY_SECONDS_MAX: Final = 20
 RETRY_AFTER_SECONDS: Final = 5
+# The paths of pages for people.
+PAGES: Final = "/app/"
 UNMATCHED: Final = "unmatched"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -172,7 +179,9 @@ class Application(QuartTrio):
                 log.error("request.failed", exc_info=error)
                 refusal = InternalFailure()
         request.refusal = refusal
-        if isinstance(refusal, SignInFirst):
+        if isinstance(refusal, HostUnknown):
+            return hosts.plain_not_found()
+        if isinstance(refusal, SignInFirst | ElsewhereOnly):
             return see_other(refusal.location)
         if request.route is not None and request.route.refusal_page is not None:
             return request.route.refusal_page(request.call, refusal)
@@ -191,10 +200,14 @@ class Application(QuartTrio):
         if cast("dict[str, str]", request.scope)["path"].startswith("//"):
             # The router would treat this as a single slash, and a proxy in front of Gatehouse might not.
             raise NoSuchRoute
+        route = self._routes[request.url_rule.endpoint] if request.url_rule is not None else None
+        # Probes reach a process under any name.
+        if route is None or not route.is_operational:
+            request.call.custom_host = await hosts.find_custom_host(request.call)
         if request.routing_exception is not None:
             raise request.routing_exception
-        assert request.url_rule is not None, "the request has neither a rule nor a routing error"
-        route = request.route = self._routes[request.url_rule.endpoint]
+        assert route is not None, "the request has neither a rule nor a routing error"
+        request.route = route
         cast("RequestBody", request.body).limit(route.body_bytes_max)
         if request.method == "OPTIONS":
             return empty(204, {"Allow": ", ".join(sorted(paths.allowed_methods()))})
@@ -203,6 +216,8 @@ class Application(QuartTrio):
 
     async def _serve(self, route: Route, request: GatehouseRequest) -> Response:
         call = request.call
+        if call.custom_host is not None:
+            await _enter_custom_host(route, call, call.custom_host)
         if route.limits:
             call.limit(*route.limits)
         await route.who.admit(call)
@@ -220,6 +235,7 @@ class Application(QuartTrio):
         call = request.call
         path = cast("dict[str, str]", request.view_args)
         words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
+        _require_own_organization(words, call.custom_host)
         try:
             arguments = await self._input(route, request)
             ids = {name: decode_id(path[name]) for name, kind in route.path_parameters.items() if is_id(kind)}
@@ -305,6 +321,24 @@ class Application(QuartTrio):
             if request.refusal.reason is not None:
                 about["reason"] = request.refusal.reason
         write("request", status=status, **about)
+
+
+async def _enter_custom_host(route: Route, call: Call, host: CustomHost) -> None:
+    """Load the brand of the pages under a custom host; refuse a route that does not work there."""
+    if not route.on_custom_hosts:
+        if route.method == "GET" and route.path.startswith(PAGES):
+            # Registering, a forgotten password, the account: what carries an account's secret is under the base URL.
+            raise ElsewhereOnly(hosts.on_base_url(call))
+        raise NoSuchRoute
+    if route.refusal_page is not None:
+        call.brand = await call.read(branding.brand_of, host.organization_id)
+
+
+def _require_own_organization(words: Mapping[str, str], host: CustomHost | None) -> None:
+    """Refuse a path that names another organization than the custom host does."""
+    named = {words[name] for name in SLUG_PARAMETERS if name in words}
+    if host is not None and named - {host.organization_slug}:
+        raise NoSuchRoute
 
 
 @cache

@@ -18,6 +18,7 @@ from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from entrypoints.web import hosts
 from entrypoints.web.hidden import SecretBody
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def require_own_site(call: Call) -> None:
             raise FormRefused().because("other_site")
         return
     origin = headers.get("Origin")
-    if origin is not None and origin != call.installation.settings.origin:
+    if origin is not None and origin != hosts.origin_of(call):
         raise FormRefused().because("other_origin")
 
 
@@ -126,6 +127,11 @@ def require_form_token(call: Call, form: ProtectedForm) -> None:
     else:
         value = binding(call)
         expected = browser_sessions.form_token_of(value) if value is not None else Secret("")
+    require_token(form, expected)
+
+
+def require_token(form: ProtectedForm, expected: Secret) -> None:
+    """Raise `FormRefused` unless a form carries this token."""
     sent = form.form_token.encode("utf-8", "surrogatepass")
     if not sent or not hmac.compare_digest(sent, expected.reveal().encode()):
         raise FormRefused().because("wrong_form_token")

@@ -10,7 +10,7 @@ from werkzeug.http import dump_cookie
 
 from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.rate_limits import RateLimit
-from core.sessions.callers import Origin
+from core.sessions.callers import CustomHost, Origin
 from entrypoints.web.client_addresses import limited_network, throttled_network
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from core.errors import Refusal
     from core.openid.clients import PresentedClient
+    from core.organizations.settings.branding import BrandedOrganization
     from core.scim.tokens import PresentedToken
     from core.services.api_keys import PresentedKey
     from core.sessions.browser_sessions import BrowserSession
@@ -50,10 +51,12 @@ class Call:
         "_limiter",
         "address",
         "api_key",
+        "brand",
         "browser",
         "claims",
         "client_id",
         "cookies",
+        "custom_host",
         "has_page",
         "headers",
         "installation",
@@ -87,6 +90,9 @@ class Call:
         # The session of an access token, and the service it was issued for, if any.
         self.session_id: UUID | None = None
         self.client_id: UUID | None = None
+        # The custom domain under which the request came, None for the base URL; and the brand of its pages.
+        self.custom_host: CustomHost | None = None
+        self.brand: BrandedOrganization | None = None
         # The browser session of a page.
         self.browser: BrowserSession | None = None
         # Whether a browser can open the path of this request.
@@ -112,6 +118,7 @@ class Call:
             request_id=self.request_id,
             ip_address=self.address,
             user_agent=user_agent[:USER_AGENT_CHARACTERS_MAX].replace("\x00", "") if user_agent else None,
+            custom_host=self.custom_host,
         )
 
     @property

@@ -30,6 +30,7 @@ from entrypoints.web import (
     descriptions_of_sales,
     descriptions_of_saml,
     descriptions_of_scim,
+    descriptions_of_settings,
 )
 
 
@@ -76,6 +77,7 @@ _OTHERS: Final = (
     | descriptions_of_sales.FIELDS
     | descriptions_of_saml.FIELDS
     | descriptions_of_scim.FIELDS
+    | descriptions_of_settings.FIELDS
 )
 FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     # Errors

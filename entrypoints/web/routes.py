@@ -26,6 +26,7 @@ from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.browsers import ProtectedForm
 from entrypoints.web.credentials import AccessPolicy, declared_policy
+from entrypoints.web.hosts import works_on_custom_hosts
 from entrypoints.web.storable import unbounded_numbers
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Route:
     refusal_page: RefusalPage | None
     is_operational: bool = False
     body_bytes_max: int = BODY_BYTES_MAX
+    # Whether it works under the custom domains of organizations as well; its path then names no other organization.
+    on_custom_hosts: bool = False
     # The JSON body of refusals, where it is not that of every route.
     refusal_body: type[Any] | None = None
     # Whether the body may be sent as a form as well.
@@ -197,6 +200,7 @@ class Routes:
                     limits=limits + (_group_limits(path) if has_group_limit and not is_operational else ()),
                     is_operational=is_operational,
                     refuses=refuses,
+                    on_custom_hosts=is_operational or works_on_custom_hosts(handler),
                     refusal_page=self.refusal_page,
                     refusal_body=self.refusal_body,
                     dialect=self.dialect,

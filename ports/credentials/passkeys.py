@@ -22,7 +22,10 @@ class Passkeys(Protocol):
         ...
 
     def of_address(self, email: str) -> Sequence[Passkey]:
-        """Return the passkeys of the account with a normalized address; empty also when there is no such account."""
+        """Return the passkeys of the account with a normalized address; empty also when there is no such account.
+
+        Like the next, only those that were made under the host of this request.
+        """
         ...
 
     def by_credential_id(self, credential_id: bytes) -> Passkey | None:
@@ -73,6 +76,10 @@ class PasskeyChallenges(Protocol):
 
 class WebAuthn(Protocol):
     """Encodes options for browsers and checks what authenticators sign; fast, and without I/O."""
+
+    def of_host(self, name: str) -> "WebAuthn":
+        """Return the same for the pages and the passkeys of a custom host."""
+        ...
 
     def creation_options(
         self, challenge: bytes, *, user_handle: bytes, user_name: str, excluded: Sequence[Descriptor]

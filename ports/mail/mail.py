@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
+from core.mail.brands import MailBrand
 from core.mail.mail import Mail, MailMessage, RenderedMail
+from core.mail.servers import MailServer
 
 
 class MailOutbox(Protocol):
@@ -16,7 +18,7 @@ class MailOutbox(Protocol):
         ...
 
     def add(self, mail: Mail) -> None:
-        """Queue a mail and, after the commit, wake the courier."""
+        """Queue a mail and, after the commit, wake the courier that sends it."""
         ...
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
@@ -61,7 +63,7 @@ class MailCounts(Protocol):
 class MailRenderer(Protocol):
     """Renders a template with its values."""
 
-    def render(self, message: MailMessage) -> RenderedMail:
+    def render(self, message: MailMessage, brand: MailBrand | None = None) -> RenderedMail:
         """Return the rendered mail, with every value escaped and a subject of one line.
 
         Raise `MailRefused` when a value that the template needs is missing.
@@ -77,5 +79,16 @@ class MailGateway(Protocol):
 
         After a cancellation the mail may or may not have been delivered. A mail sent again under the same id appears to
         its recipient as the same mail.
+        """
+        ...
+
+
+class RoutingGateway(Protocol):
+    """Delivers mails to the mail servers of organizations, at allowed addresses only (decisions 7.5)."""
+
+    async def send(self, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail) -> str:
+        """Deliver a mail as `MailGateway` does, and return what the server answered.
+
+        Raise `MailServerUnusable` when the server takes no mail at all, or none by its policy.
         """
         ...

@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
+from ports.mail.brands import MailBrands
 from ports.mail.mail import MailCounts, MailOutbox
+from ports.mail.routed_mail import RoutedMail
 
 
 class MailUnit(Protocol):
@@ -13,6 +15,12 @@ class MailUnit(Protocol):
 
     @property
     def mail_counts(self) -> MailCounts: ...
+
+    @property
+    def mail_brands(self) -> MailBrands: ...
+
+    @property
+    def routed_mail(self) -> RoutedMail: ...
 
     @property
     def has_rate_limits(self) -> bool:

@@ -7,6 +7,10 @@ from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
 from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
+from ports.organizations.settings.branding import Brandings
+from ports.organizations.settings.domain import CustomDomains
+from ports.organizations.settings.mail import MailServers
+from ports.organizations.setup_links import SetupLinks
 from ports.organizations.tiers import Tiers
 
 
@@ -24,6 +28,18 @@ class OrganizationsUnit(Protocol):
 
     @property
     def roles(self) -> Roles: ...
+
+    @property
+    def branding(self) -> Brandings: ...
+
+    @property
+    def custom_domains(self) -> CustomDomains: ...
+
+    @property
+    def mail_servers(self) -> MailServers: ...
+
+    @property
+    def setup_links(self) -> SetupLinks: ...
 
     @property
     def relations(self) -> Relations: ...

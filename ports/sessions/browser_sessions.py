@@ -12,7 +12,7 @@ class BrowserSessions(Protocol):
     """The secrets of the sessions that are in browsers."""
 
     def add(self, session_id: UUID, *, secret_hash: bytes, stays_signed_in: bool) -> None:
-        """Store the secret of a new session."""
+        """Store the secret of a new session, which belongs to the host of this request."""
         ...
 
     def by_secret_hash(self, secret_hash: bytes) -> BrowserSession | None:

@@ -24,14 +24,17 @@ from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.siem_sender import HttpSiemSender
+from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
+from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
-from tests.application import CHEAP, TLS, VERSION, ReportedActors, event_receiver, mail_renderer
+from tests.application import CHEAP, NO_NAME_SERVER, TLS, VERSION, ReportedActors, event_receiver, mail_renderer
 from tests.clock import SettableClock
 
 if TYPE_CHECKING:
@@ -127,6 +130,9 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
         saml=LxmlSamlMessages(processors=1),
+        routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
+        pictures=RebuildingCleaner(),
+        resolver=DnsResolver(NO_NAME_SERVER),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),

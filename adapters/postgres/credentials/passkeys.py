@@ -24,8 +24,8 @@ class PostgresPasskeys(Aggregate):
             self._connection.execute(
                 """
                 INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, aaguid, transports,
-                                      backup_eligible, verifies_user, created_at, last_used_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                      backup_eligible, verifies_user, created_at, last_used_at, domain_id)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
                 ON CONFLICT (credential_id) DO NOTHING
                 """,
                 (
@@ -41,6 +41,7 @@ class PostgresPasskeys(Aggregate):
                     passkey.verifies_user,
                     passkey.created_at,
                     passkey.last_used_at,
+                    passkey.domain_id,
                 ),
             ).rowcount
             == 1
@@ -52,7 +53,7 @@ class PostgresPasskeys(Aggregate):
             .execute(
                 """
                 SELECT   id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                         verifies_user, created_at, last_used_at
+                         verifies_user, created_at, last_used_at, domain_id
                 FROM     passkeys
                 WHERE    user_id = %s
                 ORDER BY created_at, id
@@ -68,13 +69,13 @@ class PostgresPasskeys(Aggregate):
             .execute(
                 """
                 SELECT   p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, p.name, p.aaguid, p.transports,
-                         p.backup_eligible, p.verifies_user, p.created_at, p.last_used_at
+                         p.backup_eligible, p.verifies_user, p.created_at, p.last_used_at, p.domain_id
                 FROM     users u
                 JOIN     passkeys p ON p.user_id = u.id
-                WHERE    u.email = %s
+                WHERE    u.email = %s AND p.domain_id IS NOT DISTINCT FROM %s
                 ORDER BY p.created_at, p.id
                 """,
-                (email,),
+                (email, self._transaction.origin.domain_id),
             )
             .fetchall()
         )
@@ -85,11 +86,11 @@ class PostgresPasskeys(Aggregate):
             .execute(
                 """
                 SELECT id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                       verifies_user, created_at, last_used_at
+                       verifies_user, created_at, last_used_at, domain_id
                 FROM   passkeys
-                WHERE  credential_id = %s
+                WHERE  credential_id = %s AND domain_id IS NOT DISTINCT FROM %s
                 """,
-                (credential_id,),
+                (credential_id, self._transaction.origin.domain_id),
             )
             .fetchone()
         )
@@ -103,7 +104,7 @@ class PostgresPasskeys(Aggregate):
                 SET       name = %s
                 WHERE     id = %s AND user_id = %s
                 RETURNING id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                          verifies_user, created_at, last_used_at
+                          verifies_user, created_at, last_used_at, domain_id
                 """,
                 (name, passkey_id, user_id),
             )
@@ -133,7 +134,7 @@ class PostgresPasskeys(Aggregate):
                 DELETE FROM passkeys
                 WHERE     id = %s AND user_id = %s
                 RETURNING id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                          verifies_user, created_at, last_used_at
+                          verifies_user, created_at, last_used_at, domain_id
                 """,
                 (passkey_id, user_id),
             )

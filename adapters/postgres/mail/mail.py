@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
+    from adapters.postgres.driver.connection import Connection
+    from adapters.postgres.transaction import Transaction
 
 
 # During an upgrade an older replica does not claim mails whose template it does not know.
-_TEMPLATES = [template.value for template in MailTemplate]
+TEMPLATES = [template.value for template in MailTemplate]
 _ENDED = [MailState.SENT.value, MailState.FAILED.value]
 
 _SEALED_COLUMN = {"table": "mails", "column": "values_sealed"}
@@ -61,7 +63,7 @@ class PostgresMailOutbox(Aggregate):
                 mail.created_at,
             ),
         )
-        self._transaction.bells.add(Bell.MAIL)
+        self._transaction.bells.add(_bell(mail))
 
     def add_each(self, mails: Sequence[Mail]) -> None:
         self._connection.execute_later(
@@ -84,7 +86,8 @@ class PostgresMailOutbox(Aggregate):
                 [mail.created_at for mail in mails],
             ),
         )
-        self._transaction.bells.add(Bell.MAIL)
+        for mail in mails:
+            self._transaction.bells.add(_bell(mail))
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
         rows = self._connection.cursor(row_factory=dict_row).execute(
@@ -111,17 +114,9 @@ class PostgresMailOutbox(Aggregate):
             RETURNING mails.id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
                       last_error, created_at
             """,
-            {"now": now, "templates": _TEMPLATES, "limit": limit, "leased_until": leased_until},
+            {"now": now, "templates": TEMPLATES, "limit": limit, "leased_until": leased_until},
         )
-        claimed: list[Mail] = []
-        for row in rows.fetchall():
-            mail = self._opened(row)
-            # One mail that cannot be decrypted must not hold up all the others.
-            if mail is None:
-                self._fail_unreadable(row["id"])
-            else:
-                claimed.append(mail)
-        return sorted(claimed, key=lambda mail: (mail.due_at, mail.id))
+        return opened_mails(self._transaction, rows.fetchall())
 
     def save(self, mail: Mail) -> bool:
         # Every claim increments the attempts, so their number identifies the latest claim.
@@ -160,9 +155,9 @@ class PostgresMailOutbox(Aggregate):
             ORDER BY created_at DESC, id DESC
             LIMIT    %s
             """,
-            (_TEMPLATES, limit),
+            (TEMPLATES, limit),
         )
-        return [mail for mail in map(self._opened, rows) if mail is not None]
+        return [mail for row in rows if (mail := _opened(self._transaction.vault, row)) is not None]
 
     def forget(self, before: datetime, limit: int) -> int:
         return self._connection.execute(
@@ -172,7 +167,7 @@ class PostgresMailOutbox(Aggregate):
                 SELECT   id
                 FROM     mails
                 WHERE    created_at < %s
-                AND      state <> 'queued'
+                AND      state NOT IN ('queued', 'routed')
                 ORDER BY created_at, id
                 LIMIT    %s
                 FOR UPDATE SKIP LOCKED)
@@ -180,37 +175,56 @@ class PostgresMailOutbox(Aggregate):
             (before, limit),
         ).rowcount
 
-    def _opened(self, row: dict[str, Any]) -> Mail | None:
-        values = opened_values(self._transaction.vault, row["id"], row["values_sealed"])
-        if values is None:
-            return None
-        return Mail(
-            id=row["id"],
-            message=MailMessage(to=row["recipient"], template=MailTemplate(row["template"]), values=values),
-            state=MailState(row["state"]),
-            attempts=row["attempts"],
-            due_at=row["due_at"],
-            created_at=row["created_at"],
-            organization_id=row["organization_id"],
-            last_error=row["last_error"],
-        )
-
     def _sealed(self, mail: Mail) -> bytes:
         values = json.dumps(dict(mail.message.values), ensure_ascii=False).encode()
         return self._transaction.vault.seal(values, row=mail.id, **_SEALED_COLUMN)
 
-    def _fail_unreadable(self, mail_id: UUID) -> None:
-        # The sealed values stay, in case the key is found.
-        self._connection.execute_later(
-            """
-            UPDATE mails
-            SET    state = 'failed',
-                   leased_until = NULL,
-                   last_error = 'The content cannot be decrypted with the configured master keys.'
-            WHERE  id = %s
-            """,
-            (mail_id,),
-        )
+
+def _bell(mail: Mail) -> Bell:
+    return Bell.ROUTED_MAIL if mail.state is MailState.ROUTED else Bell.MAIL
+
+
+def opened_mails(transaction: Transaction, rows: Sequence[dict[str, Any]]) -> list[Mail]:
+    """Return the claimed mails of these rows in the order in which they are due; unreadable ones have failed."""
+    opened: list[Mail] = []
+    for row in rows:
+        mail = _opened(transaction.vault, row)
+        # One mail that cannot be decrypted must not hold up all the others.
+        if mail is None:
+            _fail_unreadable(transaction.connection, row["id"])
+        else:
+            opened.append(mail)
+    return sorted(opened, key=lambda mail: (mail.due_at, mail.id))
+
+
+def _opened(vault: Vault, row: dict[str, Any]) -> Mail | None:
+    values = opened_values(vault, row["id"], row["values_sealed"])
+    if values is None:
+        return None
+    return Mail(
+        id=row["id"],
+        message=MailMessage(to=row["recipient"], template=MailTemplate(row["template"]), values=values),
+        state=MailState(row["state"]),
+        attempts=row["attempts"],
+        due_at=row["due_at"],
+        created_at=row["created_at"],
+        organization_id=row["organization_id"],
+        last_error=row["last_error"],
+    )
+
+
+def _fail_unreadable(connection: Connection, mail_id: UUID) -> None:
+    # The sealed values stay, in case the key is found.
+    connection.execute_later(
+        """
+        UPDATE mails
+        SET    state = 'failed',
+               leased_until = NULL,
+               last_error = 'The content cannot be decrypted with the configured master keys.'
+        WHERE  id = %s
+        """,
+        (mail_id,),
+    )
 
 
 _COUNT: Final = """

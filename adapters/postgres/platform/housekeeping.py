@@ -184,6 +184,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.SETUP_LINKS: """
+        DELETE FROM setup_links
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     setup_links
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.DEVICES: """
         DELETE FROM devices
         WHERE  id = ANY (ARRAY(

@@ -48,6 +48,7 @@ SEALED_COLUMNS: Final = (
     SealedColumn("webhooks", "secret_sealed", "id"),
     SealedColumn("webhooks", "previous_secret_sealed", "id"),
     SealedColumn("siem_streams", "token_sealed", "id"),
+    SealedColumn("mail_servers", "password_sealed", "organization_id"),
 )
 
 

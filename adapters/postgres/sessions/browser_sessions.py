@@ -27,10 +27,13 @@ _LIVE: Final = """
            s.refreshed_at AS used_at,
            s.created_at,
            b.stays_signed_in,
+           b.domain_id,
+           d.organization_id AS domain_organization_id,
            s.organization_id IS NOT NULL AND m.id IS NULL AS has_lost_organization
     FROM   browser_sessions b
     JOIN   sessions s         ON s.id = b.session_id
     JOIN   users u            ON u.id = s.user_id
+    LEFT   JOIN custom_domains d ON d.id = b.domain_id
     LEFT   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
     WHERE  s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s
       AND  u.deactivated_at IS NULL
@@ -42,8 +45,11 @@ class PostgresBrowserSessions(Aggregate):
 
     def add(self, session_id: UUID, *, secret_hash: bytes, stays_signed_in: bool) -> None:
         self._connection.execute_later(
-            "INSERT INTO browser_sessions (session_id, secret_hash, stays_signed_in) VALUES (%s, %s, %s)",
-            (session_id, secret_hash, stays_signed_in),
+            """
+            INSERT INTO browser_sessions (session_id, secret_hash, stays_signed_in, domain_id)
+            VALUES (%s, %s, %s, %s)
+            """,
+            (session_id, secret_hash, stays_signed_in, self._transaction.origin.domain_id),
         )
 
     def by_secret_hash(self, secret_hash: bytes) -> BrowserSession | None:

@@ -29,8 +29,8 @@ class PostgresMfaChallenges(Aggregate):
         }
         self._connection.execute_later(
             """
-            INSERT INTO mfa_challenges (id, user_id, context, attempts, created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s)
+            INSERT INTO mfa_challenges (id, user_id, context, attempts, created_at, expires_at, domain_id)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 challenge.id,
@@ -39,6 +39,7 @@ class PostgresMfaChallenges(Aggregate):
                 challenge.attempts,
                 challenge.created_at,
                 challenge.expires_at,
+                self._transaction.origin.domain_id,
             ),
         )
 
@@ -50,9 +51,10 @@ class PostgresMfaChallenges(Aggregate):
                 SELECT id, user_id, context, attempts, created_at, expires_at
                 FROM   mfa_challenges
                 WHERE  id = %s AND user_id = %s AND used_at IS NULL AND expires_at > %s
+                AND    domain_id IS NOT DISTINCT FROM %s
                 FOR UPDATE
                 """,
-                (challenge_id, user_id, self._transaction.now),
+                (challenge_id, user_id, self._transaction.now, self._transaction.origin.domain_id),
             )
             .fetchone()
         )

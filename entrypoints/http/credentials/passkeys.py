@@ -38,6 +38,7 @@ from entrypoints.http.sessions.token_answers import (
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import account_wide, public, signed_in
 from entrypoints.web.hidden import SecretBody
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes(
@@ -185,6 +186,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the p
 
 
 @routes.post("/api/auth/passkeys/authenticate/start", refuses=(NotFound,))
+@on_custom_hosts
 @public
 async def start_sign_in(call: Call, body: PasskeySignInWanted) -> PasskeyChallenge:
     """Begin to sign in with a passkey: the options are for `navigator.credentials.get()`.

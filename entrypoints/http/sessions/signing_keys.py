@@ -4,6 +4,7 @@ import msgspec
 
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("signing keys", "The public keys that verify access tokens.")
@@ -19,6 +20,7 @@ class KeySet(msgspec.Struct, kw_only=True, frozen=True):
 
 
 @routes.get("/.well-known/jwks.json", allows_any_origin=True)
+@on_custom_hosts
 @public
 async def jwks(call: Call) -> KeySet:
     """List the keys that sign tokens: the active one, the next one, and retired ones until their last token expires."""

@@ -9,6 +9,7 @@ from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
+from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
@@ -64,7 +65,7 @@ async def submit_forgot_password(call: Call, form: ForgotForm) -> Page:
 @public
 async def show_reset_form(call: Call, query: MailedLink) -> Page:
     """Show the form of the mailed link; opening it does not use up the link."""
-    return _form(call, query.token, await call.read(password_reset.inspect, query.token))
+    return await _form(call, query.token, await call.read(password_reset.inspect, query.token))
 
 
 @routes.post("/auth/reset-password", refuses=(LinkUnusable,))
@@ -75,7 +76,7 @@ async def submit_reset_form(call: Call, form: ResetForm) -> Page:
     password_problem = passwords.problem(form.new_password)
     repeated_problem = None if form.new_password == form.repeated else marked("The passwords do not match.")
     if password_problem is not None or repeated_problem is not None:
-        return _form(
+        return await _form(
             call, form.token, reset, password_problem=password_problem or "", repeated_problem=repeated_problem or ""
         )
     password_hash = await call.installation.passwords.hash(form.new_password)
@@ -88,10 +89,13 @@ async def submit_reset_form(call: Call, form: ResetForm) -> Page:
         back=done.back,
         next=(marked("Sign in"), SIGN_IN),
         request_id=None,
+        brand=await brand_of(call, done.back.organization_id),
     )
 
 
-def _form(call: Call, token: str, reset: Reset, *, password_problem: str = "", repeated_problem: str = "") -> Page:
+async def _form(
+    call: Call, token: str, reset: Reset, *, password_problem: str = "", repeated_problem: str = ""
+) -> Page:
     return page(
         call,
         "reset_password.html",
@@ -101,4 +105,5 @@ def _form(call: Call, token: str, reset: Reset, *, password_problem: str = "", r
         place=reset.back.name,
         password_problem=password_problem,
         repeated_problem=repeated_problem,
+        brand=await brand_of(call, reset.back.organization_id),
     )

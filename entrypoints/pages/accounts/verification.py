@@ -8,6 +8,7 @@ from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.verification import VerifiedAddress
 from entrypoints.http.sessions.sessions import Message
+from entrypoints.pages.brands import Brand, brand_of
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import prefers_json, refusal_page
@@ -37,7 +38,7 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
         )
     opened = await call.transact(email_changes.open_link, query.token)
     if isinstance(opened, VerifiedAddress):
-        return _verified(call, opened)
+        return await _verified(call, opened)
     return _question(call, query.token, opened)
 
 
@@ -51,7 +52,7 @@ async def confirm_email(call: Call, form: MailedLinkForm) -> Message | Page:
     call.vary("Accept")
     confirmed = await call.transact(email_changes.confirm, form.token)
     if isinstance(confirmed, VerifiedAddress):
-        return _verified(call, confirmed)
+        return await _verified(call, confirmed)
     text = translated(
         call, "You sign in with %(email)s from now on. Your devices stay signed in.", email=confirmed.email
     )
@@ -65,13 +66,25 @@ def _question(call: Call, token: str, change: RequestedChange) -> Message | Resp
     return page(call, "confirm_email_change.html", token=token, old_email=change.old_email, new_email=change.new_email)
 
 
-def _verified(call: Call, verified: VerifiedAddress) -> Message | Response:
+async def _verified(call: Call, verified: VerifiedAddress) -> Message | Response:
     text = translated(call, "You can sign in with %(email)s now.", email=verified.email)
-    return _answer(call, translated(call, "Your email address is verified"), text, back=verified.back)
+    brand = await brand_of(call, verified.back.organization_id)
+    return _answer(call, translated(call, "Your email address is verified"), text, back=verified.back, brand=brand)
 
 
-def _answer(call: Call, heading: str, text: str, *, back: ReturnTarget | None = None) -> Message | Response:
+def _answer(
+    call: Call, heading: str, text: str, *, back: ReturnTarget | None = None, brand: Brand | None = None
+) -> Message | Response:
     if prefers_json(call):
         call.vary("Accept-Language")
         return Message(message=f"{heading}. {text}")
-    return page(call, "message.html", heading=heading, text=text, back=back, next=("Sign in", SIGN_IN), request_id=None)
+    return page(
+        call,
+        "message.html",
+        heading=heading,
+        text=text,
+        back=back,
+        next=("Sign in", SIGN_IN),
+        request_id=None,
+        brand=brand,
+    )

@@ -13,6 +13,7 @@ from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import InvitationExpired
 from core.rate_limits import RateLimit
 from entrypoints.http.invitations.invitations import CANNOT_JOIN
+from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
@@ -72,7 +73,8 @@ async def follow_link(call: Call, query: InvitationLink) -> None:
 async def show_invitation(call: Call, query: InvitationLink) -> Page:
     """Show the invitation, with a button to accept and one to decline; opening the page changes nothing."""
     presented = await call.read(answers.inspect, query.token, query.proof or None)
-    return page(call, "invitation.html", token=query.token, proof=query.proof or "", presented=presented)
+    brand = await brand_of(call, presented.invitation.org_id)
+    return page(call, "invitation.html", token=query.token, proof=query.proof or "", presented=presented, brand=brand)
 
 
 @routes.post(ACCEPT, limits=(RateLimit.INVITATION_ANSWER,), refuses=(InvitationUnknown, *CANNOT_JOIN))

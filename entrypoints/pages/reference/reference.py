@@ -22,6 +22,7 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
 from entrypoints.web.documented_errors import RefusalDescription, refusals
 from entrypoints.web.documents import Document, generated_once
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.openapi import introductions, operation_id, parameters_of
 from entrypoints.web.routes import Route, Routes
 from entrypoints.web.schemas import Schemas, answers, for_readers
@@ -73,6 +74,7 @@ class CapabilityView:
 
 
 @routes.get("/", status=302)
+@on_custom_hosts
 @public
 async def home(call: Call) -> None:
     """Redirect to the pages for people; this reference is at `/docs`."""

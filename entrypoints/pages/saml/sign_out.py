@@ -14,6 +14,7 @@ from entrypoints.web import browsers
 from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
@@ -22,6 +23,7 @@ SIGN_OUT: Final = "/app/sign-out"
 
 
 @routes.get(SIGN_OUT)
+@on_custom_hosts
 @in_browser_or_not
 async def show_sign_out(call: Call) -> Page:
     """Show the button that signs out, or that the browser is signed out."""
@@ -29,6 +31,7 @@ async def show_sign_out(call: Call) -> Page:
 
 
 @routes.post(SIGN_OUT, status=303)
+@on_custom_hosts
 @in_browser_or_not
 async def sign_out(call: Call) -> None:
     """End the session of this browser and what was signed in to from it, and tell the applications."""

@@ -6,6 +6,7 @@ from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
 from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.pages import returns
+from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, leading_to, page
@@ -33,6 +34,7 @@ async def show_link(call: Call, query: MailedLink) -> Page:
         token=query.token,
         email=link.email,
         place=link.back.name,
+        brand=await brand_of(call, link.back.organization_id),
         signs_in=link.browser is not None and link.browser.is_bound_to(browsers.binding(call)),
     )
     return leading_to(shown, kept.leaves_for if kept is not None else None)
@@ -48,7 +50,8 @@ async def press_link(call: Call, form: MailedLinkForm) -> Page | Annotated[None,
     link = await call.read(magic_links.inspect, form.token)
     if link.browser is None or not link.browser.is_bound_to(browsers.binding(call)):
         exchanged = await call.transact(magic_links.exchange, form.token)
-        return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back)
+        brand = await brand_of(call, exchanged.back.organization_id)
+        return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back, brand=brand)
     # Another site cannot send this form: it does not know the token of a link that this browser has requested.
     await browsers.find_session(call)
     outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call))

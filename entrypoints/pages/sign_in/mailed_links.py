@@ -22,6 +22,7 @@ from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
@@ -37,6 +38,7 @@ class LinkCodeForm(AddressForm, kw_only=True):
 
 
 @routes.get(LINK, status=303)
+@on_custom_hosts
 @in_browser_or_not
 async def show_link(call: Call) -> None:
     """Redirect to the first step: this page needs an address."""
@@ -44,6 +46,7 @@ async def show_link(call: Call) -> None:
 
 
 @routes.post(LINK, limits=(RateLimit.MAGIC_LINK_REQUEST, RateLimit.SIGN_IN_GROUP))
+@on_custom_hosts
 @in_browser_or_not
 async def request_link(call: Call, form: AddressForm) -> Page:
     """Mail a link to sign in with; the page is the same whether or not an account has the address."""
@@ -56,6 +59,7 @@ async def request_link(call: Call, form: AddressForm) -> Page:
 
 
 @routes.get(CODE, status=303)
+@on_custom_hosts
 @in_browser_or_not
 async def show_link_code(call: Call) -> None:
     """Redirect to the first step: a code belongs to a mail."""
@@ -63,6 +67,7 @@ async def show_link_code(call: Call) -> None:
 
 
 @routes.post(CODE, limits=(RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP), refuses=(MagicLinkRefused,))
+@on_custom_hosts
 @in_browser_or_not
 async def submit_link_code(call: Call, form: LinkCodeForm) -> Page | Annotated[None, Status(303)]:
     """Sign in with the code that the page of the mailed link shows."""

@@ -5,6 +5,7 @@ from typing import Annotated
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.organizations import management, selection
 from core.organizations.access import SecondFactorRequired
+from core.organizations.organizations import Organization
 from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
@@ -14,6 +15,7 @@ from entrypoints.pages.sign_in.ways import CHOOSE_ORGANIZATION, SET_UP
 from entrypoints.web.answers import Status, see_other
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
@@ -26,6 +28,7 @@ class ChoiceForm(WayForm, kw_only=True):
 
 
 @routes.get(CHOOSE_ORGANIZATION)
+@on_custom_hosts
 @in_browser
 async def show_organizations(call: Call, query: Way) -> Page:
     """Show your active organizations, or the one that the sign-in was for."""
@@ -36,20 +39,27 @@ async def show_organizations(call: Call, query: Way) -> Page:
         call,
         "choose_organization.html",
         **await returns.context(call, query),
-        organizations=[one for one in mine if wanted in {None, one.slug}],
+        organizations=[one for one in mine if wanted in {None, one.slug} and _is_at_host(call, one)],
         present=call.in_browser.organization_id,
     )
 
 
 @routes.post(CHOOSE_ORGANIZATION, refuses=(NotFound, Forbidden, OrganizationNotActive))
+@on_custom_hosts
 @in_browser
 async def choose_organization(call: Call, form: ChoiceForm) -> Page | Annotated[None, Status(303)]:
     """Work in an organization from now on; one that requires a second factor leads to setting it up.
 
     Programs use `POST /api/organizations/:slug/select`.
     """
+    if call.custom_host is not None and form.org_slug != call.custom_host.organization_slug:
+        raise NotFound("There is no such organization at this address.")
     try:
         await call.transact(selection.select, form.org_slug)
     except SecondFactorRequired:
         return see_other(form.way.on(SET_UP))
     return await ways.go_on(call, form.way, is_organization_chosen=True)
+
+
+def _is_at_host(call: Call, organization: Organization) -> bool:
+    return call.custom_host is None or organization.id == call.custom_host.organization_id

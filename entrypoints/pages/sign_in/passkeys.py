@@ -18,6 +18,7 @@ from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
 from entrypoints.web.decoding import decode_body
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
@@ -33,6 +34,7 @@ class PasskeyForm(AddressForm, kw_only=True):
 
 
 @routes.get(PASSKEY, status=303)
+@on_custom_hosts
 @in_browser_or_not
 async def show_passkey(call: Call) -> None:
     """Redirect to the first step: there is nothing to show here."""
@@ -40,6 +42,7 @@ async def show_passkey(call: Call) -> None:
 
 
 @routes.post(PASSKEY, limits=(RateLimit.PASSKEY_SIGN_IN, RateLimit.SIGN_IN_GROUP), refuses=(PasskeyRefused,))
+@on_custom_hosts
 @in_browser_or_not
 async def submit_passkey(call: Call, form: PasskeyForm) -> Page | Annotated[None, Status(303)]:
     """Sign in with a passkey; programs use `POST /api/auth/passkeys/authenticate/finish`."""

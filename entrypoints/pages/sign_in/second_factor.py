@@ -28,6 +28,7 @@ from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import admit_pre_auth_token, in_browser_or_not
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
@@ -48,6 +49,7 @@ class CodeForm(WayForm, kw_only=True):
 
 
 @routes.get(SECOND_FACTOR)
+@on_custom_hosts
 @in_browser_or_not
 async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
     """Show the field for the code of a sign-in that waits for it."""
@@ -62,6 +64,7 @@ async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
     limits=(RateLimit.MFA_VERIFICATION, RateLimit.SIGN_IN_GROUP),
     refuses=(CodeWrong, TooManyWrongCodes, PreAuthOver, PreAuthExpired, PreAuthInvalid),
 )
+@on_custom_hosts
 @in_browser_or_not
 async def submit_code(call: Call, form: CodeForm) -> Page | Annotated[None, Status(303)]:
     """Finish a sign-in with a code; programs use `POST /api/auth/mfa/verify`."""

@@ -21,6 +21,7 @@ from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
@@ -43,6 +44,7 @@ class PasswordForm(AddressForm, kw_only=True):
 
 
 @routes.get(SIGN_IN)
+@on_custom_hosts
 @in_browser_or_not
 async def show_sign_in(call: Call, query: Way) -> Page | Annotated[None, Status(303)]:
     """Show the sign-in page; a browser that is signed in is led on."""
@@ -52,6 +54,7 @@ async def show_sign_in(call: Call, query: Way) -> Page | Annotated[None, Status(
 
 
 @routes.post(SIGN_IN, limits=(RateLimit.SIGN_IN_GROUP,))
+@on_custom_hosts
 @in_browser_or_not
 async def submit_address(call: Call, form: AddressForm) -> Page:
     """Show how addresses of this domain sign in."""
@@ -63,6 +66,7 @@ async def submit_address(call: Call, form: AddressForm) -> Page:
 
 
 @routes.get(PASSWORD, status=303)
+@on_custom_hosts
 @in_browser_or_not
 async def show_password(call: Call) -> None:
     """Redirect to the first step: this page needs an address."""
@@ -70,6 +74,7 @@ async def show_password(call: Call) -> None:
 
 
 @routes.post(PASSWORD, limits=LIMITS, refuses=(SignInRefused,))
+@on_custom_hosts
 @in_browser_or_not
 async def submit_password(call: Call, form: PasswordForm) -> Page | Annotated[None, Status(303)]:
     """Sign in with a password; programs use `POST /api/auth/login`."""

@@ -26,6 +26,7 @@ from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN_AGAIN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
@@ -39,6 +40,7 @@ class AgainForm(WayForm, kw_only=True):
 
 
 @routes.get(SIGN_IN_AGAIN)
+@on_custom_hosts
 @in_browser
 async def show_sign_in_again(call: Call, query: Way) -> Page:
     """Ask for the password, or for a code."""
@@ -50,6 +52,7 @@ async def show_sign_in_again(call: Call, query: Way) -> Page:
     limits=(*LIMITS, RateLimit.MFA_VERIFICATION),
     refuses=(SignInRefused, CodeWrong, PreAuthOver),
 )
+@on_custom_hosts
 @in_browser
 async def submit_sign_in_again(call: Call, form: AgainForm) -> Page | Annotated[None, Status(303)]:
     """Continue the session of this browser after the password or a code."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
+from adapters.gateways.smtp_server import Encryption, SmtpServer, SmtpUrlInvalid
 from core.mail.mail import MailDeferred
 from tests.adapters.mail.smtp import gateway_to
 from tests.mail_server import PostOffice
@@ -39,16 +39,19 @@ class TestServerAddress:
     def test_the_setting_contains_host_port_login_and_sender(self) -> None:
         server = SmtpServer.parse("smtp://gate:p%40ss@mail.example.com:2525?from=Gate House <a+b@example.com>")
 
-        assert (server.host, server.port, server.uses_implicit_tls) == ("mail.example.com", 2525, False)
+        assert (server.host, server.port, server.encryption) == ("mail.example.com", 2525, Encryption.IF_OFFERED)
         assert str(server.sender) == "Gate House <a+b@example.com>"
         assert server.login is not None
         assert (server.login.username, server.login.password.reveal()) == ("gate", "p@ss")
 
-    @pytest.mark.parametrize(("scheme", "port", "uses_implicit_tls"), [("smtp", 587, False), ("smtps", 465, True)])
-    def test_each_scheme_has_a_default_port(self, scheme: str, port: int, uses_implicit_tls: bool) -> None:
+    @pytest.mark.parametrize(
+        ("scheme", "port", "encryption"),
+        [("smtp", 587, Encryption.IF_OFFERED), ("smtps", 465, Encryption.FROM_THE_START)],
+    )
+    def test_each_scheme_has_a_default_port(self, scheme: str, port: int, encryption: Encryption) -> None:
         server = SmtpServer.parse(f"{scheme}://mail.example.com?from=a@example.com")
 
-        assert (server.port, server.uses_implicit_tls, server.login) == (port, uses_implicit_tls, None)
+        assert (server.port, server.encryption, server.login) == (port, encryption, None)
 
     @pytest.mark.parametrize(
         "sender",

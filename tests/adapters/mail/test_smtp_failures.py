@@ -121,7 +121,7 @@ class TestCancellation:
 
         with scripted_server(lambda connection: received.append(connection.recv(1000))) as port:
             server = SmtpServer.parse(f"smtp://127.0.0.1:{port}?from={SENDER}")
-            session = smtp._Session(server, ssl.create_default_context())
+            session = smtp._Session(server, ("127.0.0.1",), ssl.create_default_context())
             session.abandon()
             with pytest.raises(ConnectionAbortedError):
                 session.run(None)

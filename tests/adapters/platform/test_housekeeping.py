@@ -166,6 +166,13 @@ KINDS = {
         "INSERT INTO sandbox_sessions (id, kind, customer_id, return_url, expires_at, created_at)"
         " SELECT gen_random_uuid()::text, 'portal', 'cus_1', '', ended, ended FROM ends",
     ),
+    Leftover.SETUP_LINKS: Kind(
+        "expires_at",
+        DAY,
+        "INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)"
+        " SELECT gen_random_uuid(), %(organization)s, '{domain}', sha256(random()::text::bytea), %(user)s, ended, ended"
+        " FROM ends",
+    ),
     Leftover.DEVICES: Kind(
         "last_used_at",
         365 * DAY,

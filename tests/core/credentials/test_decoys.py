@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from adapters.crypto.pepper import HmacPepper
 from core.credentials import decoys
 from core.credentials.decoys import DECOYS_MAX
 from core.credentials.passkeys import PASSKEYS_MAX
+from core.sessions.callers import CustomHost, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 class Installation:
     """The part of a unit of work that decoys need."""
 
-    def __init__(self, key: bytes = b"\x01" * 32) -> None:
+    def __init__(self, key: bytes = b"\x01" * 32, host: CustomHost | None = None) -> None:
+        self.origin = Origin(custom_host=host)
         self.pepper = HmacPepper()
         self.pepper.load(key)
 
@@ -81,3 +84,15 @@ def test_all_bytes_are_equally_frequent_in_decoy_ids() -> None:
 
     assert len(drawn) == 256
     assert max(drawn.values()) < 1.5 * min(drawn.values())
+
+
+def test_under_another_host_an_address_has_other_decoys() -> None:
+    ids = [UUID(int=1), UUID(int=2), UUID(int=1)]
+    hosts = [
+        CustomHost(domain_id=one, name="id.acme.example", organization_id=one, organization_slug="a") for one in ids
+    ]
+
+    found = [decoys_of("ada@example.com", Installation(host=host)) for host in (None, *hosts)]
+
+    assert found[1] == found[3]
+    assert found[0] != found[1] != found[2] != found[0]

@@ -1,0 +1,57 @@
+"""Asks again for the proofs of custom domains, so that one that has disappeared is shown within a day.
+
+`core/organizations/domain_proofs.py` decides what an answer means. The name servers are asked outside of transactions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import structlog
+import trio
+
+from actors.periods import repeat
+from core.errors import ServiceUnavailable
+from core.organizations.settings import domain
+
+if TYPE_CHECKING:
+    from core.organizations.settings.domain import DomainClaim
+    from ports.database import Database
+    from ports.metrics import Metrics
+    from ports.resolver import Resolver
+
+PERIOD_SECONDS: Final = 300.0
+DOMAINS_AT_ONCE_MAX: Final = 16
+
+JOB_TYPE: Final = "domain_check"
+
+log = structlog.get_logger(__name__)
+
+
+class DomainChecker:
+    """An actor; a check that is not recorded is made again after an hour, so it needs no draining."""
+
+    def __init__(self, *, database: Database, resolver: Resolver, metrics: Metrics) -> None:
+        self._database = database
+        self._resolver = resolver
+        self._metrics = metrics
+
+    async def run(self) -> None:
+        """Check what is due every period, until cancelled."""
+        await repeat(self._check_due, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
+
+    async def _check_due(self) -> None:
+        while due := await self._database.transact(domain.claim_checks, DOMAINS_AT_ONCE_MAX):
+            async with trio.open_nursery() as nursery:
+                for claim in due:
+                    nursery.start_soon(self._check, claim)
+
+    async def _check(self, claim: DomainClaim) -> None:
+        records = await self._resolver.txt_records(claim.proof.record_name)
+        try:
+            status = await self._database.transact(domain.record_check, claim, records)
+        except ServiceUnavailable as away:
+            log.info("domain.check_postponed", organization_id=str(claim.organization_id), reason=away.message)
+            return
+        if status is not None:
+            log.info("domain.checked", organization_id=str(claim.organization_id), status=status.value)

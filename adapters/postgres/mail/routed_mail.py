@@ -1,0 +1,252 @@
+"""Mails in the state `routed`, and the leases of the mail servers in `mail_servers`.
+
+A lease of a server protects its mails, so the mails themselves are not leased.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+
+from adapters.crypto.vault import SealBroken
+from adapters.postgres.driver.rows import dict_row, scalar_row
+from adapters.postgres.mail.mail import TEMPLATES, opened_mails
+from adapters.postgres.transaction import Aggregate
+from core.mail.mail import BY_ORGANIZATION
+from core.mail.routed_mail import LeasedServer, ServerHealth
+from core.mail.servers import MailServer, TlsMode
+from core.secrets import Secret
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.crypto.vault import Vault
+    from core.mail.mail import Mail
+
+_PASSWORD: Final = {"table": "mail_servers", "column": "password_sealed"}
+_BY_ORGANIZATION: Final = [template.value for template in BY_ORGANIZATION]
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresRoutedMail(Aggregate):
+    """The port `RoutedMail`."""
+
+    def has_server(self, organization_id: UUID) -> bool:
+        found = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                "SELECT true FROM mail_servers WHERE organization_id = %s FOR KEY SHARE",
+                (organization_id,),
+            )
+            .fetchone()
+        )
+        return found is not None
+
+    def lease(self, servers_max: int, mails_max: int, *, leased_until: datetime) -> Sequence[LeasedServer]:
+        now = self._transaction.now
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                """
+                WITH due AS MATERIALIZED (
+                    SELECT   organization_id
+                    FROM     mail_servers s
+                    WHERE    (leased_until IS NULL OR leased_until <= %(now)s)
+                    AND      (next_attempt_at IS NULL OR next_attempt_at <= %(now)s)
+                    AND      EXISTS (SELECT
+                                     FROM   mails m
+                                     WHERE  m.organization_id = s.organization_id AND m.state = 'routed'
+                                     AND    m.due_at <= %(now)s AND m.template = ANY (%(templates)s))
+                    AND      EXISTS (SELECT
+                                     FROM   organizations o
+                                     WHERE  o.id = s.organization_id AND o.status = 'active')
+                    -- A lease that was released ended then, so this is when the server was last used.
+                    ORDER BY leased_until NULLS FIRST
+                    LIMIT    %(limit)s
+                    FOR NO KEY UPDATE SKIP LOCKED
+                )
+                UPDATE    mail_servers s
+                SET       leased_until = %(leased_until)s
+                FROM      due
+                WHERE     s.organization_id = due.organization_id
+                RETURNING s.organization_id, host, port, tls, username, password_sealed, from_name, from_email,
+                          updated_at, failures, failing_since, next_attempt_at, last_error, last_success_at
+                """,
+                {"now": now, "limit": servers_max, "leased_until": leased_until, "templates": TEMPLATES},
+            )
+            .fetchall()
+        )
+        readable = [(row, server) for row in rows if (server := self._readable(row)) is not None]
+        mails = self._claim([row["organization_id"] for row, _ in readable], mails_max)
+        return [
+            LeasedServer(
+                organization_id=row["organization_id"],
+                server=server,
+                health=health_of(row),
+                settings_at=row["updated_at"],
+                leased_until=leased_until,
+                mails=[mail for mail in mails if mail.organization_id == row["organization_id"]],
+            )
+            for row, server in readable
+        ]
+
+    def save_health(self, leased: LeasedServer, health: ServerHealth) -> bool:
+        return (
+            self._connection.execute(
+                """
+                UPDATE mail_servers
+                SET    failures = %s, failing_since = %s, next_attempt_at = %s, last_error = %s, last_success_at = %s
+                WHERE  organization_id = %s AND leased_until = %s AND updated_at = %s
+                """,
+                (
+                    health.failures,
+                    health.failing_since,
+                    health.next_attempt_at,
+                    health.last_error,
+                    health.last_success_at,
+                    leased.organization_id,
+                    leased.leased_until,
+                    leased.settings_at,
+                ),
+            ).rowcount
+            == 1
+        )
+
+    def release(self, leased: LeasedServer) -> None:
+        self._connection.execute_later(
+            "UPDATE mail_servers SET leased_until = %s WHERE organization_id = %s AND leased_until = %s",
+            (self._transaction.now, leased.organization_id, leased.leased_until),
+        )
+
+    def put_back(self, organization_id: UUID, mail_ids: Sequence[UUID]) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE mails
+            SET    attempts = attempts - 1
+            WHERE  organization_id = %s AND id = ANY (%s) AND state = 'routed' AND attempts > 0
+            """,
+            (organization_id, list(mail_ids)),
+        )
+
+    def expire(self, queued_before: datetime, limit: int, *, error: str) -> int:
+        return self._connection.execute(
+            """
+            UPDATE mails
+            SET    state = 'failed', last_error = %(error)s, values_sealed = NULL
+            WHERE  id IN (
+                SELECT id
+                FROM   mails
+                WHERE  state = 'routed' AND created_at < %(queued_before)s
+                LIMIT  %(limit)s
+                FOR NO KEY UPDATE SKIP LOCKED)
+            """,
+            {"error": error, "queued_before": queued_before, "limit": limit},
+        ).rowcount
+
+    def count(self, organization_id: UUID) -> int:
+        [count] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                "SELECT count(*) FROM mails WHERE organization_id = %s AND state = 'routed'",
+                (organization_id,),
+            )
+            .fetchall()
+        )
+        return count
+
+    def reroute(self, organization_id: UUID, *, has_server: bool) -> None:
+        self._connection.execute(
+            """
+            UPDATE mails
+            SET    state = CASE WHEN %(has_server)s THEN 'routed' ELSE 'queued' END, due_at = %(now)s, attempts = 0
+            WHERE  organization_id = %(organization_id)s AND template = ANY (%(templates)s)
+            -- A mail that a courier of the platform has claimed is on its way.
+            AND    (state = 'routed' OR (%(has_server)s AND state = 'queued'
+                                         AND (leased_until IS NULL OR leased_until <= %(now)s)))
+            """,
+            {
+                "organization_id": organization_id,
+                "has_server": has_server,
+                "now": self._transaction.now,
+                "templates": _BY_ORGANIZATION,
+            },
+        )
+        self._transaction.bells.add(Bell.ROUTED_MAIL if has_server else Bell.MAIL)
+
+    def _claim(self, organization_ids: Sequence[UUID], mails_max: int) -> list[Mail]:
+        if not organization_ids:
+            return []
+        rows = self._connection.cursor(row_factory=dict_row).execute(
+            """
+            WITH due AS MATERIALIZED (
+                SELECT next.id
+                FROM   unnest(%(organization_ids)s) AS organization (id), LATERAL (
+                    SELECT   id
+                    FROM     mails
+                    WHERE    organization_id = organization.id AND state = 'routed' AND due_at <= %(now)s
+                    AND      template = ANY (%(templates)s)
+                    ORDER BY due_at
+                    LIMIT    %(mails_max)s) AS next
+            )
+            UPDATE    mails
+            SET       attempts = attempts + 1
+            FROM      due
+            WHERE     mails.id = due.id AND mails.state = 'routed'
+            RETURNING mails.id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+                      last_error, created_at
+            """,
+            {
+                "organization_ids": list(organization_ids),
+                "now": self._transaction.now,
+                "templates": TEMPLATES,
+                "mails_max": mails_max,
+            },
+        )
+        return opened_mails(self._transaction, rows.fetchall())
+
+    def _readable(self, row: Mapping[str, Any]) -> MailServer | None:
+        try:
+            return opened_server(self._transaction.vault, row)
+        except SealBroken as broken:
+            # It stays leased, so that it is tried again after the lease and holds up no other server.
+            log.error(  # noqa: TRY400 - an expected failure, not a crash
+                "mail.server_unreadable", organization_id=str(row["organization_id"]), reason=str(broken)
+            )
+            return None
+
+
+def opened_server(vault: Vault, row: Mapping[str, Any]) -> MailServer:
+    """Return the mail server of a row; raise `SealBroken` when a master key is missing."""
+    sealed = row["password_sealed"]
+    return MailServer(
+        host=row["host"],
+        port=row["port"],
+        tls=TlsMode(row["tls"]),
+        username=row["username"],
+        password=Secret(vault.open(sealed, row=row["organization_id"], **_PASSWORD).decode()) if sealed else None,
+        from_name=row["from_name"],
+        from_email=row["from_email"],
+    )
+
+
+def sealed_password(vault: Vault, organization_id: UUID, server: MailServer) -> bytes | None:
+    """Return the encrypted password of a mail server; None when it has none."""
+    if server.password is None:
+        return None
+    return vault.seal(server.password.reveal().encode(), row=organization_id, **_PASSWORD)
+
+
+def health_of(row: Mapping[str, Any]) -> ServerHealth:
+    """Return the health that a row of `mail_servers` states."""
+    return ServerHealth(
+        failures=row["failures"],
+        failing_since=row["failing_since"],
+        next_attempt_at=row["next_attempt_at"],
+        last_error=row["last_error"],
+        last_success_at=row["last_success_at"],
+    )

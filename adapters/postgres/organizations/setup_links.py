@@ -1,0 +1,117 @@
+"""Setup links and their visits in the tables `setup_links` and `setup_visits`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.organizations.setup_links import SetupLink, StoredSetup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+
+class PostgresSetupLinks(Aggregate):
+    """The port `SetupLinks`."""
+
+    def add(self, organization_id: UUID, link: SetupLink, *, secret_hash: bytes) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            """,
+            (link.id, organization_id, link.parts, secret_hash, link.created_by, link.created_at, link.expires_at),
+        )
+
+    def count(self, organization_id: UUID) -> int:
+        [count] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                "SELECT count(*) FROM setup_links WHERE organization_id = %s AND expires_at > %s",
+                (organization_id, self._transaction.now),
+            )
+            .fetchall()
+        )
+        return count
+
+    def of_organization(self, organization_id: UUID) -> Sequence[SetupLink]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(SetupLink))
+            .execute(
+                """
+                SELECT   id, parts, created_by, created_at, expires_at, last_used_at
+                FROM     setup_links
+                WHERE    organization_id = %s AND expires_at > %s
+                ORDER BY created_at DESC, id DESC
+                """,
+                (organization_id, self._transaction.now),
+            )
+            .fetchall()
+        )
+
+    def remove(self, organization_id: UUID, link_id: UUID) -> SetupLink | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(SetupLink))
+            .execute(
+                """
+                DELETE FROM setup_links
+                WHERE     organization_id = %s AND id = %s
+                RETURNING id, parts, created_by, created_at, expires_at, last_used_at
+                """,
+                (organization_id, link_id),
+            )
+            .fetchone()
+        )
+
+    def by_secret_hash(self, secret_hash: bytes) -> StoredSetup | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_stored))
+            .execute(
+                """
+                SELECT l.id, l.parts, l.created_by, l.created_at, l.expires_at, l.last_used_at, l.organization_id,
+                       o.name AS organization_name, m.role
+                FROM   setup_links l
+                JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
+                LEFT   JOIN memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
+                WHERE  l.secret_hash = %s AND l.expires_at > %s
+                """,
+                (secret_hash, self._transaction.now),
+            )
+            .fetchone()
+        )
+
+    def add_visit(self, organization_id: UUID, link_id: UUID, *, secret_hash: bytes) -> None:
+        self._connection.execute_later(
+            "UPDATE setup_links SET last_used_at = %s WHERE organization_id = %s AND id = %s",
+            (self._transaction.now, organization_id, link_id),
+        )
+        self._connection.execute_later(
+            "INSERT INTO setup_visits (secret_hash, organization_id, link_id) VALUES (%s, %s, %s)",
+            (secret_hash, organization_id, link_id),
+        )
+
+    def by_visit_hash(self, secret_hash: bytes) -> StoredSetup | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_stored))
+            .execute(
+                """
+                SELECT l.id, l.parts, l.created_by, l.created_at, l.expires_at, l.last_used_at, l.organization_id,
+                       o.name AS organization_name, m.role
+                FROM   setup_visits v
+                JOIN   setup_links l ON l.organization_id = v.organization_id AND l.id = v.link_id
+                JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
+                LEFT   JOIN memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
+                WHERE  v.secret_hash = %s AND l.expires_at > %s
+                """,
+                (secret_hash, self._transaction.now),
+            )
+            .fetchone()
+        )
+
+
+def _stored(*, organization_id: UUID, organization_name: str, role: str | None, **link: Any) -> StoredSetup:
+    return StoredSetup(
+        link=SetupLink(**link), organization_id=organization_id, organization_name=organization_name, role=role
+    )

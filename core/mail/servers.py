@@ -1,0 +1,34 @@
+"""The mail server of an organization: where mail of its context is handed over in place of the platform's own server.
+
+An organization sets one in `core/organizations/settings/mail.py`. Which mails leave through it is decided in `mail.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.secrets import Secret
+
+
+class TlsMode(StrEnum):
+    """How the connection to a mail server is encrypted; the certificate is always verified."""
+
+    STARTTLS = "starttls"
+    TLS = "tls"  # from the first byte
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailServer:
+    """A mail server with its login, if it has one, and the sender of the mails."""
+
+    host: str
+    port: int
+    tls: TlsMode
+    username: str | None
+    password: Secret | None = field(repr=False)
+    from_name: str
+    from_email: str

@@ -1,0 +1,232 @@
+"""The custom domain of an organization: claimed, proved, checked again, and given up (decisions 13.3).
+
+Any organization may claim a domain; only one claim to it can be verified. The hosted pages then work under the domain.
+How a proof is judged is in `core/organizations/domain_proofs.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `CustomDomain`
+from typing import TYPE_CHECKING, Any
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.errors import BadRequest, Conflict, NotFound
+from core.events.actions import AuditAction
+from core.organizations import domain_proofs, setup_links
+from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.domain_proofs import DomainProof, Finding, ProofStatus
+from core.organizations.setup_links import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from core.organizations.setup_links import Setup
+    from core.sessions.callers import CustomHost
+    from ports.unit_of_work import UnitOfWork
+
+
+class DomainUnset(NotFound):
+    """The organization has claimed no domain."""
+
+    default_message = "This organization has no custom domain."
+
+
+class DomainUnproved(BadRequest):
+    """The TXT record with the value of the claim was not found."""
+
+    default_message = (
+        "The TXT record was not found. Publish it as shown, wait until your name servers answer with it, and try again."
+    )
+
+
+class DomainUnanswered(BadRequest):
+    """The name servers of the domain gave no answer."""
+
+    default_message = "The name servers of this domain gave no answer. Check that the domain exists, and try again."
+
+
+class DomainVerifiedElsewhere(Conflict):
+    """Another organization has proved this domain before, and its proof still holds."""
+
+    default_message = (
+        "Another organization has verified this domain. If it is yours, remove the other TXT record; seven days later"
+        " the other claim ends."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainClaim:
+    """A claim to a domain with its owner; another claim of the same organization has another id."""
+
+    id: UUID
+    organization_id: UUID
+    proof: DomainProof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomDomain:
+    """The custom domain of an organization, with the TXT record that proves it."""
+
+    domain: str
+    status: ProofStatus
+    txt_name: str
+    txt_value: str
+    verified_at: datetime | None
+    checked_at: datetime | None
+    failing_since: datetime | None
+    ends_at: datetime | None
+
+
+def show(uow: UnitOfWork, slug: str) -> CustomDomain:
+    """Return the domain of an organization; raise `DomainUnset` without one."""
+    organization = authorize(uow, slug, Operation.DOMAIN_READ).organization
+    return shown(_find(uow, organization.id).proof)
+
+
+def set_domain(uow: UnitOfWork, slug: str, text: str, *, own_names: Collection[str]) -> CustomDomain:
+    """Claim a domain in place of the one before; `own_names` are those of the installation, which cannot be claimed.
+
+    The same domain keeps its claim.
+    """
+    organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
+    return _set(uow, organization.id, text, own_names)
+
+
+def set_by_link(uow: UnitOfWork, cookie: str, text: str, *, own_names: Collection[str]) -> CustomDomain:
+    """Do what `set_domain` does, for the holder of a setup link."""
+    setup = _locked_setup(uow, cookie)
+    return _set(uow, setup.organization_id, text, own_names, **setup.recorded)
+
+
+def delete(uow: UnitOfWork, slug: str) -> None:
+    """Give the domain up; sessions and passkeys that were made there end with it."""
+    organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
+    claim = _find(uow, organization.id)
+    uow.custom_domains.remove(organization.id, claim.id)
+    uow.record(AuditAction.DOMAIN_DELETED, organization.id, organization_id=organization.id, domain=claim.proof.domain)
+
+
+def find_to_verify(uow: UnitOfWork, slug: str) -> DomainClaim:
+    """Return the claim whose name servers are to be asked; raise `DomainUnset` without one."""
+    organization = authorize(uow, slug, Operation.DOMAIN_CHANGE).organization
+    return _find(uow, organization.id)
+
+
+def find_by_link(uow: UnitOfWork, cookie: str | None) -> DomainClaim | None:
+    """Return the claim that the holder of a setup link sees; None without one."""
+    return uow.custom_domains.of(setup_links.present(uow, cookie, Part.DOMAIN).organization_id)
+
+
+def verify(uow: UnitOfWork, slug: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
+    """Record what the name servers answered when the organization asked for it; raise what is missing.
+
+    Raise `DomainVerifiedElsewhere` when another claim to the domain holds.
+    """
+    organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
+    return _verify(uow, organization.id, asked, records)
+
+
+def verify_by_link(uow: UnitOfWork, cookie: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
+    """Do what `verify` does, for the holder of a setup link."""
+    setup = _locked_setup(uow, cookie)
+    return _verify(uow, setup.organization_id, asked, records, **setup.recorded)
+
+
+def claim_checks(uow: UnitOfWork, limit: int) -> Sequence[DomainClaim]:
+    """Return claims that are due to be checked again; no other replica gets them within the next hour."""
+    return uow.custom_domains.claim_checks(limit, until=uow.now + domain_proofs.RECHECK_PERIOD)
+
+
+def record_check(uow: UnitOfWork, asked: DomainClaim, records: Sequence[str] | None) -> ProofStatus | None:
+    """Record what the name servers of a verified domain answered; None when the claim was given up meanwhile."""
+    claim = uow.custom_domains.lock(asked.organization_id, asked.id)
+    if claim is None or claim.proof.verified_at is None:
+        return None
+    return _save(uow, claim, domain_proofs.finding(claim.proof, records)).status
+
+
+def host(uow: UnitOfWork, name: str) -> CustomHost | None:
+    """Return the custom host of that name; None unless it is in force and its organization is active."""
+    return uow.custom_domains.host(name)
+
+
+def shown(proof: DomainProof) -> CustomDomain:
+    """Return a claim as the organization sees it."""
+    return CustomDomain(
+        domain=proof.domain,
+        status=proof.status,
+        txt_name=proof.record_name,
+        txt_value=proof.value,
+        verified_at=proof.verified_at,
+        checked_at=proof.checked_at,
+        failing_since=proof.failing_since,
+        ends_at=proof.ends_at,
+    )
+
+
+def _find(uow: UnitOfWork, organization_id: UUID) -> DomainClaim:
+    claim = uow.custom_domains.of(organization_id)
+    if claim is None:
+        raise DomainUnset
+    return claim
+
+
+def _locked_setup(uow: UnitOfWork, cookie: str) -> Setup:
+    """Lock the organization of a setup link, so that neither it nor the link's maker changes meanwhile."""
+    uow.organizations.lock(setup_links.present(uow, cookie, Part.DOMAIN).organization_id)
+    return setup_links.present(uow, cookie, Part.DOMAIN)
+
+
+def _set(
+    uow: UnitOfWork, organization_id: UUID, text: str, own_names: Collection[str], **recorded: Any
+) -> CustomDomain:
+    domain = domain_proofs.checked_domain(uow, text)
+    if domain in own_names:
+        raise BadRequest.of_field("domain", "This domain is that of Gatehouse itself. Choose one of your own.")
+    before = uow.custom_domains.of(organization_id)
+    if before is not None and before.proof.domain == domain:
+        return shown(before.proof)
+    if before is not None:
+        uow.custom_domains.remove(organization_id, before.id)
+    proof = domain_proofs.claim(uow, domain)
+    uow.custom_domains.add(DomainClaim(id=uow.randomness.new_id(), organization_id=organization_id, proof=proof))
+    uow.record(
+        AuditAction.DOMAIN_SET,
+        organization_id,
+        organization_id=organization_id,
+        domain=domain,
+        replaced=before.proof.domain if before is not None else None,
+        **recorded,
+    )
+    return shown(proof)
+
+
+def _verify(
+    uow: UnitOfWork, organization_id: UUID, asked: DomainClaim, records: Sequence[str] | None, **recorded: Any
+) -> CustomDomain:
+    claim = uow.custom_domains.of(organization_id)
+    if claim is None or claim.id != asked.id:
+        raise DomainUnset
+    finding = domain_proofs.finding(claim.proof, records)
+    if finding is Finding.UNANSWERED:
+        raise DomainUnanswered
+    if finding is Finding.MISSING:
+        raise DomainUnproved
+    return shown(_save(uow, claim, finding, **recorded))
+
+
+def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding, **recorded: Any) -> DomainProof:
+    """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
+    proof = claim.proof.checked(finding, at=uow.now)
+    if not uow.custom_domains.save(claim.organization_id, claim.id, proof):
+        raise DomainVerifiedElsewhere
+    if claim.proof.verified_at is None and proof.verified_at is not None:
+        uow.record(
+            AuditAction.DOMAIN_VERIFIED,
+            claim.organization_id,
+            organization_id=claim.organization_id,
+            domain=proof.domain,
+            **recorded,
+        )
+    return proof

@@ -1,0 +1,213 @@
+"""Setup links: a customer's IT staff fill in chosen settings of an organization without an account (decisions 13.7).
+
+A link carries a secret, is valid for up to seven days, and can be revoked. Its pages exchange the secret for a cookie
+of that setup alone. A link is dead as soon as the member who made it lacks the capability of one of its parts. What its
+holder does is recorded without an actor, with the id of the link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SetupLink`
+
+from core.errors import BadRequest, NotFound
+from core.events.actions import AuditAction
+from core.organizations.access import Capability, Operation, authorize, authorize_and_lock, capabilities_of_role
+from core.secrets import hash_token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.organizations.access import OrganizationAccess
+    from core.secrets import Secret
+    from ports.unit_of_work import UnitOfWork
+
+DAYS_MAX: Final = 7
+LINKS_MAX: Final = 20
+
+
+class Part(Enum):
+    """A part of the settings, by the word of the interface, and the capability that it takes."""
+
+    SAML = ("saml", Capability.SERVICES_MANAGE)
+    SCIM = ("scim", Capability.INTEGRATIONS_MANAGE)
+    UPSTREAM = ("upstream", Capability.INTEGRATIONS_MANAGE)
+    DOMAIN = ("domain", Capability.ORG_SETTINGS_MANAGE)
+    SIEM = ("siem", Capability.INTEGRATIONS_MANAGE)
+
+    capability: Capability
+
+    def __new__(cls, value: str, capability: Capability) -> Part:
+        """Create a part; the word is its value."""
+        member = object.__new__(cls)
+        member._value_ = value
+        member.capability = capability
+        return member
+
+
+# The parts that have a page; a capability that adds one adds its part here, and its page to the pages of setup.
+AVAILABLE: Final = (Part.DOMAIN,)
+
+
+class SetupLinkUnknown(NotFound):
+    """The organization has no such link."""
+
+    default_message = "This organization has no such setup link."
+
+
+class SetupLinkDead(NotFound):
+    """The link is unknown, expired or revoked, or its maker may not set these parts any more."""
+
+    default_message = "This setup link is no longer valid. Ask the person who sent it to you for a new one."
+
+
+class TooManySetupLinks(BadRequest):
+    """The organization has the maximum number of valid links."""
+
+    default_message = f"An organization can have at most {LINKS_MAX} valid setup links. Revoke one that is not in use."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupLink:
+    """A link as members see it; nothing shows its secret again."""
+
+    id: UUID
+    parts: list[str]
+    created_by: UUID
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupLinkWithSecret:
+    """A new link with its secret, which is shown only once."""
+
+    link: SetupLink
+    secret: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What the holder of a link may do: set these parts of this organization."""
+
+    link_id: UUID
+    organization_id: UUID
+    organization_name: str
+    parts: Sequence[Part]
+    expires_at: datetime
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """The details of audit entries that name the link."""
+        return {"setup_link_id": str(self.link_id)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSetup:
+    """A valid link as it is stored, with its organization and the role that its maker has there now."""
+
+    link: SetupLink
+    organization_id: UUID
+    organization_name: str
+    role: str | None
+
+
+def create(uow: UnitOfWork, slug: str, *, parts: Sequence[str], expires_in_days: int) -> SetupLinkWithSecret:
+    """Make a link to parts that the caller may set."""
+    authorized = authorize_and_lock(uow, slug, Operation.SETUP_LINKS_CHANGE)
+    # An impersonation ends within an hour, and a link would outlive it.
+    authorized.caller.forbid_impersonation()
+    wanted = _checked_parts(parts)
+    for part in wanted:
+        authorized.require(part.capability)
+    if uow.setup_links.count(authorized.organization.id) >= LINKS_MAX:
+        raise TooManySetupLinks
+    secret = uow.randomness.token()
+    link = SetupLink(
+        id=uow.randomness.new_id(),
+        parts=[part.value for part in wanted],
+        created_by=authorized.caller.user_id,
+        created_at=uow.now,
+        expires_at=uow.now + timedelta(days=expires_in_days),
+        last_used_at=None,
+    )
+    uow.setup_links.add(authorized.organization.id, link, secret_hash=hash_token(secret.reveal()))
+    _record(uow, authorized, link, "created")
+    return SetupLinkWithSecret(link=link, secret=secret)
+
+
+def list_all(uow: UnitOfWork, slug: str) -> Sequence[SetupLink]:
+    """List the valid links of an organization, the newest first."""
+    organization = authorize(uow, slug, Operation.SETUP_LINKS_READ).organization
+    return uow.setup_links.of_organization(organization.id)
+
+
+def revoke(uow: UnitOfWork, slug: str, link_id: UUID) -> None:
+    """End a link at once."""
+    authorized = authorize(uow, slug, Operation.SETUP_LINKS_CHANGE)
+    link = uow.setup_links.remove(authorized.organization.id, link_id)
+    if link is None:
+        raise SetupLinkUnknown
+    _record(uow, authorized, link, "revoked")
+
+
+def inspect(uow: UnitOfWork, secret: str) -> Setup:
+    """Return what a link is for, without using it; raise `SetupLinkDead`."""
+    return _admitted(uow, uow.setup_links.by_secret_hash(hash_token(secret)))
+
+
+def enter(uow: UnitOfWork, secret: str) -> Secret:
+    """Exchange the secret of a link for one that a cookie keeps; raise `SetupLinkDead`."""
+    setup = inspect(uow, secret)
+    cookie = uow.randomness.token()
+    uow.setup_links.add_visit(setup.organization_id, setup.link_id, secret_hash=hash_token(cookie.reveal()))
+    return cookie
+
+
+def present(uow: UnitOfWork, cookie: str | None, part: Part | None = None) -> Setup:
+    """Return what the holder of a cookie may do; raise `SetupLinkDead`, also for a part that is not of the link."""
+    found = uow.setup_links.by_visit_hash(hash_token(cookie)) if cookie else None
+    setup = _admitted(uow, found)
+    if part is not None and part not in setup.parts:
+        raise SetupLinkDead
+    return setup
+
+
+def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> Setup:
+    if stored is None:
+        raise SetupLinkDead
+    parts = [Part(part) for part in stored.link.parts]
+    # A maker who has left has no role.
+    if stored.role is None:
+        raise SetupLinkDead
+    capabilities = capabilities_of_role(uow, stored.organization_id, stored.role)
+    if not {part.capability for part in parts} <= capabilities:
+        raise SetupLinkDead
+    return Setup(
+        link_id=stored.link.id,
+        organization_id=stored.organization_id,
+        organization_name=stored.organization_name,
+        parts=parts,
+        expires_at=stored.link.expires_at,
+    )
+
+
+def _checked_parts(words: Sequence[str]) -> Sequence[Part]:
+    names = [part.value for part in AVAILABLE]
+    if not words or not set(words) <= set(names):
+        raise BadRequest.of_field("parts", f"Name at least one of these parts: {', '.join(names)}.")
+    return [part for part in AVAILABLE if part.value in words]
+
+
+def _record(uow: UnitOfWork, authorized: OrganizationAccess, link: SetupLink, what: str) -> None:
+    organization_id = authorized.organization.id
+    uow.record(
+        AuditAction.ORGANIZATION_UPDATED,
+        organization_id,
+        organization_id=organization_id,
+        setup_link={"id": str(link.id), "parts": link.parts, "action": what},
+    )

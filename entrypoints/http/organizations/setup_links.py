@@ -1,0 +1,82 @@
+"""Setup links of an organization (decisions 13.7)."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from core.errors import Forbidden
+from core.organizations import setup_links
+from core.organizations.access import Operation
+from core.organizations.setup_links import DAYS_MAX, SetupLink, SetupLinkUnknown, TooManySetupLinks
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.hidden import SecretBody
+from entrypoints.web.routes import Routes
+
+routes = Routes(
+    "setup links",
+    "Links with which a customer's IT staff fill in chosen settings of the organization, without an account.",
+)
+
+
+class SetupLinkCreation(msgspec.Struct, kw_only=True):
+    """The parts that the holder of the link may set, and for how many days."""
+
+    parts: list[str]
+    expires_in_days: Annotated[int, msgspec.Meta(ge=1, le=DAYS_MAX)] = DAYS_MAX
+
+
+class CreatedSetupLink(SecretBody, kw_only=True):
+    """The new link with its address, which is shown only once."""
+
+    id: UUID
+    parts: list[str]
+    created_by: UUID
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+    url: str
+
+
+class SetupLinkList(msgspec.Struct, kw_only=True):
+    """The valid links, the newest first."""
+
+    setup_links: list[SetupLink]
+    total: int
+
+
+@routes.get("/api/organizations/:slug/setup-links")
+@in_organization(Operation.SETUP_LINKS_READ)
+async def list_setup_links(call: Call, slug: str) -> SetupLinkList:
+    """List the valid links."""
+    found = list(await call.read(setup_links.list_all, slug))
+    return SetupLinkList(setup_links=found, total=len(found))
+
+
+@routes.post("/api/organizations/:slug/setup-links", refuses=(TooManySetupLinks, Forbidden))
+@in_organization(Operation.SETUP_LINKS_CHANGE)
+async def create_setup_link(call: Call, slug: str, body: SetupLinkCreation) -> CreatedSetupLink:
+    """Make a link. Keep its address: it is shown only once.
+
+    The link is dead as soon as you may not set one of its parts any more.
+    """
+    created = await call.transact(setup_links.create, slug, parts=body.parts, expires_in_days=body.expires_in_days)
+    link = created.link
+    return CreatedSetupLink(
+        id=link.id,
+        parts=link.parts,
+        created_by=link.created_by,
+        created_at=link.created_at,
+        expires_at=link.expires_at,
+        last_used_at=link.last_used_at,
+        url=f"{call.installation.settings.base_url}/app/setup/{created.secret.reveal()}",
+    )
+
+
+@routes.delete("/api/organizations/:slug/setup-links/:link_id", status=204, refuses=(SetupLinkUnknown,))
+@in_organization(Operation.SETUP_LINKS_CHANGE)
+async def revoke_setup_link(call: Call, slug: str, link_id: UUID) -> None:
+    """Revoke a link, which ends what was begun with it at once."""
+    await call.transact(setup_links.revoke, slug, link_id)

@@ -1,0 +1,156 @@
+"""The pages of a setup link: the button that begins, the parts to set, and a page for each part (decisions 13.7).
+
+They need no account, and use none: a browser that is signed in does here what the link allows, and no more.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+from quart import Response
+
+from core.errors import BadRequest
+from core.organizations import setup_links
+from core.organizations.settings import domain
+from core.organizations.settings.domain import DomainUnset, DomainVerifiedElsewhere
+from core.organizations.setup_links import Part, Setup, SetupLinkDead
+from core.rate_limits import RateLimit
+from core.sessions import browser_sessions
+from entrypoints.pages.brands import brand_of
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, page
+from entrypoints.web import browsers, hosts
+from entrypoints.web.answers import Status, see_other
+from entrypoints.web.browsers import FormRefused, ProtectedForm
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
+
+routes = Routes("setup pages", "Filling in settings of an organization with a setup link.", refusal_page)
+
+COOKIE: Final = "gatehouse_setup"
+# A day of work; the link itself stays valid for longer.
+COOKIE_LIFETIME: Final = timedelta(hours=12)
+SETUP: Final = "/app/setup"
+DOMAIN: Final = "/app/setup/parts/domain"
+LIMITS: Final = (RateLimit.SIGN_IN_GROUP,)
+# What each part is called, and its page.
+PARTS: Final[Mapping[Part, tuple[str, str]]] = {Part.DOMAIN: ("Your own domain", DOMAIN)}
+
+
+class SetupForm(ProtectedForm, kw_only=True):
+    """A form of the pages, whose token belongs to the cookie of the setup."""
+
+
+class DomainForm(SetupForm, kw_only=True):
+    """The domain to claim."""
+
+    domain: str = ""
+
+
+@routes.get("/app/setup/:secret", limits=LIMITS, refuses=(SetupLinkDead,))
+@public
+async def show_link(call: Call, secret: str) -> Page:
+    """Show what a setup link is for, with a button; opening the page begins nothing."""
+    setup = await call.read(setup_links.inspect, secret)
+    brand = await brand_of(call, setup.organization_id)
+    titles = [PARTS[part][0] for part in setup.parts]
+    return _protected(page(call, "setup_link.html", secret=secret, setup=setup, titles=titles, brand=brand))
+
+
+@routes.post("/app/setup/:secret", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused))
+@public
+async def press_begin(call: Call, secret: str) -> None:
+    """Exchange the secret of a setup link for a cookie."""
+    browsers.require_own_site(call)
+    cookie = await call.transact(setup_links.enter, secret)
+    call.set_cookie(browsers.cookie_name(call, COOKIE), cookie.reveal(), lifetime=COOKIE_LIFETIME)
+    call.headers["Location"] = SETUP
+
+
+@routes.get(SETUP, refuses=(SetupLinkDead,))
+@public
+async def show_setup(call: Call) -> Page:
+    """Show the parts that a setup link allows to set."""
+    setup = await call.read(setup_links.present, _cookie(call))
+    return await _page(call, "setup.html", setup, parts=[PARTS[part] for part in setup.parts])
+
+
+@routes.get(DOMAIN, refuses=(SetupLinkDead,))
+@public
+async def show_domain(call: Call) -> Page:
+    """Show the custom domain, its TXT record, and how to publish it."""
+    return await _domain_page(call)
+
+
+@routes.post(DOMAIN, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
+@public
+async def set_domain(call: Call, form: DomainForm) -> Page | Annotated[None, Status(303)]:
+    """Claim a domain; members use `PUT /api/organizations/:slug/domain`."""
+    cookie = _protected_cookie(call, form)
+    own_names = hosts.own_names(call.installation.settings)
+    try:
+        await call.transact(domain.set_by_link, cookie, form.domain, own_names=own_names)
+    except BadRequest as refusal:
+        return await _domain_page(call, problem=refusal.details[0].message, typed=form.domain)
+    return see_other(DOMAIN)
+
+
+@routes.post("/app/setup/parts/domain/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, DomainUnset))
+@public
+async def verify_domain(call: Call, form: SetupForm) -> Page | Annotated[None, Status(303)]:
+    """Ask the name servers of the domain for the TXT record now, and show what they said."""
+    cookie = _protected_cookie(call, form)
+    claim = await call.read(domain.find_by_link, cookie)
+    if claim is None:
+        return see_other(DOMAIN)
+    records = await call.installation.resolver.txt_records(claim.proof.record_name)
+    try:
+        await call.transact(domain.verify_by_link, cookie, claim, records)
+    except (BadRequest, DomainVerifiedElsewhere) as refusal:
+        return await _domain_page(call, failure=refusal.message, found=records)
+    return see_other(DOMAIN)
+
+
+async def _domain_page(
+    call: Call, *, problem: str = "", typed: str = "", failure: str = "", found: Sequence[str] | None = ()
+) -> Response:
+    setup = await call.read(setup_links.present, _cookie(call), Part.DOMAIN)
+    claim = await call.read(domain.find_by_link, _cookie(call))
+    return await _page(
+        call,
+        "setup_domain.html",
+        setup,
+        status=400 if problem or failure else 200,
+        claimed=domain.shown(claim.proof) if claim is not None else None,
+        target=call.installation.settings.origin.partition("://")[2],
+        typed=typed,
+        problem=problem,
+        failure=failure,
+        found=found,
+    )
+
+
+async def _page(call: Call, template: str, setup: Setup, *, status: int = 200, **values: Any) -> Response:
+    """Return a page of a setup, whose forms carry the token of its cookie."""
+    token = browser_sessions.form_token_of(_cookie(call)).reveal()
+    brand = await brand_of(call, setup.organization_id)
+    return _protected(page(call, template, status=status, setup=setup, form_token=token, brand=brand, **values))
+
+
+def _protected(response: Response) -> Response:
+    # Without the referrer, a browser would not say which site a form is from.
+    response.headers["Referrer-Policy"] = "same-origin"
+    return response
+
+
+def _cookie(call: Call) -> str:
+    return call.request.cookies.get(browsers.cookie_name(call, COOKIE), "")
+
+
+def _protected_cookie(call: Call, form: SetupForm) -> str:
+    """Return the cookie of a form that our own page has sent; raise `FormRefused` for any other."""
+    browsers.require_own_site(call)
+    cookie = _cookie(call)
+    browsers.require_token(form, browser_sessions.form_token_of(cookie))
+    return cookie

@@ -1,0 +1,1 @@
+"""What an organization sets for itself: its mail server, its branding, its domain."""

@@ -1,0 +1,39 @@
+"""Storage of setup links."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.organizations.setup_links import SetupLink, StoredSetup
+
+
+class SetupLinks(Protocol):
+    """Setup links and the visits that began with them; only hashes of their secrets are stored."""
+
+    def add(self, organization_id: UUID, link: SetupLink, *, secret_hash: bytes) -> None:
+        """Store a link."""
+        ...
+
+    def count(self, organization_id: UUID) -> int:
+        """Count the valid links of an organization."""
+        ...
+
+    def of_organization(self, organization_id: UUID) -> Sequence[SetupLink]:
+        """List the valid links of an organization, the newest first."""
+        ...
+
+    def remove(self, organization_id: UUID, link_id: UUID) -> SetupLink | None:
+        """Delete a link with its visits and return it; None when the organization has no such link."""
+        ...
+
+    def by_secret_hash(self, secret_hash: bytes) -> StoredSetup | None:
+        """Return the valid link with that secret; None unless its organization is active."""
+        ...
+
+    def add_visit(self, organization_id: UUID, link_id: UUID, *, secret_hash: bytes) -> None:
+        """Store the secret of a cookie, and that the link was used now."""
+        ...
+
+    def by_visit_hash(self, secret_hash: bytes) -> StoredSetup | None:
+        """Return the valid link of a cookie; None unless its organization is active."""
+        ...

@@ -1,0 +1,68 @@
+"""The custom domain of a team, with a real name server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.organizations.settings import domain
+from tests.world.visitor import Visitor
+
+if TYPE_CHECKING:
+    from core.organizations.domain_proofs import ProofStatus
+    from tests.application import Answer
+    from tests.name_server import NameServer
+    from tests.world.team import Team
+
+DOMAIN = "id.acme.example"
+
+
+@dataclass(frozen=True)
+class Domains:
+    """A team that claims domains, and the name server that is asked for their proofs."""
+
+    team: Team
+    names: NameServer
+
+    async def request(self, method: str, path: str = "", **options: Any) -> Answer:
+        """Send a request of the owner below the path of the domain."""
+        return await self.team.request("owner", method, f"/domain{path}", **options)
+
+    async def claim(self, name: str = DOMAIN) -> dict[str, Any]:
+        """Claim a domain."""
+        answer = await self.request("PUT", body={"domain": name})
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    async def publish(self, name: str = DOMAIN) -> dict[str, Any]:
+        """Claim a domain, and publish its proof."""
+        claimed = await self.claim(name)
+        self.names.publish(claimed["txt_name"], "v=spf1 -all", claimed["txt_value"])
+        return claimed
+
+    async def verify(self, name: str = DOMAIN) -> dict[str, Any]:
+        """Claim a domain, publish its proof, and verify it."""
+        await self.publish(name)
+        answer = await self.request("POST", "/verify")
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    async def show(self) -> dict[str, Any]:
+        """Return the domain."""
+        return (await self.request("GET")).json
+
+    async def check(self) -> list[ProofStatus | None]:
+        """Check what is due, as the actor does."""
+        installation = self.team.world.installation
+        due = await installation.database.transact(domain.claim_checks, 16)
+        found: list[ProofStatus | None] = []
+        for claim in due:
+            records = await installation.resolver.txt_records(claim.proof.record_name)
+            found.append(await installation.database.transact(domain.record_check, claim, records))
+        return found
+
+    def visitor(self, name: str = DOMAIN) -> Visitor:
+        """Return a browser that opens the pages under a domain."""
+        visitor = Visitor(self.team.world.client)
+        visitor.headers["Host"] = name
+        return visitor
