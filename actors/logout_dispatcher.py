@@ -53,6 +53,7 @@ class LogoutDispatcher(Dispatcher[LeasedService, LogoutNotice]):
                 kind=TokenKind.LOGOUT,
                 lifetime=logout_notices.TOKEN_LIFETIME,
                 now=self._clock(),
+                host=item.host,
             )
         except ServiceUnavailable as away:
             return Attempt(status_code=None, body=None, error=away.message)

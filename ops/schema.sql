@@ -248,6 +248,7 @@ CREATE TABLE authorization_codes (
     key_thumbprint text,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    host text,
     used_at timestamp with time zone
 );
 COMMENT ON TABLE authorization_codes IS 'Codes that a browser carries to a service; each is exchanged for tokens once.';
@@ -452,10 +453,12 @@ CREATE TABLE client_grants (
     session_id uuid NOT NULL,
     scopes text[] NOT NULL,
     audience text,
-    key_thumbprint text
+    key_thumbprint text,
+    host text
 );
 COMMENT ON TABLE client_grants IS 'What a service was granted at the token endpoint, with a session of a user.';
 COMMENT ON COLUMN client_grants.key_thumbprint IS 'The key to which the tokens of the session are bound (RFC 9449).';
+COMMENT ON COLUMN client_grants.host IS 'The custom domain under which the sign-in began; null for the base URL.';
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_pkey PRIMARY KEY (session_id);
 
@@ -495,6 +498,7 @@ CREATE TABLE device_codes (
     expires_at timestamp with time zone NOT NULL,
     polled_at timestamp with time zone,
     interval_seconds integer NOT NULL,
+    host text,
     denied_at timestamp with time zone,
     session_id uuid,
     used_at timestamp with time zone

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from core.email_addresses import canonical_email
 from core.errors import Refusal
-from core.openid import codes, requests
+from core.openid import clients, codes, requests
 from core.openid.requests import AuthorizationRefused, RequestOver, RequestRefused
 from core.secrets import hash_token
 from core.sign_in import child_sessions
@@ -202,7 +202,7 @@ def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest
 
 
 def _client(uow: UnitOfWork, client_id: UUID) -> Client:
-    client = uow.clients.find(client_id)
+    client = clients.find(uow, client_id)
     if client is None or not client.is_organization_active:
         raise RequestRefused("The application that sent you here is not known, or is not active.")
     return client

@@ -90,9 +90,16 @@ class PresentedClient:
         return f"{self.client_id} {proved}"
 
 
+def find(uow: UnitOfWork, client_id: UUID) -> Client | None:
+    """Return a client; None when there is none, or under the custom host of another organization."""
+    client, host = uow.clients.find(client_id), uow.origin.custom_host
+    is_elsewhere = client is not None and host is not None and client.service.organization_id != host.organization_id
+    return None if is_elsewhere else client
+
+
 def key_source(uow: UnitOfWork, client_id: UUID) -> KeySource:
     """Return where the keys of a confidential service are; raise `ClientInvalid` when it has none."""
-    client = uow.clients.find(client_id)
+    client = find(uow, client_id)
     if client is None or not client.is_confidential:
         raise ClientInvalid
     service = client.service
@@ -141,7 +148,7 @@ def authenticate_confidential(uow: UnitOfWork, presented: PresentedClient) -> Cl
 
 def identify(uow: UnitOfWork, presented: PresentedClient) -> Client:
     """Return the client that a request names; raise `ClientInvalid` when it authenticates and fails."""
-    client = uow.clients.find(presented.client_id)
+    client = find(uow, presented.client_id)
     if client is None or not client.is_organization_active:
         raise ClientInvalid
     if presented.secret is not None:

@@ -34,7 +34,10 @@ REUSED: Final = "authorization_code_reused"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizationCode:
-    """What a code stands for; `user_id` and `email` are those of its session's user."""
+    """What a code stands for; `user_id` and `email` are those of its session's user.
+
+    `host` is the custom host under which it was issued, None for the base URL; it is redeemed there only.
+    """
 
     organization_id: UUID
     service_id: UUID
@@ -46,6 +49,7 @@ class AuthorizationCode:
     code_challenge: str | None
     key_thumbprint: str | None
     expires_at: datetime
+    host: str | None = None
     used_at: datetime | None = None
     user_id: UUID | None = None
     email: str | None = None
@@ -77,6 +81,7 @@ def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, sessio
             code_challenge=request.code_challenge,
             key_thumbprint=request.key_thumbprint,
             expires_at=uow.now + LIFETIME,
+            host=uow.origin.host_name,
         ),
     )
     return code
@@ -99,6 +104,8 @@ def redeem(
         used = uow.authorization_codes.find_used(code_hash, client.service.organization_id, client.service.id)
         return _end(uow, used, GrantInvalid()) if used is not None else GrantInvalid()
     try:
+        if code.host != uow.origin.host_name:
+            raise GrantInvalid("The code was issued under another address of Gatehouse. Exchange it there.")
         granted = _granted(client, code, presented, proof)
     except OAuthRefusal as refusal:
         return _end(uow, code, refusal)
@@ -118,6 +125,7 @@ def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, 
         scopes=code.scopes,
         audience=code.audience,
         key_thumbprint=dpop.bound_to(proof, code.key_thumbprint),
+        host=code.host,
         is_confidential=client.is_confidential,
     )
 

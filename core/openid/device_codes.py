@@ -67,7 +67,7 @@ class UserCodeExpired(DeviceCodeExpired):
 class DeviceCode:
     """A device that waits; `session_id` is set when its user has approved it, `email` is that of the user.
 
-    Without a service it is a command line.
+    Without a service it is a command line. `host` is the custom host under which it began, None for the base URL.
     """
 
     organization_id: UUID | None
@@ -79,6 +79,7 @@ class DeviceCode:
     created_at: datetime
     expires_at: datetime
     interval: timedelta
+    host: str | None = None
     polled_at: datetime | None = None
     denied_at: datetime | None = None
     session_id: UUID | None = None
@@ -126,7 +127,8 @@ def begin(
     resource: str | None,
 ) -> IssuedDeviceCode:
     """Return the codes of a new device; raise `ClientInvalid`, or `RequestInvalid` for slugs of another service."""
-    client = clients.identify(uow, presented) if presented.client_id != COMMAND_LINE_CLIENT else None
+    is_command_line = presented.client_id == COMMAND_LINE_CLIENT and uow.origin.custom_host is None
+    client = clients.identify(uow, presented) if not is_command_line else None
     service = client.service if client is not None else None
     known = {None, client.organization_slug} if client is not None else {None}
     if organization_slug not in known or service_slug not in {None, service.slug if service is not None else None}:
@@ -142,6 +144,7 @@ def begin(
         created_at=uow.now,
         expires_at=uow.now + LIFETIME,
         interval=INTERVAL,
+        host=uow.origin.host_name,
     )
     device_code_hash = hash_token(device_code.reveal())
     # Two devices with one code at the same time are rare, and one of them draws again.
@@ -219,7 +222,7 @@ def poll(
         dpop.accept(uow, proof)
     code_hash = hash_token(device_code)
     device = uow.device_codes.lock(code_hash)
-    if device is None:
+    if device is None or device.host != uow.origin.host_name:
         return GrantInvalid()
     if presented is not None and device.service_id != (client.service.id if client is not None else None):
         return GrantInvalid()
@@ -240,6 +243,7 @@ def poll(
             scopes=device.scopes,
             audience=device.audience,
             key_thumbprint=dpop.bound_to(proof, None),
+            host=device.host,
             is_confidential=device.is_of_confidential_service,
         )
     tokens = refresh.take_over(uow, device.session_id, granted)
@@ -269,4 +273,5 @@ def _letters(typed: str) -> str:
 
 
 def _mark(uow: UnitOfWork, user_code: str) -> bytes:
-    return uow.pepper.mark("user code", user_code.encode())
+    """Return the hash of a user code, which is good under the host where its device began only."""
+    return uow.pepper.mark("user code", (uow.origin.host_name or "").encode(), user_code.encode())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from core.openid import requests
+from core.openid import clients, requests
 from core.openid.authorization import with_parameters
 from core.openid.requests import RequestRefused
 from core.services.services import ServiceType
@@ -83,7 +83,7 @@ def _client(uow: UnitOfWork, wanted: LogoutRequest) -> Client | None:
     if hinted not in {None, named}:
         raise RequestRefused("The request names another application than its id_token_hint.")
     try:
-        client = uow.clients.find(UUID(named))
+        client = clients.find(uow, UUID(named))
     except ValueError:
         client = None
     if client is None:

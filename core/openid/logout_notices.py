@@ -29,12 +29,13 @@ EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogoutNotice:
-    """A session that has ended."""
+    """A session that has ended; `host` is the custom host under which it began, None for the base URL."""
 
     id: UUID
     session_id: UUID
     user_id: UUID
     attempt_count: int
+    host: str | None = None
 
     def claims(self, client_id: UUID) -> dict[str, Any]:
         """Return the claims of its logout token."""

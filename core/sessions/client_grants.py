@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientGrant:
-    """The scopes, the audience of the access tokens if it is not the client, and the key they are bound to, if any."""
+    """The scopes, the audience of the access tokens if it is not the client, and the key they are bound to, if any.
+
+    `host` is the custom host under which the sign-in began, None for the base URL; the tokens are refreshed there only.
+    """
 
     scopes: Sequence[str]
     audience: str | None = None
     key_thumbprint: str | None = None
+    host: str | None = None
     is_confidential: bool = False
 
     @property

@@ -103,6 +103,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
         if token is None or session is None:
             break
         _require_client(session, client)
+        _require_host(uow, session)
         is_newest = _is_newest(session, token)
         newest = _successor_of(uow, token) if is_newest else _newest_after(uow, session, token)
         if newest is None:
@@ -143,7 +144,7 @@ def inspect(uow: UnitOfWork, refresh_token: str) -> Refreshable | None:
     """Return the session of a refresh token, without using the token up; None when it is not the newest one."""
     token = _parse(uow, refresh_token)
     session = uow.sessions.find_refreshable(token.session_id) if token is not None else None
-    if token is None or session is None or not _is_newest(session, token):
+    if token is None or session is None or not (_is_newest(session, token) and _is_of_host(uow, session)):
         return None
     return session
 
@@ -194,6 +195,17 @@ def _require_client(session: Refreshable, client: RefreshingClient | None) -> No
         raise RefreshRefused
     if granted is not None and granted.key_thumbprint not in {None, client.key_thumbprint}:
         raise RefreshRefused("The DPoP proof is not signed with the key to which this refresh token is bound.")
+
+
+def _require_host(uow: UnitOfWork, session: Refreshable) -> None:
+    if not _is_of_host(uow, session):
+        raise RefreshRefused("This session is refreshed at the address where its sign-in began.")
+
+
+def _is_of_host(uow: UnitOfWork, session: Refreshable) -> bool:
+    """Return whether a session began under the host of this request (decisions 13.3)."""
+    granted = session.client_grant
+    return (granted.host if granted is not None else None) == uow.origin.host_name
 
 
 def _parse(uow: UnitOfWork, text: str) -> _Token | None:

@@ -3,7 +3,9 @@
 The capability that issues a token defines its claims; the port `TokenSigner` signs and verifies.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from core.errors import TokenInvalid
 
@@ -17,6 +19,14 @@ class TokenKind(StrEnum):
     LOGOUT = "logout+jwt"
     # No credential: it says what an audit log contained (`core/audit/chain.py`).
     AUDIT_HEAD = "audit-head+jwt"
+
+
+class IssuedElsewhere(TokenInvalid):
+    """The token is valid apart from its issuer, which is another host of this installation."""
+
+    def __init__(self, claims: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.claims = claims
 
 
 class SigningKeyUnknown(TokenInvalid):

@@ -122,6 +122,11 @@ class Call:
         )
 
     @property
+    def host_name(self) -> str | None:
+        """The name of the custom host under which the request came; None for the base URL."""
+        return self.custom_host.name if self.custom_host is not None else None
+
+    @property
     def throttled_network(self) -> str | None:
         """The network whose failed sign-ins are counted together; None when rate limits are off."""
         return throttled_network(self.address) if self.installation.settings.rate_limits else None

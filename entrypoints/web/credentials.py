@@ -22,10 +22,11 @@ from core.services import access as service_access
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid
 from core.sessions import callers
-from core.sessions.tokens import SigningKeyUnknown, TokenKind
+from core.sessions.tokens import TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 from entrypoints.web import browsers, dpop
 from entrypoints.web.browsers import SignInFirst
+from entrypoints.web.verified_tokens import verified_access_token, verified_token
 
 if TYPE_CHECKING:
     from core.errors import Refusal
@@ -378,7 +379,7 @@ async def admit_pre_auth_token(call: Call, token: str | None) -> None:
     if token is None:
         raise Unauthorized("Sign in first: the pre-auth token is missing.").because("no_preauth_token")
     try:
-        call.claims = await _verified(call, token, TokenKind.PRE_AUTH)
+        call.claims = await verified_token(call, token, TokenKind.PRE_AUTH)
     except TokenExpired:
         raise PreAuthExpired().because("preauth_token_expired") from None
     except TokenInvalid:
@@ -389,11 +390,6 @@ async def admit_if_signed_in(call: Call) -> None:
     """Verify the access token of a request to a public route, if it has one; an invalid one is refused as elsewhere."""
     if "Authorization" in call.request.headers:
         await _admit_access_token(call)
-
-
-async def verified_access_token(call: Call, token: str) -> Mapping[str, Any]:
-    """Return the claims of an access token that a client asks about; raise `TokenExpired` or `TokenInvalid`."""
-    return await _verified(call, token, TokenKind.ACCESS)
 
 
 async def _admit_browser(call: Call) -> None:
@@ -431,7 +427,7 @@ async def _admit_signature(call: Call) -> None:
 
 async def _admit_access_token(call: Call) -> None:
     token, has_proof = _access_token(_authorization(call))
-    claims = await _verified(call, token, TokenKind.ACCESS)
+    claims = await verified_access_token(call, token)
     # A token that is bound to a key needs the proof of that key, and no other token may look as if it were bound.
     if has_proof != ("cnf" in claims):
         raise TokenInvalid
@@ -486,16 +482,6 @@ async def _require_whole_account(call: Call, _words: Mapping[str, str]) -> None:
 
 async def _require_live_session(call: Call, _words: Mapping[str, str]) -> None:
     await call.read(callers.require_caller)
-
-
-async def _verified(call: Call, token: str, kind: TokenKind) -> Mapping[str, Any]:
-    installation = call.installation
-    try:
-        return installation.tokens.verify(token, kind=kind, now=installation.clock())
-    except SigningKeyUnknown:
-        # Another replica may have rotated the keys a moment ago.
-        await installation.key_refresh.catch_up()
-        return installation.tokens.verify(token, kind=kind, now=installation.clock())
 
 
 def _declared(handler: Handler, who: AccessPolicy) -> Handler:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.openid import dpop
 from core.openid.refusals import ProofInvalid, ProofUnauthorized
+from entrypoints.web.hosts import issuer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ def presented_proof(call: Call, *, access_token: str | None = None) -> Proof | N
     return dpop.judged_proof(
         signed,
         method=call.request.method,
-        url=installation.settings.base_url + call.request.path,
+        url=issuer_of(call) + call.request.path,
         access_token=access_token,
         at=installation.clock(),
     )

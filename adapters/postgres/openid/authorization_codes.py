@@ -19,8 +19,9 @@ class PostgresAuthorizationCodes(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO authorization_codes (code_hash, organization_id, service_id, session_id, redirect_uri, scopes,
-                                             audience, nonce, code_challenge, key_thumbprint, created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                             audience, nonce, code_challenge, key_thumbprint, created_at, expires_at,
+                                             host)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 code_hash,
@@ -35,6 +36,7 @@ class PostgresAuthorizationCodes(Aggregate):
                 code.key_thumbprint,
                 self._transaction.now,
                 code.expires_at,
+                code.host,
             ),
         )
 
@@ -51,7 +53,7 @@ class PostgresAuthorizationCodes(Aggregate):
                   AND  c.service_id = %(service_id)s AND c.used_at IS NULL AND c.expires_at > %(now)s
                   AND  s.id = c.session_id
                 RETURNING c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
-                          c.code_challenge, c.key_thumbprint, c.expires_at, c.used_at, u.id AS user_id, u.email
+                          c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.used_at, u.id AS user_id, u.email
                 """,
                 {
                     "code_hash": code_hash,
@@ -69,7 +71,7 @@ class PostgresAuthorizationCodes(Aggregate):
             .execute(
                 """
                 SELECT c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
-                       c.code_challenge, c.key_thumbprint, c.expires_at, c.used_at, u.id AS user_id, u.email
+                       c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.used_at, u.id AS user_id, u.email
                 FROM   authorization_codes c
                 JOIN   sessions s ON s.id = c.session_id
                 JOIN   users u ON u.id = s.user_id

@@ -23,8 +23,9 @@ class PostgresDeviceCodes(Aggregate):
             self._connection.execute(
                 """
                 INSERT INTO device_codes (device_code_hash, user_code_hash, organization_id, service_id, scopes,
-                                          audience, ip_address, user_agent, created_at, expires_at, interval_seconds)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                          audience, ip_address, user_agent, created_at, expires_at, interval_seconds,
+                                          host)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
                 ON CONFLICT (user_code_hash) DO NOTHING
                 """,
                 (
@@ -39,6 +40,7 @@ class PostgresDeviceCodes(Aggregate):
                     device.created_at,
                     device.expires_at,
                     device.interval.total_seconds(),
+                    device.host,
                 ),
             ).rowcount
             == 1
@@ -68,8 +70,8 @@ class PostgresDeviceCodes(Aggregate):
             .execute(
                 """
                 SELECT d.organization_id, d.service_id, d.scopes, d.audience, d.ip_address, d.user_agent, d.created_at,
-                       d.expires_at, make_interval(secs => d.interval_seconds) AS interval, d.polled_at, d.denied_at,
-                       d.session_id, d.used_at, u.id AS user_id, u.email,
+                       d.expires_at, make_interval(secs => d.interval_seconds) AS interval, d.host, d.polled_at,
+                       d.denied_at, d.session_id, d.used_at, u.id AS user_id, u.email,
                        coalesce(v.service_type IN ('web', 'api'), false) AS is_of_confidential_service
                 FROM   device_codes d
                 LEFT   JOIN services v ON v.organization_id = d.organization_id AND v.id = d.service_id

@@ -68,13 +68,14 @@ class PostgresLogoutNotices(Aggregate):
             FROM   leased
             JOIN   services s ON s.id = leased.service_id
             CROSS  JOIN LATERAL (
-                SELECT json_agg(json_build_array(one.id, one.session_id, one.user_id, one.attempt_count)
+                SELECT json_agg(json_build_array(one.id, one.session_id, one.user_id, one.attempt_count, g.host)
                                 ORDER BY one.next_retry_at, one.id) AS notices
                 FROM   (SELECT   n.id, n.session_id, n.user_id, n.attempt_count, n.next_retry_at
                         FROM     logout_notices n
                         WHERE    n.service_id = s.id AND n.next_retry_at <= %(now)s
                         ORDER BY n.next_retry_at, n.id
-                        LIMIT    %(notices_max)s) AS one) AS next
+                        LIMIT    %(notices_max)s) AS one
+                LEFT   JOIN client_grants g ON g.session_id = one.session_id) AS next
             """,
             {
                 "now": self._transaction.now,
@@ -147,7 +148,9 @@ class PostgresLogoutNotices(Aggregate):
 
 def _leased(row: dict[str, Any], leased_until: datetime) -> LeasedService:
     notices = [
-        LogoutNotice(id=UUID(one), session_id=UUID(session_id), user_id=UUID(user_id), attempt_count=attempts)
-        for one, session_id, user_id, attempts in row.pop("notices")
+        LogoutNotice(
+            id=UUID(one), session_id=UUID(session_id), user_id=UUID(user_id), attempt_count=attempts, host=host
+        )
+        for one, session_id, user_id, attempts, host in row.pop("notices")
     ]
     return LeasedService(notices=notices, leased_until=leased_until, **row)

@@ -17,6 +17,9 @@ class PostgresClientGrants(Aggregate):
 
     def add(self, session_id: UUID, granted: ClientGrant) -> None:
         self._connection.execute_later(
-            "INSERT INTO client_grants (session_id, scopes, audience, key_thumbprint) VALUES (%s, %s, %s, %s)",
-            (session_id, list(granted.scopes), granted.audience, granted.key_thumbprint),
+            """
+            INSERT INTO client_grants (session_id, scopes, audience, key_thumbprint, host)
+            VALUES (%s, %s, %s, %s, %s)
+            """,
+            (session_id, list(granted.scopes), granted.audience, granted.key_thumbprint, granted.host),
         )

@@ -268,9 +268,10 @@ LIVE_SESSION: Final = """
 """
 OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
 _REFRESH: Final = """
-    s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes AS granted_scopes, g.audience AS granted_audience,
-    g.key_thumbprint, v.service_type IN ('web', 'api') AS is_confidential
+    s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host,
+    v.service_type IN ('web', 'api') AS is_confidential
 """
+_OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host")
 _CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
 REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
 
@@ -293,22 +294,15 @@ def _refreshable(
     refresh_hash: bytes,
     exchanged_at: list[datetime],
     expires_at: datetime,
-    granted_scopes: list[str] | None,
-    granted_audience: str | None,
-    key_thumbprint: str | None,
     is_confidential: bool | None,
-    **caller: Any,
+    **columns: Any,
 ) -> Refreshable:
+    granted = {name: columns.pop(name) for name in _OF_GRANT}
     client_grant = None
-    if granted_scopes is not None:
-        client_grant = ClientGrant(
-            scopes=granted_scopes,
-            audience=granted_audience,
-            key_thumbprint=key_thumbprint,
-            is_confidential=bool(is_confidential),
-        )
+    if granted["scopes"] is not None:
+        client_grant = ClientGrant(**granted, is_confidential=bool(is_confidential))
     return Refreshable(
-        caller=caller_row(**caller),
+        caller=caller_row(**columns),
         refresh_hash=refresh_hash,
         exchanged_at=exchanged_at,
         expires_at=expires_at,

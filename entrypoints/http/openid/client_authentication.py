@@ -20,6 +20,7 @@ from core.rate_limits import RateLimit
 from core.secrets import Secret
 from entrypoints.web.calls import Call
 from entrypoints.web.hidden import SecretBody
+from entrypoints.web.hosts import issuer_of
 from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")
@@ -103,7 +104,7 @@ def _limited(call: Call, presented: PresentedClient) -> Generator[None]:
 
 def issuer_names(call: Call) -> frozenset[str]:
     """Return the names that an assertion may have for this server: the issuer, and its endpoints."""
-    base_url = call.installation.settings.base_url
+    base_url = issuer_of(call)
     return frozenset({base_url, *(base_url + path for path in ENDPOINTS)})
 
 

@@ -14,6 +14,7 @@ from entrypoints.web import oauth
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import SecretBody
+from entrypoints.web.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.oauth import OAuthFailure
 from entrypoints.web.routes import Routes
 
@@ -67,6 +68,7 @@ class DeviceService(msgspec.Struct, kw_only=True):
     limits=(RateLimit.DEVICE_FLOW,),
     refuses=(ClientInvalid, RequestInvalid, TargetInvalid),
 )
+@on_custom_hosts
 @public
 async def begin_device(call: Call, body: NewDevice) -> DeviceCodes:
     """Begin to sign in on a device.
@@ -83,7 +85,7 @@ async def begin_device(call: Call, body: NewDevice) -> DeviceCodes:
         scope=body.scope,
         resource=body.resource,
     )
-    page = issued.activation_uri or call.installation.settings.base_url + ACTIVATION_PATH
+    page = issued.activation_uri or issuer_of(call) + ACTIVATION_PATH
     return DeviceCodes(
         device_code=issued.device_code.reveal(),
         user_code=issued.user_code,
@@ -100,6 +102,7 @@ async def begin_device(call: Call, body: NewDevice) -> DeviceCodes:
     limits=(RateLimit.DEVICE_FLOW,),
     refuses=(UserCodeUnknown, UserCodeExpired),
 )
+@on_custom_hosts
 @public
 async def verify_device(call: Call, body: UserCode) -> DeviceService:
     """Say which service a user code belongs to. It approves nothing: that is a button on `/auth/device`."""

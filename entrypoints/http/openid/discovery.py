@@ -6,6 +6,7 @@ from core.openid import pkce, scopes
 from entrypoints.http.openid.tokens import GRANT_TYPES
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
+from entrypoints.web.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("OpenID Connect", "How clients configure themselves.")
@@ -31,6 +32,7 @@ CLAIMS: Final = (
 
 
 @routes.get("/.well-known/openid-configuration", allows_any_origin=True)
+@on_custom_hosts
 @public
 async def openid_configuration(call: Call) -> dict[str, Any]:
     """Describe this OpenID provider: its endpoints, and what they support."""
@@ -38,6 +40,7 @@ async def openid_configuration(call: Call) -> dict[str, Any]:
 
 
 @routes.get("/.well-known/oauth-authorization-server", allows_any_origin=True)
+@on_custom_hosts
 @public
 async def authorization_server(call: Call) -> dict[str, Any]:
     """Describe the same as an OAuth authorization server (RFC 8414)."""
@@ -47,7 +50,7 @@ async def authorization_server(call: Call) -> dict[str, Any]:
 def _described(call: Call) -> dict[str, Any]:
     call.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
     installation = call.installation
-    base_url, algorithms = installation.settings.base_url, list(installation.signatures.algorithms)
+    base_url, algorithms = issuer_of(call), list(installation.signatures.algorithms)
     return {
         "issuer": base_url,
         "authorization_endpoint": f"{base_url}/auth/authorize",

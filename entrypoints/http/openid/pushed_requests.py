@@ -15,6 +15,7 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.dpop import presented_proof
 from entrypoints.web.hidden import SecretBody
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.oauth import OAuthFailure
 from entrypoints.web.routes import Routes
 
@@ -77,6 +78,7 @@ class StoredReference(SecretBody, kw_only=True):
         NonceRequired,
     ),
 )
+@on_custom_hosts
 @public
 async def push_request(call: Call, body: PushedRequest) -> StoredReference:
     """Store the parameters of an authorization request.

@@ -34,11 +34,13 @@ from entrypoints.http.openid.client_authentication import ClientFields, presente
 from entrypoints.http.sessions.token_answers import signed
 from entrypoints.web import oauth
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public, verified_access_token
+from entrypoints.web.credentials import public
 from entrypoints.web.dpop import presented_proof
 from entrypoints.web.hidden import SecretBody
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.oauth import OAuthFailure
 from entrypoints.web.routes import Routes
+from entrypoints.web.verified_tokens import verified_access_token
 
 routes = Routes(
     "OpenID Connect",
@@ -102,6 +104,7 @@ class TokenQuestion(ClientFields, kw_only=True):
 
 
 @routes.post("/auth/token", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=TOKEN_REFUSALS)
+@on_custom_hosts
 @public
 async def exchange(call: Call, body: TokenRequest) -> IssuedTokensAnswer:
     """Exchange a grant for tokens.
@@ -133,6 +136,7 @@ async def exchange(call: Call, body: TokenRequest) -> IssuedTokensAnswer:
 
 
 @routes.post("/auth/introspect", takes_form=True, has_group_limit=False, refuses=(*CLIENT_REFUSALS, ClientUnauthorized))
+@on_custom_hosts
 @public
 async def introspect(call: Call, body: TokenQuestion) -> dict[str, Any]:
     """Tell a confidential service whether one of its tokens is valid, and what is in it (RFC 7662).
@@ -145,6 +149,7 @@ async def introspect(call: Call, body: TokenQuestion) -> dict[str, Any]:
 
 
 @routes.post("/auth/revoke", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=CLIENT_REFUSALS)
+@on_custom_hosts
 @public
 async def revoke(call: Call, body: TokenQuestion) -> None:
     """End a token of the service, with the session that it belongs to and all other tokens of it (RFC 7009).
@@ -204,6 +209,7 @@ def _answer(call: Call, issued: IssuedTokens) -> IssuedTokensAnswer:
                 kind=TokenKind.ID,
                 lifetime=min(installation.settings.access_token_ttl, grant.session_expires_at - now),
                 now=now,
+                host=call.host_name,
             )
     return answer
 
@@ -216,6 +222,7 @@ def _answer_client(call: Call, token: ClientToken) -> IssuedTokensAnswer:
         kind=TokenKind.ACCESS,
         lifetime=lifetime,
         now=installation.clock(),
+        host=call.host_name,
     )
     installation.metrics.token_issued()
     return IssuedTokensAnswer(

@@ -7,6 +7,7 @@ from core.openid.refusals import InsufficientScope, NonceRequiredHere, ProofUnau
 from entrypoints.web import oauth
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import signed_in
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.oauth import OAuthFailure
 from entrypoints.web.routes import Routes
 
@@ -16,6 +17,7 @@ REFUSALS = (InsufficientScope, ProofUnauthorized, NonceRequiredHere)
 
 
 @routes.get("/auth/userinfo", allows_any_origin=True, has_group_limit=False, refuses=REFUSALS)
+@on_custom_hosts
 @signed_in
 async def read_user_info(call: Call) -> dict[str, Any]:
     """Return the claims about the user of an access token that its scopes open."""
@@ -23,6 +25,7 @@ async def read_user_info(call: Call) -> dict[str, Any]:
 
 
 @routes.post("/auth/userinfo", allows_any_origin=True, has_group_limit=False, refuses=REFUSALS)
+@on_custom_hosts
 @signed_in
 async def post_user_info(call: Call) -> dict[str, Any]:
     """Return the same for a POST, as OpenID Connect requires; the token is in the header."""

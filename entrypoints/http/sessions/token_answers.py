@@ -119,6 +119,7 @@ def signed(call: Call, grant: TokenGrant) -> Tokens:
         kind=TokenKind.ACCESS,
         lifetime=lifetime,
         now=now,
+        host=call.host_name,
     )
     installation.metrics.token_issued()
     return Tokens(

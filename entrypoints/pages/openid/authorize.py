@@ -24,6 +24,7 @@ from entrypoints.web.browsers import ProtectedForm
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not, public
 from entrypoints.web.decoding import Query
+from entrypoints.web.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing in to services, in the browser.", refusal_page)
@@ -54,6 +55,7 @@ class AnswerForm(ProtectedForm, kw_only=True):
 
 
 @routes.get(AUTHORIZE, refuses=REFUSALS)
+@on_custom_hosts
 @in_browser_or_not
 async def authorize(call: Call, query: AuthorizationQuery) -> Page | Annotated[None, Status(303)]:
     """Sign the user in to a service, and send the browser back with a code.
@@ -67,12 +69,13 @@ async def authorize(call: Call, query: AuthorizationQuery) -> Page | Annotated[N
         _client_id(query.client_id),
         query.given(),
         _visitor(call),
-        issuer=call.installation.settings.base_url,
+        issuer=issuer_of(call),
     )
     return await _respond(call, answer, is_after_form=False)
 
 
 @routes.post(AUTHORIZE, status=303, refuses=(RequestRefused,))
+@on_custom_hosts
 @public
 async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
     """Take the same parameters as a form, and redirect to them: a browser sends no cookies with it."""
@@ -80,30 +83,29 @@ async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
 
 
 @routes.get(RESUME, refuses=REFUSALS)
+@on_custom_hosts
 @in_browser_or_not
 async def resume(call: Call, query: ResumeQuery) -> Page | Annotated[None, Status(303)]:
     """Go on with a request after the user has signed in."""
-    answer = await call.transact(
-        authorization.resume, query.request_id, _visitor(call), issuer=call.installation.settings.base_url
-    )
+    answer = await call.transact(authorization.resume, query.request_id, _visitor(call), issuer=issuer_of(call))
     return await _respond(call, answer, is_after_form=True)
 
 
 @routes.post("/auth/authorize/allow", refuses=REFUSALS)
+@on_custom_hosts
 @in_browser_or_not
 async def allow(call: Call, form: AnswerForm) -> Page | Annotated[None, Status(303)]:
     """Continue to the service."""
-    answer = await call.transact(
-        authorization.allow, form.request_id, _visitor(call), issuer=call.installation.settings.base_url
-    )
+    answer = await call.transact(authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call))
     return await _respond(call, answer, is_after_form=True)
 
 
 @routes.post("/auth/authorize/deny", refuses=(RequestRefused, RequestOver))
+@on_custom_hosts
 @in_browser_or_not
 async def deny(call: Call, form: AnswerForm) -> Page:
     """Go back to the service without signing in to it."""
-    back = await call.transact(authorization.deny, form.request_id, issuer=call.installation.settings.base_url)
+    back = await call.transact(authorization.deny, form.request_id, issuer=issuer_of(call))
     return leading_page(call, back.address)
 
 

@@ -24,6 +24,7 @@ from entrypoints.web.browsers import ProtectedForm, recent
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
 from entrypoints.web.decoding import Query
+from entrypoints.web.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("device flow", "The page on which people approve a device.", refusal_page)
@@ -44,6 +45,7 @@ class DeviceCodeForm(ProtectedForm, kw_only=True):
 
 
 @routes.get(ACTIVATION_PATH, limits=(RateLimit.DEVICE_FLOW,), refuses=(UserCodeUnknown, UserCodeExpired))
+@on_custom_hosts
 @in_browser_or_not
 async def show_device(call: Call, query: ActivationQuery) -> Page | Annotated[None, Status(303)]:
     """Ask for the code of a device, or show which service asks and from where."""
@@ -53,6 +55,7 @@ async def show_device(call: Call, query: ActivationQuery) -> Page | Annotated[No
 
 
 @routes.post(ACTIVATION_PATH, limits=LIMITS, refuses=(UserCodeUnknown, UserCodeExpired))
+@on_custom_hosts
 @in_browser_or_not
 async def type_code(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, Status(303)]:
     """Take the code that the user has typed."""
@@ -63,6 +66,7 @@ async def type_code(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, 
     "/auth/device/approve",
     refuses=(UserCodeUnknown, UserCodeExpired, SessionOver, SignInRefused, Forbidden, OrganizationNotActive),
 )
+@on_custom_hosts
 @in_browser_or_not
 async def approve_device(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, Status(303)]:
     """Sign the device in."""
@@ -84,6 +88,7 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> Page | Annotated[N
 
 
 @routes.post("/auth/device/deny", refuses=(UserCodeUnknown, UserCodeExpired))
+@on_custom_hosts
 @in_browser_or_not
 async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
     """Refuse the device."""
@@ -100,7 +105,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         return await _to_sign_in(call, user_code, waiting)
     if waiting.client is None:
         await recent(call)
-    address = f"{call.installation.settings.base_url}{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}"
+    address = f"{issuer_of(call)}{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}"
     drawn = await call.installation.qr_codes.svg(address, title=translated(call, "QR code of this page"))
     return form_page(
         call,

@@ -21,6 +21,7 @@ from entrypoints.web.browsers import ProtectedForm
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not, public
 from entrypoints.web.decoding import Query
+from entrypoints.web.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing out at the request of a service.", refusal_page)
@@ -56,6 +57,7 @@ class LogoutForm(ProtectedForm, kw_only=True):
 
 
 @routes.get(LOGOUT, refuses=(RequestRefused,))
+@on_custom_hosts
 @in_browser_or_not
 async def log_out_browser(call: Call, query: LogoutQuery) -> Page | Annotated[None, Status(303)]:
     """Sign out of Gatehouse and of everything that was signed in to from this browser.
@@ -69,8 +71,7 @@ async def log_out_browser(call: Call, query: LogoutQuery) -> Page | Annotated[No
         redirect_uri=query.post_logout_redirect_uri or None,
         state=query.state or None,
     )
-    issuer = call.installation.settings.base_url
-    outcome = await call.transact(logout.begin, wanted, call.browser, issuer=issuer)
+    outcome = await call.transact(logout.begin, wanted, call.browser, issuer=issuer_of(call))
     if isinstance(outcome, SignedOut):
         return _signed_out(call, outcome, is_after_form=False)
     return form_page(
@@ -84,6 +85,7 @@ async def log_out_browser(call: Call, query: LogoutQuery) -> Page | Annotated[No
 
 
 @routes.post(LOGOUT, status=303)
+@on_custom_hosts
 @public
 async def log_out_by_form(call: Call, form: PostedLogout) -> None:
     """Take the same parameters as a form, and redirect to them: a browser sends no cookies with it.
@@ -99,6 +101,7 @@ async def log_out_by_form(call: Call, form: PostedLogout) -> None:
 
 
 @routes.post("/auth/logout/confirm", refuses=(RequestRefused,))
+@on_custom_hosts
 @in_browser_or_not
 async def confirm_logout(call: Call, form: LogoutForm) -> Page | Annotated[None, Status(303)]:
     """Sign out, as the user has said."""
@@ -107,7 +110,7 @@ async def confirm_logout(call: Call, form: LogoutForm) -> Page | Annotated[None,
         redirect_uri=form.post_logout_redirect_uri or None,
         state=form.state or None,
     )
-    outcome = await call.transact(logout.confirm, wanted, call.browser, issuer=call.installation.settings.base_url)
+    outcome = await call.transact(logout.confirm, wanted, call.browser, issuer=issuer_of(call))
     return _signed_out(call, outcome, is_after_form=True)
 
 
@@ -126,6 +129,8 @@ def _hint(call: Call, token: str) -> logout.Claims | None:
     It only says which sign-in is meant, so it is taken also when it has expired: as at the beginning of time.
     """
     try:
-        return call.installation.tokens.verify(token, kind=TokenKind.ID, now=datetime.fromtimestamp(0, UTC))
+        return call.installation.tokens.verify(
+            token, kind=TokenKind.ID, now=datetime.fromtimestamp(0, UTC), host=call.host_name
+        )
     except TokenInvalid:
         return None

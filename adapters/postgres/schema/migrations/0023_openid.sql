@@ -25,10 +25,12 @@ CREATE TABLE client_grants (
     session_id      uuid PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     scopes          text[] NOT NULL,
     audience        text,
-    key_thumbprint  text
+    key_thumbprint  text,
+    host            text
 );
 COMMENT ON TABLE client_grants IS 'What a service was granted at the token endpoint, with a session of a user.';
 COMMENT ON COLUMN client_grants.key_thumbprint IS 'The key to which the tokens of the session are bound (RFC 9449).';
+COMMENT ON COLUMN client_grants.host IS 'The custom domain under which the sign-in began; null for the base URL.';
 
 CREATE TABLE authorization_requests (
     id_hash         bytea PRIMARY KEY,
@@ -59,6 +61,7 @@ CREATE TABLE authorization_codes (
     key_thumbprint  text,
     created_at      timestamptz NOT NULL,
     expires_at      timestamptz NOT NULL,
+    host            text,
     used_at         timestamptz,
     FOREIGN KEY (organization_id, service_id) REFERENCES services (organization_id, id) ON DELETE CASCADE
 );
@@ -80,6 +83,7 @@ CREATE TABLE device_codes (
     expires_at       timestamptz NOT NULL,
     polled_at        timestamptz,
     interval_seconds integer NOT NULL,
+    host             text,
     denied_at        timestamptz,
     session_id       uuid REFERENCES sessions ON DELETE CASCADE,
     used_at          timestamptz,
