@@ -1,11 +1,11 @@
-"""Asks again for the proofs of custom domains, so that one that has disappeared is shown within a day.
+"""Asks again for the proofs of custom domains and of mail domains, so that one that is gone is shown within a day.
 
 `core/organizations/domain_proofs.py` decides what an answer means. The name servers are asked outside of transactions.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import structlog
 import trio
@@ -13,12 +13,20 @@ import trio
 from actors.periods import repeat
 from core.errors import ServiceUnavailable
 from core.organizations.settings import domain
+from core.organizations.settings.domain import DomainClaim
+from core.sign_in.upstream import domain_routes
+from core.sign_in.upstream.domain_routes import RouteClaim
 
 if TYPE_CHECKING:
-    from core.organizations.settings.domain import DomainClaim
+    from collections.abc import Callable, Sequence
+
+    from core.organizations.domain_proofs import ProofStatus
     from ports.database import Database
     from ports.metrics import Metrics
     from ports.resolver import Resolver
+    from ports.unit_of_work import UnitOfWork
+
+Claim = TypeVar("Claim", DomainClaim, RouteClaim)
 
 PERIOD_SECONDS: Final = 300.0
 DOMAINS_AT_ONCE_MAX: Final = 16
@@ -41,15 +49,25 @@ class DomainChecker:
         await repeat(self._check_due, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
 
     async def _check_due(self) -> None:
-        while due := await self._database.transact(domain.claim_checks, DOMAINS_AT_ONCE_MAX):
+        await self._check_each(domain.claim_checks, domain.record_check)
+        await self._check_each(domain_routes.claim_checks, domain_routes.record_check)
+
+    async def _check_each(
+        self,
+        claim_checks: Callable[[UnitOfWork, int], Sequence[Claim]],
+        record_check: Callable[[UnitOfWork, Claim, Sequence[str] | None], ProofStatus | None],
+    ) -> None:
+        while due := await self._database.transact(claim_checks, DOMAINS_AT_ONCE_MAX):
             async with trio.open_nursery() as nursery:
                 for claim in due:
-                    nursery.start_soon(self._check, claim)
+                    nursery.start_soon(self._check, claim, record_check)
 
-    async def _check(self, claim: DomainClaim) -> None:
+    async def _check(
+        self, claim: Claim, record_check: Callable[[UnitOfWork, Claim, Sequence[str] | None], ProofStatus | None]
+    ) -> None:
         records = await self._resolver.txt_records(claim.proof.record_name)
         try:
-            status = await self._database.transact(domain.record_check, claim, records)
+            status = await self._database.transact(record_check, claim, records)
         except ServiceUnavailable as away:
             log.info("domain.check_postponed", organization_id=str(claim.organization_id), reason=away.message)
             return

@@ -37,7 +37,16 @@ from entrypoints.http.service_api import subscriptions as service_subscriptions
 from entrypoints.http.service_api import users as service_users
 from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
 from entrypoints.http.sessions import sessions, signing_keys
-from entrypoints.http.sign_in import login, lookup, magic_links
+from entrypoints.http.sign_in import (
+    domain_routes,
+    identities,
+    login,
+    lookup,
+    magic_links,
+    oauth_credentials,
+    provider_tokens,
+    upstream_providers,
+)
 from entrypoints.http.webhooks import deliveries, feed, webhooks
 from entrypoints.pages import assets, home
 from entrypoints.pages.accounts import account as account_page
@@ -76,6 +85,8 @@ from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
+from entrypoints.pages.sign_in import upstream as upstream_pages
+from entrypoints.pages.sign_in import upstream_connections as connection_pages
 from entrypoints.web import openapi
 
 if TYPE_CHECKING:
@@ -97,6 +108,13 @@ EVERYWHERE: tuple[Routes, ...] = (
     passkeys.routes,
     magic_links.routes,
     magic_link_pages.routes,
+    upstream_pages.routes,
+    identities.routes,
+    provider_tokens.routes,
+    oauth_credentials.routes,
+    upstream_providers.routes,
+    domain_routes.routes,
+    connection_pages.routes,
     organizations.routes,
     members.routes,
     ownership.routes,

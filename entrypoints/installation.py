@@ -1,9 +1,12 @@
 """The connected ports that the entry points use. Only `main.py` makes an `Installation`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import trio
 
+from core.accounts.providers import Provider
+from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
@@ -21,6 +24,7 @@ from ports.organizations.settings.branding import PictureCleaner
 from ports.resolver import Resolver
 from ports.saml.messages import SamlMessages
 from ports.sessions.tokens import KeyRefresh, TokenSigner
+from ports.sign_in.upstream.gateway import ConnectionGateway, UpstreamGateway
 from ports.webhooks.feed import FeedWaiters
 
 
@@ -49,6 +53,9 @@ class Installation:
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters
+    external_providers: Mapping[Provider, ExternalProvider]
+    upstream: UpstreamGateway
+    upstream_connections: ConnectionGateway
     siem_sender: SiemSender
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

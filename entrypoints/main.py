@@ -50,6 +50,9 @@ from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.gateways.upstream import HttpUpstreamGateway
+from adapters.gateways.upstream_connections import HttpConnectionGateway
+from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.pictures import RebuildingCleaner
 from adapters.postgres.database import PostgresDatabase
@@ -69,6 +72,7 @@ from entrypoints import equipment, master_keys
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
+from entrypoints.upstream_settings import external_providers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
@@ -270,6 +274,11 @@ async def connected(
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
+                external_providers=external_providers(settings),
+                upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=now),
+                upstream_connections=HttpConnectionGateway(
+                    UpstreamRequests(http.connections, version=version()), clock=now
+                ),
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
             )
             yield ConnectedInstallation(

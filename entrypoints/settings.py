@@ -20,21 +20,23 @@ from core.errors import BadRequest
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
 from core.webhooks.deliveries import RETENTION_DEFAULT
-from entrypoints import billing_settings
+from entrypoints import billing_settings, upstream_settings
 from entrypoints.refusals import CannotStart
+from entrypoints.setting_kinds import DEFAULT_PORTS as _DEFAULT_PORTS
+from entrypoints.setting_kinds import PREFIX, described
+from entrypoints.setting_kinds import WEB_ADDRESS as _WEB_ADDRESS
+from entrypoints.setting_kinds import Kind as _Kind
+from entrypoints.setting_kinds import token as _token
+from entrypoints.setting_kinds import web_address as _web_address
+from entrypoints.upstream_settings import UpstreamSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-PREFIX: Final = "GATEHOUSE_"
 LOOPBACK: Final = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
 _PORT_MAX: Final = 65535
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
-_PATH: Final = re.compile(r"[A-Za-z0-9/._~-]*")
-_TOKEN: Final = re.compile(r"[\x21-\x7e]{8,500}")
 # From this similarity on, an unknown name is most likely a misspelled setting.
 _MISSPELLING_SIMILARITY_MIN: Final = 0.8
 
@@ -54,15 +56,6 @@ class Bind:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """A kind of value: how it is parsed, a description of the values it takes, and how it is shown."""
-
-    read: Callable[[str], Any]
-    takes: str
-    show: Callable[[Any], str] = str
-
-
 def _switch(text: str) -> bool:
     return {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}[
         text.lower()
@@ -79,19 +72,6 @@ def _bind(text: str) -> Bind:
 def _name_server(text: str) -> Bind:
     server = _bind(text)
     return Bind(str(ipaddress.ip_address(server.host)), server.port)
-
-
-def _web_address(text: str) -> str:
-    """Normalize an address as browsers do, so that two can be compared: in lower case, without the default port."""
-    parts = urlsplit(text)
-    host, port = parts.hostname or "", parts.port
-    if parts.scheme not in _DEFAULT_PORTS or not _HOST.fullmatch(host) or "@" in parts.netloc:
-        raise ValueError
-    if not _PATH.fullmatch(parts.path) or "?" in text or "#" in text:
-        raise ValueError
-    shown_host = f"[{host}]" if ":" in host else host
-    shown_port = "" if port in {None, _DEFAULT_PORTS[parts.scheme]} else f":{port}"
-    return f"{parts.scheme}://{shown_host}{shown_port}{parts.path.rstrip('/')}"
 
 
 def _origin(text: str) -> str:
@@ -118,12 +98,6 @@ def _email(text: str) -> str:
         # Checked before anything is started (`equipment.py`), because only an adapter knows these domains.
         return text
     return normalize_email(text, str)
-
-
-def _token(text: str) -> Secret:
-    if not _TOKEN.fullmatch(text):
-        raise ValueError
-    return Secret(text)
 
 
 def _number(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -167,7 +141,6 @@ def _show_days(duration: timedelta) -> str:
 
 
 _SWITCH = _Kind(_switch, "on or off", lambda value: "on" if value else "off")
-_WEB_ADDRESS = _Kind(_web_address, "an address such as https://id.example.com, without query or fragment")
 _ORIGINS = _Kind(
     _list_of(_origin), "a comma-separated list of origins such as https://app.example.com, without a path", _show_list
 )
@@ -175,11 +148,11 @@ _NETWORKS = _Kind(_list_of(ipaddress.ip_network), "a comma-separated list of net
 
 
 def _setting(name: str, sentence: str, kind: _Kind, default: Any) -> Any:
-    return field(default=default, metadata={"name": PREFIX + name, "sentence": sentence, "kind": kind})
+    return field(default=default, metadata=described(name, sentence, kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(UpstreamSettings):
     """The effective settings."""
 
     base_url: str = _setting(
@@ -394,7 +367,7 @@ def load(environment: Mapping[str, str]) -> Settings:
     settings = Settings(**values)
     if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
         raise SettingInvalid("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
-    if wrong := billing_settings.problem(settings):
+    if wrong := billing_settings.problem(settings) or upstream_settings.problem(settings):
         raise SettingInvalid(wrong)
     host = urlsplit(settings.base_url).hostname or ""
     if settings.relying_party_id != host and not host.endswith(f".{settings.passkey_rp_id}"):

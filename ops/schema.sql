@@ -554,6 +554,32 @@ ALTER TABLE ONLY devices
 CREATE INDEX devices_of_user ON devices USING btree (user_id, last_used_at DESC);
 CREATE INDEX devices_unused ON devices USING btree (last_used_at);
 
+CREATE TABLE domain_routes (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    domain text NOT NULL,
+    connection_id uuid NOT NULL,
+    enforced boolean NOT NULL,
+    value text NOT NULL,
+    status text NOT NULL,
+    verified_at timestamp with time zone,
+    proved_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    checked_at timestamp with time zone,
+    next_check_at timestamp with time zone,
+    CONSTRAINT domain_routes_check CHECK (((status = 'pending'::text) = (verified_at IS NULL))),
+    CONSTRAINT domain_routes_check1 CHECK (((status = 'failing'::text) = (failing_since IS NOT NULL))),
+    CONSTRAINT domain_routes_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failing'::text])))
+);
+COMMENT ON TABLE domain_routes IS 'Mail domains of organizations, and the connections by which their addresses sign in; at most one verified claim to each domain.';
+ALTER TABLE ONLY domain_routes
+    ADD CONSTRAINT domain_routes_organization_id_domain_key UNIQUE (organization_id, domain);
+ALTER TABLE ONLY domain_routes
+    ADD CONSTRAINT domain_routes_pkey PRIMARY KEY (id);
+CREATE INDEX domain_routes_of_connection ON domain_routes USING btree (organization_id, connection_id);
+CREATE INDEX domain_routes_to_check ON domain_routes USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
+CREATE UNIQUE INDEX domain_routes_verified ON domain_routes USING btree (domain) WHERE (verified_at IS NOT NULL);
+
 CREATE TABLE event_sequencing (
     is_the_only_row boolean DEFAULT true NOT NULL,
     last_position bigint NOT NULL,
@@ -585,6 +611,37 @@ CREATE INDEX events_feed ON events USING btree (organization_id, "position") WHE
 CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
 CREATE INDEX events_oldest ON events USING btree (occurred_at);
 CREATE INDEX events_without_position ON events USING btree (occurred_at, id) WHERE ("position" IS NULL);
+
+CREATE TABLE identities (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    provider text NOT NULL,
+    subject text NOT NULL,
+    connection_id uuid,
+    organization_id uuid,
+    service_id uuid,
+    email text,
+    linked_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone NOT NULL,
+    client_id text,
+    access_token_sealed bytea,
+    refresh_token_sealed bytea,
+    token_type text,
+    token_expires_at timestamp with time zone,
+    scopes text[] DEFAULT '{}'::text[] NOT NULL,
+    refresh_claim uuid,
+    refresh_claimed_until timestamp with time zone,
+    CONSTRAINT identities_check CHECK (((organization_id IS NOT NULL) OR ((connection_id IS NULL) AND (service_id IS NULL))))
+);
+COMMENT ON TABLE identities IS 'Accounts at other providers that sign a user in, each in one context only.';
+COMMENT ON COLUMN identities.client_id IS 'The client to which the tokens were issued.';
+COMMENT ON COLUMN identities.refresh_claim IS 'Names the request that refreshes the token at this moment.';
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_pkey PRIMARY KEY (id);
+CREATE INDEX identities_of_connection ON identities USING btree (organization_id, connection_id) WHERE (connection_id IS NOT NULL);
+CREATE INDEX identities_of_organization ON identities USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
+CREATE UNIQUE INDEX identities_of_subject ON identities USING btree (provider, subject, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
+CREATE UNIQUE INDEX identities_of_user ON identities USING btree (user_id, provider, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
 
 CREATE TABLE invitations (
     id uuid NOT NULL,
@@ -806,6 +863,20 @@ ALTER TABLE ONLY mfa_events
     ADD CONSTRAINT mfa_events_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_events_of_type ON mfa_events USING btree (event_type, created_at DESC);
 CREATE INDEX mfa_events_of_user ON mfa_events USING btree (user_id, created_at DESC);
+
+CREATE TABLE oauth_credentials (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    client_id text NOT NULL,
+    client_secret_sealed bytea NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE oauth_credentials IS 'The credentials of organizations at the three external providers.';
+ALTER TABLE ONLY oauth_credentials
+    ADD CONSTRAINT oauth_credentials_organization_id_provider_key UNIQUE (organization_id, provider);
+ALTER TABLE ONLY oauth_credentials
+    ADD CONSTRAINT oauth_credentials_pkey PRIMARY KEY (id);
 
 CREATE TABLE one_time_tokens (
     token_hash bytea NOT NULL,
@@ -1354,16 +1425,23 @@ CREATE TABLE sessions (
     created_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
     impersonator_session_id uuid,
-    parent_id uuid
+    parent_id uuid,
+    confined_to uuid,
+    confined_to_service uuid,
+    connection_id uuid
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
 COMMENT ON COLUMN sessions.expires_at IS 'The end of the absolute lifetime; the idle one counts from refreshed_at.';
 COMMENT ON COLUMN sessions.impersonator_session_id IS 'The session of the platform owner; the impersonation ends with it.';
 COMMENT ON COLUMN sessions.parent_id IS 'The browser session from which this one began; it ends when a person ends that one.';
+COMMENT ON COLUMN sessions.confined_to IS 'The organization beyond which this session signs in to nothing; null for none.';
+COMMENT ON COLUMN sessions.confined_to_service IS 'The one service of it that the session may sign in to; null for all.';
+COMMENT ON COLUMN sessions.connection_id IS 'The upstream connection by which its user has signed in.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
+CREATE INDEX sessions_of_connection ON sessions USING btree (connection_id) WHERE (connection_id IS NOT NULL);
 CREATE INDEX sessions_of_device ON sessions USING btree (device_id);
 CREATE INDEX sessions_of_impersonator ON sessions USING btree (impersonator_id) WHERE (impersonator_id IS NOT NULL);
 CREATE INDEX sessions_of_impersonator_session ON sessions USING btree (impersonator_session_id) WHERE (impersonator_session_id IS NOT NULL);
@@ -1525,6 +1603,59 @@ CREATE TABLE totp_secrets (
 COMMENT ON TABLE totp_secrets IS 'The second factor of a person; a step of it is used once.';
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_pkey PRIMARY KEY (user_id);
+
+CREATE TABLE upstream_connections (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    type text NOT NULL,
+    name text NOT NULL,
+    issuer text NOT NULL,
+    client_id text,
+    client_secret_sealed bytea,
+    scopes text[] NOT NULL,
+    metadata_url text,
+    metadata_xml text,
+    attribute_mapping jsonb NOT NULL,
+    joins_as text,
+    trust_mfa boolean NOT NULL,
+    enabled boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
+);
+COMMENT ON TABLE upstream_connections IS 'Identity providers of organizations, by which their people sign in.';
+ALTER TABLE ONLY upstream_connections
+    ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY upstream_connections
+    ADD CONSTRAINT upstream_connections_pkey PRIMARY KEY (id);
+
+CREATE TABLE upstream_sign_ins (
+    id uuid NOT NULL,
+    state_hash bytea NOT NULL,
+    browser_hash bytea,
+    provider text NOT NULL,
+    connection_id uuid,
+    organization_id uuid,
+    service_id uuid,
+    client_id text,
+    user_id uuid,
+    target text,
+    return_to text NOT NULL,
+    return_id text NOT NULL,
+    proven_sealed bytea,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
+);
+COMMENT ON TABLE upstream_sign_ins IS 'Browsers that have gone to another provider, or that have come back and sign in to link what they brought.';
+COMMENT ON COLUMN upstream_sign_ins.user_id IS 'The account to which the identity is to be linked.';
+COMMENT ON COLUMN upstream_sign_ins.proven_sealed IS 'The identity that the provider has confirmed.';
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_state_hash_key UNIQUE (state_hash);
+CREATE INDEX upstream_sign_ins_ended ON upstream_sign_ins USING btree (expires_at);
+CREATE INDEX upstream_sign_ins_of_organization ON upstream_sign_ins USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX upstream_sign_ins_of_user ON upstream_sign_ins USING btree (user_id) WHERE (user_id IS NOT NULL);
 
 CREATE TABLE users (
     id uuid NOT NULL,
@@ -1733,8 +1864,26 @@ ALTER TABLE ONLY device_tokens
 ALTER TABLE ONLY devices
     ADD CONSTRAINT devices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY domain_routes
+    ADD CONSTRAINT domain_routes_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY domain_routes
+    ADD CONSTRAINT domain_routes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY events
     ADD CONSTRAINT events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE SET NULL;
@@ -1780,6 +1929,9 @@ ALTER TABLE ONLY mfa_challenges
 
 ALTER TABLE ONLY mfa_events
     ADD CONSTRAINT mfa_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY oauth_credentials
+    ADD CONSTRAINT oauth_credentials_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY one_time_tokens
     ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1924,6 +2076,21 @@ ALTER TABLE ONLY subscriptions
 
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_connections
+    ADD CONSTRAINT upstream_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_created_by_organization_id_fkey FOREIGN KEY (created_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;

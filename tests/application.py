@@ -23,10 +23,13 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.mail_renderer import JinjaMailRenderer
-from adapters.gateways.outbound import outbound_client
+from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.gateways.upstream import HttpUpstreamGateway
+from adapters.gateways.upstream_connections import HttpConnectionGateway
+from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
@@ -37,7 +40,8 @@ from core.sessions import signing_keys
 from entrypoints import capabilities
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
-from entrypoints.settings import Settings
+from entrypoints.settings import LOOPBACK, Settings
+from entrypoints.upstream_settings import external_providers
 from entrypoints.web.application import Application
 from entrypoints.web.rate_limiting import RateLimiter
 from tests.documented import assert_documented
@@ -279,8 +283,21 @@ async def connected_installation(
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),
+        external_providers=external_providers(settings),
+        upstream=upstream_gateway(clock),
+        upstream_connections=connection_gateway(clock),
         siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
+
+
+def connection_gateway(clock: Clock, **options: Any) -> HttpConnectionGateway:
+    """Return a gateway to the providers of connections on this machine."""
+    return HttpConnectionGateway(UpstreamRequests(outbound_client(LOOPBACK), version=VERSION), clock=clock, **options)
+
+
+def upstream_gateway(clock: Clock, **options: Any) -> HttpUpstreamGateway:
+    """Return a gateway to providers on this machine."""
+    return HttpUpstreamGateway(UpstreamRequests(outbound_client(EVERYWHERE), version=VERSION), clock=clock, **options)
 
 
 def event_receiver(billing: BillingGateway, clock: Clock, database: Database) -> EventReceiver:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Any, Final
 
 import httpcore
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from core.outbound import Address, Network
 
+# For targets that the operator has named.
+EVERYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 CONNECTIONS_MAX: Final = 200
 IDLE_CONNECTIONS_MAX: Final = 50
 IDLE_SECONDS_MAX: Final = 30.0

@@ -84,8 +84,13 @@ from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSession
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
 from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns
+from adapters.postgres.sign_in.identities import PostgresIdentities
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
+from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConnections
+from adapters.postgres.sign_in.upstream.credentials import PostgresOauthCredentials
+from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
+from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
 from adapters.postgres.transaction import Aggregate, Tools, Transaction
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.feed import PostgresEventFeed
@@ -130,6 +135,11 @@ class PostgresUnitOfWork:
     passkey_challenges: PostgresPasskeyChallenges
     mfa_challenges: PostgresMfaChallenges
     browser_returns: PostgresBrowserReturns
+    identities: PostgresIdentities
+    upstream_sign_ins: PostgresUpstreamSignIns
+    oauth_credentials: PostgresOauthCredentials
+    upstream_connections: PostgresUpstreamConnections
+    domain_routes: PostgresDomainRoutes
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations
     platform_organizations: PostgresPlatformOrganizations

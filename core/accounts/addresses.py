@@ -28,6 +28,7 @@ def mark_proved(uow: UnitOfWork, user: User) -> User:
         return user
     uow.credentials.remove_password(user.id)
     uow.passkeys.remove_all(user.id)
+    uow.identities.remove_all(user.id)
     uow.passkey_challenges.remove_all(user.id)
     mfa.remove(uow, user.id)
     uow.devices.remove_all(user.id, at=uow.now)

@@ -95,6 +95,7 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     uow.credentials.remove_password(user.id)
     passwords.lock_out(uow, user.id, old_email)
     removed = uow.passkeys.remove_all(user.id)
+    uow.identities.remove_all(user.id)
     mfa.remove_added_since(uow, user.id, old_email, since=datetime.fromisoformat(held["signed_in_at"]))
     uow.devices.delete_tokens(user.id)
     uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={"passkeys_removed": removed})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import addresses, links, passwords, return_targets
+from core.accounts import addresses, links, passwords, return_targets, single_sign_on
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import lock_unless_anonymized
@@ -58,6 +58,7 @@ def inspect(uow: UnitOfWork, token: str) -> Reset:
 def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
     """Use up a link, set the new password of its account, and end all its sessions; raise `LinkUnusable`."""
     link = links.use(uow, TokenPurpose.RESET_PASSWORD, token, TEXTS)
+    single_sign_on.require_open(uow, link.user)
     user = addresses.mark_proved(uow, link.user)
     uow.credentials.set_password_hash(user.id, password_hash)
     passwords.lock_out(uow, user.id, user.email)

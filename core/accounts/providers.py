@@ -13,3 +13,5 @@ class Provider(StrEnum):
     CODEHOST = "codehost"
     WEBSUITE = "websuite"
     OFFICESUITE = "officesuite"
+    # A connection of an organization to an identity provider of its own.
+    UPSTREAM = "upstream"

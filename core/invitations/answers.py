@@ -160,7 +160,7 @@ def _accepted_by(uow: UnitOfWork, invitation: Invitation, proof: str | None) -> 
     if proof is not None:
         return AcceptedBy.PROOF
     caller = uow.caller_if_signed_in
-    if caller is None or caller.is_impersonated or caller.has_service_token or not caller.is_verified:
+    if caller is None or caller.is_impersonated or caller.is_limited or not caller.is_verified:
         return AcceptedBy.UNPROVED
     return AcceptedBy.PERSON if caller.email == invitation.email else AcceptedBy.UNPROVED
 

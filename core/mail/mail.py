@@ -42,6 +42,7 @@ class MailTemplate(StrEnum):
     MAGIC_LINK = "magic_link"
     PASSKEY_ADDED = "passkey_added"
     PASSKEY_REMOVED = "passkey_removed"
+    IDENTITY_LINKED = "identity_linked"
     INVITATION = "invitation"
     INVITATION_ACCEPTED = "invitation_accepted"
     MEMBERSHIP_ADDED = "membership_added"
@@ -75,6 +76,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.MAGIC_LINK: _TO_ADDRESS,
     MailTemplate.PASSKEY_ADDED: _TO_ADDRESS,
     MailTemplate.PASSKEY_REMOVED: _TO_ADDRESS,
+    MailTemplate.IDENTITY_LINKED: _TO_ADDRESS,
     MailTemplate.INVITATION: (
         MailLimit.INVITATIONS_OF_ORGANIZATION,
         MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS,

@@ -136,6 +136,12 @@ class Operation(Enum):
     SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     SAML_LOGIN = ("sign in to a service by SAML", Standing.MEMBER, _ACTIVE)
     CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
+    CONNECTIONS_READ = ("read the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    CONNECTIONS_CHANGE = ("change the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    DOMAIN_ROUTES_READ = ("read the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    DOMAIN_ROUTES_CHANGE = ("change the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    OAUTH_CREDENTIALS_READ = ("read the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    OAUTH_CREDENTIALS_CHANGE = ("change the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SCIM_TOKENS_READ = ("read the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SCIM_TOKENS_CHANGE = ("change the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SCIM_LOG_READ = ("read the provisioning log", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
@@ -223,6 +229,7 @@ def authorize(
         raise NotFound("There is no such organization.")
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
+    context.caller.require_within(organization.id)
     context.caller.forbid_service_tokens()
     if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
         raise MembershipSuspended

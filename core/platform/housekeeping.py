@@ -31,6 +31,7 @@ class Leftover(Enum):
     ONE_TIME_TOKENS = ("one_time_tokens", 30 * _DAY)
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
+    UPSTREAM_SIGN_INS = ("upstream_sign_ins", timedelta())
     BROWSER_RETURNS = ("browser_returns", timedelta())
     AUTHORIZATION_REQUESTS = ("authorization_requests", timedelta())
     # One that is used a second time ends what came of it, also when it would have expired.

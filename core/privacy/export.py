@@ -120,8 +120,7 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
         memberships=list(stored.memberships(user.id, within=within)),
         login_events_count=stored.count_logins(user.id, within=within),
         login_events=list(stored.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),
-        # There are no external identities yet.
-        oauth_identities=[],
+        oauth_identities=list(stored.identities(user.id, within=within)),
         mfa_events=list(stored.newest_mfa_events(user.id, MFA_EVENTS_MAX)) if within is None else [],
         passkeys=[passkey.item for passkey in uow.passkeys.of_user(user.id)] if within is None else [],
     )

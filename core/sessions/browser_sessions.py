@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from core.errors import Refusal
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
-from core.sessions.sessions import ABSOLUTE_LIFETIME
+from core.sessions.sessions import ABSOLUTE_LIFETIME, Confinement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +58,9 @@ class BrowserSession:
     created_at: datetime
     stays_signed_in: bool
     has_lost_organization: bool = False
+    confined_to: UUID | None = None
+    confined_to_service: UUID | None = None
+    connection_id: UUID | None = None
     domain_id: UUID | None = None
     domain_organization_id: UUID | None = None
     form_token: Secret = field(default=Secret(""))
@@ -66,6 +69,15 @@ class BrowserSession:
     def has_proved_second_factor(self) -> bool:
         """Whether a second factor was proved in this session, at its beginning or since."""
         return sessions.MFA in self.amr
+
+    @property
+    def confinement(self) -> Confinement | None:
+        """The limits of what may be signed in to from it; None for a session without limits."""
+        if self.confined_to is None:
+            return None
+        return Confinement(
+            organization_id=self.confined_to, service_id=self.confined_to_service, connection_id=self.connection_id
+        )
 
     def is_recent(self, period: timedelta, *, at: datetime) -> bool:
         """Return whether its user has authenticated within that period."""

@@ -75,6 +75,21 @@ class AccountUsedElsewhere(Forbidden):
     continue_at: ClassVar[str] = "/app/account"
 
 
+class ServiceTokenRefused(Forbidden):
+    """What a service's token cannot do (RFC 9068, 4: its audience is not Gatehouse)."""
+
+    default_message = "This token was issued to a service, which cannot do this. Sign in without naming a service."
+
+
+class ConfinedElsewhere(Forbidden):
+    """The session began for one organization alone (decisions 10.8)."""
+
+    default_message = (
+        "You have signed in for one organization alone. Sign in to Gatehouse itself, by password or passkey, to do"
+        " this."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicePlan:
     """What the caller may use of the service of their session: their plan, and the state of the subscription to it.
@@ -98,7 +113,8 @@ class Caller:
     organization of a path. `role` is the user's role in that organization, `custom_permissions` what it allows if it is
     a custom role, `is_end_user` whether the user is linked to that service, and `service_plan` their plan of it.
     `belongs_elsewhere` is known for sessions of a service alone: whether the user is a member of an organization, or
-    uses services of another one.
+    uses services of another one. A session that is `confined_to` an organization has it likewise, for other
+    organizations.
     """
 
     user_id: UUID
@@ -123,6 +139,7 @@ class Caller:
     organization_requires_mfa: bool = False
     service_plan: ServicePlan | None = None
     belongs_elsewhere: bool = False
+    confined_to: UUID | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -152,9 +169,14 @@ class Caller:
         return self.service_id is not None
 
     @property
+    def is_limited(self) -> bool:
+        """Whether another party could have begun the session: it is a service's, or for one organization alone."""
+        return self.has_service_token or self.confined_to is not None
+
+    @property
     def acts_as_platform_owner(self) -> bool:
         """Whether the caller is a platform owner, neither impersonated nor through a service that they use."""
-        return self.is_platform_owner and not self.is_impersonated and not self.has_service_token
+        return self.is_platform_owner and not self.is_impersonated and not self.is_limited
 
     @property
     def has_second_factor(self) -> bool:
@@ -183,9 +205,16 @@ class Caller:
     def forbid_service_tokens(self) -> None:
         """Raise `Forbidden` when the token was issued to a service (RFC 9068, 4: its audience is not Gatehouse)."""
         if self.has_service_token:
-            raise Forbidden(
-                "This token was issued to a service, which cannot do this. Sign in without naming a service."
-            )
+            raise ServiceTokenRefused
+        if self.confined_to is not None:
+            raise ConfinedElsewhere
+
+    def require_within(self, organization_id: UUID) -> None:
+        """Raise `Forbidden` for a service's token, or when the session is confined to another organization."""
+        if self.confined_to != organization_id:
+            self.forbid_service_tokens()
+        elif self.has_service_token:
+            raise ServiceTokenRefused
 
     def forbid_shared_account(self) -> None:
         """Raise `AccountUsedElsewhere` for a service's token, unless the account belongs to its organization alone.
@@ -193,7 +222,7 @@ class Caller:
         The operators of the service hold the token; with it they could take over what the user has elsewhere, so this
         guards what opens the whole account (decisions 2.8).
         """
-        if self.has_service_token and (self.is_platform_owner or self.belongs_elsewhere):
+        if self.is_limited and (self.is_platform_owner or self.belongs_elsewhere):
             raise AccountUsedElsewhere
 
     def require_whole_account(self) -> None:

@@ -30,6 +30,25 @@ ABSOLUTE_LIFETIME: Final = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """The organization beyond which a session signs in to nothing, and possibly the one service of it (decisions 10.8).
+
+    Such a session began with the word of another party: an identity provider of the organization, or an account that a
+    service may have linked.
+    """
+
+    organization_id: UUID
+    service_id: UUID | None = None
+    connection_id: UUID | None = None
+
+    def allows(self, organization_id: UUID | None, service_id: UUID | None) -> bool:
+        """Return whether its sessions may sign in there; in a browser they are on the platform, without any context."""
+        if organization_id is None:
+            return True
+        return organization_id == self.organization_id and self.service_id in {None, service_id}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A session. `refreshed_at` is the time of its last use, `expires_at` the end of its absolute lifetime.
 
@@ -52,6 +71,7 @@ class Session:
     impersonator_id: UUID | None
     impersonator_session_id: UUID | None = None
     parent_id: UUID | None = None
+    confinement: Confinement | None = None
     created_at: datetime
 
 

@@ -74,6 +74,7 @@ class AssessedSignIn:
 def assess(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> AssessedSignIn:
     """Return the assessment of a user who signs in; refuse a destination that is not open to the user."""
     organization, service = _resolve(uow, user, destination)
+    _require_allowed(proof, organization, service)
     recognized, habits = (
         recognition.defer_recognition(uow, user.id, destination.device_token),
         risk.defer_habits(uow, user.id),
@@ -87,6 +88,16 @@ def assess(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) 
         device_match=device_match,
         risk=risk.assess(uow, habits(), is_known_device=device_match.is_known),
     )
+
+
+def _require_allowed(proof: Proof, organization: Organization | None, service: Service | None) -> None:
+    """Raise `Forbidden` when the user has signed in for another organization or service alone."""
+    organization_id = organization.id if organization is not None else None
+    service_id = service.id if service is not None else None
+    if proof.confinement is not None and not proof.confinement.allows(organization_id, service_id):
+        raise Forbidden(
+            "You have signed in for another organization alone. Sign out of Gatehouse, and sign in here in another way."
+        ).because("confined_elsewhere")
 
 
 def find_organization(uow: UnitOfWork, slug: str | None) -> Organization | None:

@@ -53,6 +53,7 @@ def begin(
         provider=Provider(parent.provider),
         amr=tuple(parent.amr),
         authenticated_at=parent.authenticated_at,
+        confinement=parent.confinement,
     )
     destination = Destination(
         organization_slug=organization_slug,

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.accounts import addresses, closing
+from core.accounts import addresses, closing, single_sign_on
+from core.accounts.single_sign_on import SsoRequired
 from core.errors import Refusal
 from core.events import person_events
 from core.events.events import EventType
@@ -23,7 +24,14 @@ from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import in_browsers, login_events, mfa_challenges, recognition
 from core.sign_in.arrivals import AssessedSignIn, assess
-from core.sign_in.refusals import EmailNotVerified, SecondFactorDue, SignInInterrupted, SignInRefused, refuse
+from core.sign_in.refusals import (
+    EmailNotVerified,
+    SecondFactorDue,
+    SignInInterrupted,
+    SignInRefused,
+    record_failure,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +101,7 @@ def conclude_with_second_factor(
 
 def _admit(
     uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination, of_unusable: SignInRefused
-) -> AssessedSignIn | SignInRefused:
+) -> AssessedSignIn | Refusal:
     """Return the assessed sign-in, or refuse an account that may not be used or a destination that is not open."""
     if user is None or not user.may_sign_in:
         return refuse(uow, user, proof.provider, destination, of_unusable, reason="deactivated")
@@ -101,7 +109,25 @@ def _admit(
         if not proof.proves_address:
             return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
         user = addresses.mark_proved(uow, user)
+    if _is_single_sign_on_missing(uow, user, proof, destination):
+        record_failure(uow, user, proof.provider, reason="sso_required", device_token=destination.device_token)
+        return SsoRequired().because("sso_required")
     return assess(uow, user, proof, destination)
+
+
+def _is_single_sign_on_missing(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> bool:
+    """Return whether the user has to sign in by a connection, and has not."""
+    required = single_sign_on.required_connection(uow, user)
+    if required is None or (proof.confinement is not None and proof.confinement.connection_id == required):
+        return False
+    browser = destination.browser
+    if browser is None:
+        return True
+    if browser.is_again and browser.present is not None and browser.present.connection_id == required:
+        return False
+    # A browser that comes from the connection signs in to the account, so that the two are linked.
+    binding = browser.upstream_binding
+    return binding is None or not uow.upstream_sign_ins.is_linking(hash_token(binding), user.id, required)
 
 
 def _begin_session(
@@ -157,6 +183,7 @@ def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, p
         user_agent=uow.origin.user_agent,
         impersonator_id=None,
         parent_id=parent_id,
+        confinement=sign_in.proof.confinement,
         created_at=uow.now,
     )
 

@@ -35,7 +35,7 @@ def keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBr
     Raise `SessionOver` when a session is to be continued and has ended, or belongs to another user.
     """
     present = uow.browser_sessions.lock(browser.present.session_id) if browser.present is not None else None
-    if present is not None and present.user_id == session.user_id:
+    if present is not None and present.user_id == session.user_id and _is_continued(browser, present, session):
         return _continue(uow, session, present)
     if browser.is_again:
         raise SessionOver
@@ -46,6 +46,11 @@ def keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBr
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
     cookie = browser_sessions.begin(uow, session.id, stays_signed_in=browser.stays_signed_in)
     return KeptSession(session=session, cookie=cookie)
+
+
+def _is_continued(browser: InBrowser, present: BrowserSession, session: Session) -> bool:
+    """Return whether the present session goes on; what it is limited to never changes."""
+    return browser.is_again or present.confinement == session.confinement
 
 
 def _continue(uow: UnitOfWork, session: Session, present: BrowserSession) -> KeptSession:

@@ -10,7 +10,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 from core.email_addresses import normalize_email
 
 if TYPE_CHECKING:
-    from core.email_addresses import ToAscii
+    from ports.unit_of_work import UnitOfWork
 
 
 class AuthMethod(StrEnum):
@@ -33,6 +33,18 @@ class Lookup:
     login_url: str | None = None
 
 
-def by_domain(email: str, to_ascii: ToAscii) -> Lookup:
-    """Return how the domain of an address signs in: by password, as long as no domain has a provider of its own."""
-    return Lookup(domain=normalize_email(email, to_ascii).rpartition("@")[2], auth_method=AuthMethod.PASSWORD)
+def by_domain(uow: UnitOfWork, email: str, *, base_url: str) -> Lookup:
+    """Return how the domain of an address signs in; by password unless an organization has routed it."""
+    domain = normalize_email(email, uow.domain_names.to_ascii).rpartition("@")[2]
+    route = uow.domain_routes.open_route(domain)
+    if route is None:
+        return Lookup(domain=domain, auth_method=AuthMethod.PASSWORD)
+    return Lookup(
+        domain=domain,
+        auth_method=AuthMethod.UPSTREAM,
+        connection_id=route.connection_id,
+        provider_name=route.connection_name,
+        organization=route.organization_slug,
+        sso_required=route.enforced,
+        login_url=f"{base_url}/auth/upstream?connection_id={route.connection_id}",
+    )

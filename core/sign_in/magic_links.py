@@ -21,6 +21,7 @@ from core.accounts import links, one_time_tokens, return_targets
 from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
+from core.accounts.single_sign_on import SsoRequired
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, Refusal
@@ -154,7 +155,9 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(link.token.data, wanted))
-    return MagicLinkRefused(TEXTS.unknown).because(outcome.reason) if isinstance(outcome, Refusal) else outcome
+    if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired):
+        return MagicLinkRefused(TEXTS.unknown).because(outcome.reason)
+    return outcome
 
 
 def _browser(data: dict[str, Any]) -> RequestingBrowser | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
+from core.accounts.single_sign_on import SsoRequired
 from core.credentials import decoys, passkey_challenges
 from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose
 from core.credentials.passkeys import PasskeyEvent
@@ -86,7 +87,9 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
         return _refuse(uow, user, destination, reason="sign_count_regressed")
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
-    return PasskeyRefused().because(outcome.reason) if isinstance(outcome, Refusal) else outcome
+    if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired):
+        return PasskeyRefused().because(outcome.reason)
+    return outcome
 
 
 def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: Assertion) -> bool:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from core.accounts.providers import Provider
     from core.sessions.browser_sessions import BrowserSession
+    from core.sessions.sessions import Confinement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,8 @@ class Proof:
     proves_address: bool = False
     # When it was proved, if not at this sign-in.
     authenticated_at: datetime | None = None
+    # What the session is limited to, because of how it was proved.
+    confinement: Confinement | None = None
 
     @property
     def has_second_factor(self) -> bool:
@@ -44,6 +47,8 @@ class InBrowser:
     present: BrowserSession | None = None
     stays_signed_in: bool = False
     is_again: bool = False
+    # The value of the cookie that binds the browser to its sign-ins with other providers.
+    upstream_binding: str | None = field(default=None, repr=False)
 
     @property
     def has_proved_second_factor(self) -> bool:

@@ -37,6 +37,8 @@ OUTCOMES: Final = {
     "device-removed": marked("The device is removed, and its sessions have ended."),
     "session-ended": marked("The session has ended."),
     "others-ended": marked("All other sessions have ended."),
+    "linked": marked("The account is linked. You can sign in with it."),
+    "unlinked": marked("The account is unlinked."),
     "joined": marked("You are a member of the organization now."),
     "declined": marked("You declined the invitation."),
     "left": marked("You left the organization."),

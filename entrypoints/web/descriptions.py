@@ -31,6 +31,7 @@ from entrypoints.web import (
     descriptions_of_saml,
     descriptions_of_scim,
     descriptions_of_settings,
+    descriptions_of_upstream,
 )
 
 
@@ -78,6 +79,7 @@ _OTHERS: Final = (
     | descriptions_of_saml.FIELDS
     | descriptions_of_scim.FIELDS
     | descriptions_of_settings.FIELDS
+    | descriptions_of_upstream.FIELDS
 )
 FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     # Errors

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.privacy.export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
+from core.privacy.export import ExportedIdentity, ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
 
 
 class PrivacyExport(Protocol):
@@ -27,6 +27,10 @@ class PrivacyExport(Protocol):
 
     def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
         """List a person's login events, the newest first."""
+        ...
+
+    def identities(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedIdentity]:
+        """List a person's identities at other providers, the oldest first."""
         ...
 
     def newest_mfa_events(self, user_id: UUID, limit: int) -> Sequence[ExportedMfaEvent]:

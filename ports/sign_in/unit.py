@@ -3,8 +3,13 @@
 from typing import Protocol
 
 from ports.sign_in.browser_returns import BrowserReturns
+from ports.sign_in.identities import Identities
 from ports.sign_in.login_events import LoginEvents
 from ports.sign_in.mfa_challenges import MfaChallenges
+from ports.sign_in.upstream.connections import UpstreamConnections
+from ports.sign_in.upstream.credentials import OauthCredentials
+from ports.sign_in.upstream.domain_routes import DomainRoutes
+from ports.sign_in.upstream.flows import UpstreamSignIns
 
 
 class SignInUnit(Protocol):
@@ -18,3 +23,18 @@ class SignInUnit(Protocol):
 
     @property
     def browser_returns(self) -> BrowserReturns: ...
+
+    @property
+    def identities(self) -> Identities: ...
+
+    @property
+    def upstream_sign_ins(self) -> UpstreamSignIns: ...
+
+    @property
+    def oauth_credentials(self) -> OauthCredentials: ...
+
+    @property
+    def upstream_connections(self) -> UpstreamConnections: ...
+
+    @property
+    def domain_routes(self) -> DomainRoutes: ...

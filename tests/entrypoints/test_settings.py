@@ -23,6 +23,21 @@ DATABASE = "postgresql://gatehouse:hush@db.example.com/gatehouse"
 
 NAMES = [attribute.metadata["name"] for attribute in fields(Settings)]
 DEFAULTS: dict[str, Any] = {
+    "codehost_client_id": None,
+    "codehost_client_secret": None,
+    "codehost_authorize_url": "https://github.com/login/oauth/authorize",
+    "codehost_token_url": "https://github.com/login/oauth/access_token",
+    "codehost_userinfo_url": "https://api.github.com/user",
+    "websuite_client_id": None,
+    "websuite_client_secret": None,
+    "websuite_authorize_url": "https://accounts.google.com/o/oauth2/v2/auth",
+    "websuite_token_url": "https://oauth2.googleapis.com/token",
+    "websuite_userinfo_url": "https://openidconnect.googleapis.com/v1/userinfo",
+    "officesuite_client_id": None,
+    "officesuite_client_secret": None,
+    "officesuite_authorize_url": "https://login.microsoftonline.com/common/oauth2/v2.0/authorize",
+    "officesuite_token_url": "https://login.microsoftonline.com/common/oauth2/v2.0/token",
+    "officesuite_userinfo_url": "https://graph.microsoft.com/oidc/userinfo",
     "billing_url": "https://api.stripe.com",
     "billing_secret_key": None,
     "billing_webhook_secret": None,
@@ -197,8 +212,9 @@ def test_a_wrong_value_is_refused_in_a_line_that_names_the_setting_and_what_it_t
 
 
 def test_a_wrong_value_of_every_setting_is_tested() -> None:
-    # Those of billing have a module of their own.
+    # Those of billing and of the external providers have modules of their own.
     unchecked = {
+        *(name.removeprefix(PREFIX) for name in NAMES if "SUITE_" in name or "CODEHOST_" in name),
         "BILLING_URL",
         "BILLING_SECRET_KEY",
         "BILLING_WEBHOOK_SECRET",

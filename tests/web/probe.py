@@ -33,8 +33,19 @@ from adapters.saml.messages import LxmlSamlMessages
 from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
+from entrypoints.upstream_settings import external_providers
 from entrypoints.web.application import Application
-from tests.application import CHEAP, NO_NAME_SERVER, TLS, VERSION, ReportedActors, event_receiver, mail_renderer
+from tests.application import (
+    CHEAP,
+    NO_NAME_SERVER,
+    TLS,
+    VERSION,
+    ReportedActors,
+    connection_gateway,
+    event_receiver,
+    mail_renderer,
+    upstream_gateway,
+)
 from tests.clock import SettableClock
 
 if TYPE_CHECKING:
@@ -136,6 +147,9 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),
+        external_providers=external_providers(settings),
+        upstream=upstream_gateway(clock),
+        upstream_connections=connection_gateway(clock),
         siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
 

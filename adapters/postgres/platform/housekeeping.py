@@ -74,6 +74,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.UPSTREAM_SIGN_INS: """
+        DELETE FROM upstream_sign_ins
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     upstream_sign_ins
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.BROWSER_RETURNS: """
         DELETE FROM browser_returns
         WHERE  id_hash = ANY (ARRAY(

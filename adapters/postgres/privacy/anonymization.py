@@ -42,6 +42,8 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM totp_secrets WHERE user_id = %(user_id)s",
     "DELETE FROM backup_codes WHERE user_id = %(user_id)s",
     "DELETE FROM passkeys WHERE user_id = %(user_id)s",
+    "DELETE FROM identities WHERE user_id = %(user_id)s",
+    "DELETE FROM upstream_sign_ins WHERE user_id = %(user_id)s",
     "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",
     "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
     # Its addresses may say anything about the buyer.

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
-from core.privacy.export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
+from core.privacy.export import (
+    ExportedIdentity,
+    ExportedLogin,
+    ExportedMembership,
+    ExportedMfaEvent,
+    OwnedOrganization,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +59,22 @@ class PostgresPrivacyExport(Aggregate):
                 WHERE    m.user_id = %(user_id)s
                   AND    (%(within)s::uuid[] IS NULL OR m.organization_id = ANY (%(within)s))
                 ORDER BY m.created_at, o.slug
+                """,
+                _values(user_id, within),
+            )
+            .fetchall()
+        )
+
+    def identities(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedIdentity]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(ExportedIdentity))
+            .execute(
+                """
+                SELECT   provider, subject AS provider_user_id, linked_at
+                FROM     identities
+                WHERE    user_id = %(user_id)s
+                  AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
+                ORDER BY linked_at, id
                 """,
                 _values(user_id, within),
             )

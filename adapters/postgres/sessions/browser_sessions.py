@@ -27,9 +27,12 @@ _LIVE: Final = """
            s.refreshed_at AS used_at,
            s.created_at,
            b.stays_signed_in,
+           s.organization_id IS NOT NULL AND m.id IS NULL AS has_lost_organization,
+           s.confined_to,
+           s.confined_to_service,
+           s.connection_id,
            b.domain_id,
-           d.organization_id AS domain_organization_id,
-           s.organization_id IS NOT NULL AND m.id IS NULL AS has_lost_organization
+           d.organization_id AS domain_organization_id
     FROM   browser_sessions b
     JOIN   sessions s         ON s.id = b.session_id
     JOIN   users u            ON u.id = s.user_id

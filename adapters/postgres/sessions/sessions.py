@@ -11,7 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
-from core.sessions.sessions import IDLE_LIFETIME, Session
+from core.sessions.sessions import IDLE_LIFETIME, Confinement, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,9 @@ class PostgresSessions(Aggregate):
             """
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                                   refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
-                                  impersonator_session_id, parent_id, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                  impersonator_session_id, parent_id, confined_to, confined_to_service, connection_id,
+                                  created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 session.id,
@@ -56,6 +57,7 @@ class PostgresSessions(Aggregate):
                 session.impersonator_id,
                 session.impersonator_session_id,
                 session.parent_id,
+                *_limits(session.confinement),
                 session.created_at,
             ),
         )
@@ -245,7 +247,13 @@ CALLER: Final = """
                          WHERE  user_id = s.user_id AND organization_id <> s.organization_id
                            -- A link that an organization made, and its user never used, does not count.
                            AND  last_login_at IS NOT NULL)
-         ELSE false END   AS belongs_elsewhere
+         WHEN s.confined_to IS NOT NULL
+         THEN EXISTS (SELECT FROM memberships
+                      WHERE  user_id = s.user_id AND organization_id <> s.confined_to AND confirmed_at IS NOT NULL)
+              OR EXISTS (SELECT FROM service_users
+                         WHERE  user_id = s.user_id AND organization_id <> s.confined_to AND last_login_at IS NOT NULL)
+         ELSE false END   AS belongs_elsewhere,
+    s.confined_to
 """
 LIVE: Final = """
     FROM   sessions s
@@ -274,6 +282,12 @@ _REFRESH: Final = """
 _OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host")
 _CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
 REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
+
+
+def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None]:
+    if confinement is None:
+        return None, None, None
+    return confinement.organization_id, confinement.service_id, confinement.connection_id
 
 
 def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
+from core.sessions.sessions import Confinement
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, Proof
 
-if TYPE_CHECKING:
-    from uuid import UUID
+_LIMITS: Final = ("organization_id", "service_id", "connection_id")
 
 
 class PostgresMfaChallenges(Aggregate):
@@ -26,6 +27,7 @@ class PostgresMfaChallenges(Aggregate):
             "amr": proof.amr,
             "organization": destination.organization_slug,
             "service": destination.service_slug,
+            **_stored(proof.confinement),
         }
         self._connection.execute_later(
             """
@@ -72,7 +74,24 @@ class PostgresMfaChallenges(Aggregate):
 
 def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> MfaChallenge:
     return MfaChallenge(
-        proof=Proof(user_id=user_id, provider=Provider(context["provider"]), amr=tuple(context["amr"])),
+        proof=Proof(
+            user_id=user_id,
+            provider=Provider(context["provider"]),
+            amr=tuple(context["amr"]),
+            confinement=_confinement(context),
+        ),
         destination=Destination(organization_slug=context["organization"], service_slug=context["service"]),
         **columns,
     )
+
+
+def _stored(confinement: Confinement | None) -> dict[str, Any]:
+    if confinement is None:
+        return {}
+    limits = {name: getattr(confinement, name) for name in _LIMITS}
+    return {"confinement": {name: str(value) for name, value in limits.items() if value is not None}}
+
+
+def _confinement(context: dict[str, Any]) -> Confinement | None:
+    stored = context.get("confinement")
+    return Confinement(**{name: UUID(value) for name, value in stored.items()}) if stored is not None else None

@@ -3,6 +3,7 @@
 from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import RedirectNotRegistered
+from core.accounts.single_sign_on import SsoRequired
 from core.errors import NotFound
 from core.rate_limits import RateLimit
 from entrypoints.http.accounts.registration import LetterWanted
@@ -34,7 +35,7 @@ async def forgot_password(call: Call, body: LetterWanted) -> Message:
     return Message(message="If an account has this address, we are sending it a mail with a link to choose a password.")
 
 
-@routes.post("/api/auth/reset-password", refuses=(LinkUnusable,))
+@routes.post("/api/auth/reset-password", refuses=(LinkUnusable, SsoRequired))
 @public
 async def reset_password(call: Call, body: PasswordReset) -> Message:
     """Set a new password with the token of the mailed link, which can be used once; every session ends."""

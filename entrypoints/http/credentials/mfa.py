@@ -4,6 +4,7 @@ from uuid import UUID
 
 import msgspec
 
+from core.accounts.single_sign_on import SsoRequired
 from core.credentials import mfa
 from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
 from core.errors import Forbidden, NotFound, OrganizationNotActive
@@ -125,6 +126,7 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
     limits=(RateLimit.MFA_VERIFICATION,),
     refuses=(
         CodeWrong,
+        SsoRequired,
         TooManyWrongCodes,
         PreAuthOver,
         PreAuthExpired,

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import msgspec
 
+from core.accounts.single_sign_on import SsoRequired
 from core.credentials import passkeys
 from core.credentials.passkey_challenges import PasskeyOptions
 from core.credentials.passkeys import (
@@ -201,7 +202,7 @@ async def start_sign_in(call: Call, body: PasskeySignInWanted) -> PasskeyChallen
 @routes.post(
     "/api/auth/passkeys/authenticate/finish",
     limits=(RateLimit.PASSKEY_SIGN_IN,),
-    refuses=(PasskeyRefused, NotFound, Forbidden, OrganizationNotActive),
+    refuses=(PasskeyRefused, SsoRequired, NotFound, Forbidden, OrganizationNotActive),
 )
 @public
 async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFactorDue:

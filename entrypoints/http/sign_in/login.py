@@ -2,6 +2,7 @@
 
 import trio
 
+from core.accounts.single_sign_on import SsoRequired
 from core.errors import Forbidden, NotFound, OrganizationNotActive, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
@@ -39,7 +40,9 @@ class Login(SecretBody, kw_only=True):
 
 
 @routes.post(
-    "/api/auth/login", limits=(RateLimit.LOGIN,), refuses=(SignInRefused, NotFound, Forbidden, OrganizationNotActive)
+    "/api/auth/login",
+    limits=(RateLimit.LOGIN,),
+    refuses=(SignInRefused, SsoRequired, NotFound, Forbidden, OrganizationNotActive),
 )
 @public
 async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:

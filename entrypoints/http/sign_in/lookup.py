@@ -21,4 +21,4 @@ class LookupWanted(msgspec.Struct, kw_only=True):
 @public
 async def look_email_up(call: Call, body: LookupWanted) -> Lookup:
     """Show how addresses of this domain sign in; the answer does not depend on whether an account has the address."""
-    return lookup.by_domain(body.email, call.installation.domain_names.to_ascii)
+    return await call.read(lookup.by_domain, body.email, base_url=call.installation.settings.base_url)

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from core.accounts.return_targets import RedirectNotRegistered
+from core.accounts.single_sign_on import SsoRequired
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
@@ -51,7 +52,7 @@ async def request_link(call: Call, body: LetterWanted) -> Message:
 
 @routes.post(
     "/api/auth/magic-link/verify",
-    refuses=(MagicLinkRefused, DestinationMismatch, NotFound, Forbidden, OrganizationNotActive),
+    refuses=(MagicLinkRefused, SsoRequired, DestinationMismatch, NotFound, Forbidden, OrganizationNotActive),
 )
 @public
 async def verify_link(call: Call, body: MagicLink) -> SignedIn | SecondFactorDue:

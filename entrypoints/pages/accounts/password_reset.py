@@ -6,6 +6,7 @@ from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
 from core.accounts.password_reset import Reset
 from core.accounts.return_targets import ReturnRequest
+from core.accounts.single_sign_on import SsoRequired
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
@@ -68,7 +69,7 @@ async def show_reset_form(call: Call, query: MailedLink) -> Page:
     return await _form(call, query.token, await call.read(password_reset.inspect, query.token))
 
 
-@routes.post("/auth/reset-password", refuses=(LinkUnusable,))
+@routes.post("/auth/reset-password", refuses=(LinkUnusable, SsoRequired))
 @public
 async def submit_reset_form(call: Call, form: ResetForm) -> Page:
     """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""

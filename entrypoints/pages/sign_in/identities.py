@@ -1,21 +1,64 @@
-"""The page of the external accounts with which one signs in. There are none until providers can be connected."""
+"""The page of the accounts at other providers that sign a user in."""
 
-from typing import Final
+from typing import Annotated
+from urllib.parse import urlencode
 
-from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page
+from core.sign_in import identities
+from core.sign_in.identities import IdentityUnknown, LastIdentity
+from core.sign_in.upstream import linking
+from core.sign_in.upstream.flows import ProviderNotOffered
+from core.sign_in.upstream.providers import external_of
+from entrypoints.http.sign_in.identities import platform_clients
+from entrypoints.pages.account_pages import Outcome, account_page, after
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
+from entrypoints.pages.sign_in.upstream import IDENTITIES
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import ProtectedForm, recent
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser
 from entrypoints.web.routes import Routes
 
 routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
 
-IDENTITIES: Final = f"{ACCOUNT}/identities"
+
+class ProviderForm(ProtectedForm, kw_only=True):
+    """The provider whose account is to be linked or unlinked."""
+
+    provider: str = ""
 
 
 @routes.get(IDENTITIES)
 @in_browser
 async def show_identities(call: Call, query: Outcome) -> Page:
-    """Show the external accounts that are linked to yours."""
-    return account_page(call, "account_identities.html", done=query.done)
+    """Show the external accounts that are linked to yours, and what else can be linked."""
+    return await _page(call, done=query.done)
+
+
+@routes.post(f"{IDENTITIES}/link", refuses=(IdentityUnknown, ProviderNotOffered))
+@in_browser
+async def begin_to_link(call: Call, form: ProviderForm) -> Page:
+    """Show where linking goes on: a link, because a form may lead to no other site."""
+    await recent(call)
+    link_id = await call.transact(linking.begin, external_of(form.provider), platform_clients(call))
+    address = f"/auth/{form.provider}?{urlencode({'link': link_id.reveal()})}"
+    return account_page(call, "account_link.html", provider=form.provider, address=address)
+
+
+@routes.post(f"{IDENTITIES}/unlink", refuses=(IdentityUnknown,))
+@in_browser
+async def unlink_account(call: Call, form: ProviderForm) -> Page | Annotated[None, Status(303)]:
+    """Unlink an account, unless it is the last way to sign in."""
+    await recent(call)
+    try:
+        await call.transact(identities.unlink_mine, external_of(form.provider))
+    except LastIdentity as refusal:
+        return await _page(call, refusal=refusal)
+    return after(IDENTITIES, "unlinked")
+
+
+async def _page(call: Call, *, done: str = "", refusal: LastIdentity | None = None) -> Page:
+    linked = await call.read(identities.list_mine)
+    known = {identity.provider for identity in linked}
+    others = [provider for provider in platform_clients(call) if provider not in known]
+    return account_page(call, "account_identities.html", done=done, refusal=refusal, identities=linked, others=others)

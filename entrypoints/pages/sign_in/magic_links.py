@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from core.accounts.single_sign_on import SsoRequired
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
 from entrypoints.http.sessions.token_answers import transact_counted
@@ -40,7 +41,7 @@ async def show_link(call: Call, query: MailedLink) -> Page:
     return leading_to(shown, kept.leaves_for if kept is not None else None)
 
 
-@routes.post("/auth/magic-link", refuses=(MagicLinkRefused,))
+@routes.post("/auth/magic-link", refuses=(MagicLinkRefused, SsoRequired))
 @public
 async def press_link(call: Call, form: MailedLinkForm) -> Page | Annotated[None, Status(303)]:
     """Sign in, in the browser where the link was requested on a page; else exchange the link for a code and show it.

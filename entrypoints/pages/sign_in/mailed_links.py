@@ -6,6 +6,7 @@ from uuid import UUID
 from quart import Response
 
 from core.accounts.return_targets import ReturnRequest
+from core.accounts.single_sign_on import SsoRequired
 from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
@@ -66,7 +67,7 @@ async def show_link_code(call: Call) -> None:
     call.headers["Location"] = SIGN_IN
 
 
-@routes.post(CODE, limits=(RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP), refuses=(MagicLinkRefused,))
+@routes.post(CODE, limits=(RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP), refuses=(MagicLinkRefused, SsoRequired))
 @on_custom_hosts
 @in_browser_or_not
 async def submit_link_code(call: Call, form: LinkCodeForm) -> Page | Annotated[None, Status(303)]:

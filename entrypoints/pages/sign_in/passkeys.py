@@ -3,6 +3,7 @@
 from typing import Annotated, Final
 from uuid import UUID
 
+from core.accounts.single_sign_on import SsoRequired
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys
@@ -41,7 +42,9 @@ async def show_passkey(call: Call) -> None:
     call.headers["Location"] = SIGN_IN
 
 
-@routes.post(PASSKEY, limits=(RateLimit.PASSKEY_SIGN_IN, RateLimit.SIGN_IN_GROUP), refuses=(PasskeyRefused,))
+@routes.post(
+    PASSKEY, limits=(RateLimit.PASSKEY_SIGN_IN, RateLimit.SIGN_IN_GROUP), refuses=(PasskeyRefused, SsoRequired)
+)
 @on_custom_hosts
 @in_browser_or_not
 async def submit_passkey(call: Call, form: PasskeyForm) -> Page | Annotated[None, Status(303)]:

@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
+from core.accounts.single_sign_on import SsoRequired
 from core.errors import BadRequest, Refusal, TokenExpired, TokenInvalid
 from core.rate_limits import RateLimit
 from core.sign_in import second_factor
@@ -62,7 +63,7 @@ async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
 @routes.post(
     SECOND_FACTOR,
     limits=(RateLimit.MFA_VERIFICATION, RateLimit.SIGN_IN_GROUP),
-    refuses=(CodeWrong, TooManyWrongCodes, PreAuthOver, PreAuthExpired, PreAuthInvalid),
+    refuses=(CodeWrong, SsoRequired, TooManyWrongCodes, PreAuthOver, PreAuthExpired, PreAuthInvalid),
 )
 @on_custom_hosts
 @in_browser_or_not

@@ -7,10 +7,13 @@ from typing import Annotated, Final
 
 from quart import Response
 
+from core.accounts.single_sign_on import SsoRequired
 from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sign_in import lookup
+from core.sign_in.lookup import Lookup
 from core.sign_in.refusals import SignInRefused
+from core.sign_in.upstream import beginning
 from entrypoints.http.sign_in.login import authenticate
 from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page
@@ -59,10 +62,10 @@ async def show_sign_in(call: Call, query: Way) -> Page | Annotated[None, Status(
 async def submit_address(call: Call, form: AddressForm) -> Page:
     """Show how addresses of this domain sign in."""
     try:
-        lookup.by_domain(form.email, call.installation.domain_names.to_ascii)
+        found = await call.read(lookup.by_domain, form.email, base_url="")
     except BadRequest:
         return await address_page(call, form.way, email=form.email, is_invalid=True)
-    return await methods_page(call, form.way, form.email.strip())
+    return await methods_page(call, form.way, form.email.strip(), found=found)
 
 
 @routes.get(PASSWORD, status=303)
@@ -73,7 +76,7 @@ async def show_password(call: Call) -> None:
     call.headers["Location"] = SIGN_IN
 
 
-@routes.post(PASSWORD, limits=LIMITS, refuses=(SignInRefused,))
+@routes.post(PASSWORD, limits=LIMITS, refuses=(SignInRefused, SsoRequired))
 @on_custom_hosts
 @in_browser_or_not
 async def submit_password(call: Call, form: PasswordForm) -> Page | Annotated[None, Status(303)]:
@@ -100,12 +103,31 @@ async def address_page(
         **await returns.context(call, way),
         email=email,
         is_invalid=is_invalid,
+        providers=await providers_of(call, way),
         problem=refusal.message if refusal is not None else "",
     )
 
 
-async def methods_page(call: Call, way: Way, email: str, *, refusal: Refusal | None = None, stay: str = "") -> Response:
-    """Return the page of the second step, with what was refused."""
+async def providers_of(call: Call, way: Way) -> list[str]:
+    """Return the external providers with which a sign-in may continue that leads this way."""
+    if call.custom_host is not None:
+        # The sign-in would begin under the base URL, whose session does not work here.
+        return []
+    external = call.installation.external_providers
+    platform = [provider for provider in external if external[provider].client is not None]
+    return list(await call.read(beginning.offered, way.return_id, platform, list(external)))
+
+
+async def methods_page(
+    call: Call,
+    way: Way,
+    email: str,
+    *,
+    refusal: Refusal | None = None,
+    stay: str = "",
+    found: Lookup | None = None,
+) -> Response:
+    """Return the page of the second step, with what was refused, and the connection of the address's domain."""
     return form_page(
         call,
         "sign_in_methods.html",
@@ -115,4 +137,5 @@ async def methods_page(call: Call, way: Way, email: str, *, refusal: Refusal | N
         email=email,
         problem=refusal.message if refusal is not None else "",
         stay=stay,
+        connection=found if found is not None and found.connection_id is not None else None,
     )

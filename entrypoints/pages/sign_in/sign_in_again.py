@@ -7,6 +7,7 @@ from typing import Annotated
 
 from quart import Response
 
+from core.accounts.single_sign_on import SsoRequired
 from core.credentials import mfa
 from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
@@ -50,7 +51,7 @@ async def show_sign_in_again(call: Call, query: Way) -> Page:
 @routes.post(
     SIGN_IN_AGAIN,
     limits=(*LIMITS, RateLimit.MFA_VERIFICATION),
-    refuses=(SignInRefused, CodeWrong, PreAuthOver),
+    refuses=(SignInRefused, SsoRequired, CodeWrong, PreAuthOver),
 )
 @on_custom_hosts
 @in_browser

@@ -22,6 +22,8 @@ SET_UP: Final = "/app/second-factor/set-up"
 CHOOSE_ORGANIZATION: Final = "/app/choose-organization"
 # Carries the pre-auth token from the first factor to the second.
 PRE_AUTH_COOKIE: Final = "gatehouse_pre_auth"
+# Binds a browser to all of its sign-ins with other providers, so that two tabs may sign in at once.
+UPSTREAM_COOKIE: Final = "gatehouse_upstream"
 
 
 async def go_on(call: Call, way: Way, *, is_organization_chosen: bool = False) -> Response:
@@ -47,8 +49,18 @@ def destination(call: Call, *, stays_signed_in: bool = False, is_again: bool = F
         call.session_id = None
     return Destination(
         device_token=token_answers.destination(call).device_token,
-        browser=InBrowser(present=call.browser, stays_signed_in=stays_signed_in, is_again=is_again),
+        browser=InBrowser(
+            present=call.browser,
+            stays_signed_in=stays_signed_in,
+            is_again=is_again,
+            upstream_binding=upstream_binding(call),
+        ),
     )
+
+
+def upstream_binding(call: Call) -> str | None:
+    """Return the value of the cookie that binds a browser to its sign-ins with other providers; None without one."""
+    return call.request.cookies.get(browsers.cookie_name(call, UPSTREAM_COOKIE)) or None
 
 
 async def send_to_sign_in(

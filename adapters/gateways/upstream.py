@@ -1,0 +1,132 @@
+"""The port `UpstreamGateway`: the external providers over HTTP."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any, Final, cast, final
+
+import trio
+
+from adapters.gateways.upstream_requests import failed
+from core.accounts.providers import Provider
+from core.sign_in.upstream import answers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from adapters.gateways.upstream_requests import UpstreamRequests
+    from core.secrets import Secret
+    from core.sign_in.identities import ProvenIdentity, ProviderTokens
+    from core.sign_in.upstream.flows import ProviderClient
+    from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
+    from ports.clock import Clock
+
+# For a sign-in with all its requests: a page answers within ten seconds.
+EXCHANGE_SECONDS_MAX: Final = 8.0
+_OK: Final = 200
+# With these a provider says that a refresh token is worth nothing any more.
+_ENDED: Final = frozenset({"invalid_grant", "bad_refresh_token", "interaction_required", "consent_required"})
+
+
+@final
+class HttpUpstreamGateway:
+    """The port `UpstreamGateway`."""
+
+    def __init__(self, requests: UpstreamRequests, *, clock: Clock, seconds_max: float = EXCHANGE_SECONDS_MAX) -> None:
+        self._seconds_max = seconds_max
+        self._requests = requests
+        self._clock = clock
+
+    async def identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:
+        try:
+            with trio.fail_after(self._seconds_max):
+                return await self._identify(provider, exchange)
+        except trio.TooSlowError:
+            raise failed(provider.token_url, "too_slow") from None
+
+    async def refresh(
+        self, provider: ExternalProvider, client: ProviderClient, refresh_token: Secret, scopes: Sequence[str]
+    ) -> ProviderTokens | None:
+        form = {"grant_type": "refresh_token", "refresh_token": refresh_token.reveal(), **_credentials(client)}
+        if provider.provider is Provider.OFFICESUITE and scopes:
+            form["scope"] = " ".join(scopes)
+        try:
+            with trio.fail_after(self._seconds_max):
+                status, answer = await self._requests.post(provider.token_url, form)
+        except trio.TooSlowError:
+            raise failed(provider.token_url, "too_slow") from None
+        if answer.get("error") in _ENDED:
+            return None
+        _require_success(provider.token_url, status, answer)
+        return answers.provider_tokens(answer, client.client_id, at=self._clock())
+
+    async def _identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:
+        form = {
+            "grant_type": "authorization_code",
+            "code": exchange.code.reveal(),
+            "redirect_uri": exchange.redirect_uri,
+            "code_verifier": exchange.verifier.reveal(),
+            **_credentials(exchange.client),
+        }
+        status, answer = await self._requests.post(provider.token_url, form)
+        _require_success(provider.token_url, status, answer)
+        tokens = answers.provider_tokens(answer, exchange.client.client_id, at=self._clock())
+        user = await self._read_object(provider.userinfo_url, tokens.access_token)
+        if provider.provider is Provider.CODEHOST:
+            emails = await self._emails(provider.userinfo_url, tokens.access_token)
+            return answers.with_tokens(answers.codehost_identity(user, emails), tokens)
+        claims = {**user, **self._claims(answer, user, exchange)}
+        read = answers.websuite_identity if provider.provider is Provider.WEBSUITE else answers.officesuite_identity
+        return answers.with_tokens(read(claims), tokens)
+
+    def _claims(self, answer: Mapping[str, Any], user: Mapping[str, Any], exchange: CodeExchange) -> Mapping[str, Any]:
+        """Return the checked claims of the ID token, if there is one.
+
+        It came from the token endpoint itself, whose certificate TLS has verified (OpenID Connect Core, 3.1.3.7).
+        """
+        id_token = answer.get("id_token")
+        if id_token is None:
+            return {}
+        claims = _unverified_claims(id_token)
+        answers.require_valid_claims(
+            claims, client_id=exchange.client.client_id, nonce=exchange.nonce.reveal(), at=self._clock()
+        )
+        if "sub" in user and user["sub"] != claims.get("sub"):
+            raise answers.UpstreamFailed().because("other_subject")
+        return claims
+
+    async def _emails(self, userinfo_url: str, access_token: Secret) -> Sequence[Any]:
+        """Return the addresses of an account of codehost; empty when its user does not show them."""
+        status, found = await self._requests.get(f"{userinfo_url}/emails", access_token.reveal())
+        return cast("list[Any]", found) if status == _OK and isinstance(found, list) else []
+
+    async def _read_object(self, url: str, access_token: Secret) -> Mapping[str, Any]:
+        status, found = await self._requests.get(url, access_token.reveal())
+        if status != _OK or not isinstance(found, dict):
+            raise failed(url, "no_user", status=status)
+        return cast("dict[str, Any]", found)
+
+
+def _credentials(client: ProviderClient) -> dict[str, str]:
+    credentials = {"client_id": client.client_id}
+    if client.client_secret is not None:
+        credentials["client_secret"] = client.client_secret.reveal()
+    return credentials
+
+
+def _require_success(url: str, status: int, answer: Mapping[str, Any]) -> None:
+    """Raise `UpstreamFailed` for an error, with whatever status it is sent."""
+    if status != _OK or "error" in answer:
+        raise failed(url, "refused", status=status)
+
+
+def _unverified_claims(id_token: Any) -> Mapping[str, Any]:
+    try:
+        _, payload, _ = str(id_token).split(".")
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    except (ValueError, RecursionError):
+        claims = None
+    if not isinstance(claims, dict):
+        raise answers.UpstreamFailed().because("no_id_token")
+    return cast("dict[str, Any]", claims)

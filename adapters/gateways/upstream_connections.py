@@ -1,0 +1,179 @@
+"""The port `ConnectionGateway`: OpenID providers that organizations name.
+
+The client of HTTP reaches only addresses that are allowed (`outbound.py`). What a provider says of itself, and its
+keys, are remembered for some minutes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast, final
+
+import httpx
+import jwt
+import trio
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+from adapters.gateways.upstream_requests import failed
+from core.sign_in.upstream import answers, discovery
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from adapters.gateways.upstream_requests import UpstreamRequests
+    from core.sign_in.upstream.discovery import Discovered
+    from core.sign_in.upstream.providers import CodeExchange
+    from ports.clock import Clock
+
+EXCHANGE_SECONDS_MAX: Final = 8.0
+REMEMBERED_SECONDS: Final = 300.0
+ISSUERS_MAX: Final = 1000
+TOKEN_CHARACTERS_MAX: Final = 64 * 1024
+RSA_BITS_MIN: Final = 2048
+RSA_BITS_MAX: Final = 8192
+_OK: Final = 200
+# Asymmetric algorithms alone, each with the type and the curve of its keys: no public key is ever used as a secret.
+_ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
+    "RS256": ("RSA", None),
+    "PS256": ("RSA", None),
+    "ES256": ("EC", "P-256"),
+    "EdDSA": ("OKP", "Ed25519"),
+}
+_JWS: Final = jwt.PyJWS(algorithms=list(_ALGORITHMS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    discovered: Discovered
+    keys: tuple[Mapping[str, Any], ...]
+    fetched_at_seconds: float
+
+
+@final
+class HttpConnectionGateway:
+    """The port `ConnectionGateway`."""
+
+    def __init__(self, requests: UpstreamRequests, *, clock: Clock, seconds_max: float = EXCHANGE_SECONDS_MAX) -> None:
+        self._requests = requests
+        self._clock = clock
+        self._seconds_max = seconds_max
+        # In the order in which they were fetched, so that the oldest is dropped.
+        self._known: dict[str, _Known] = {}
+
+    async def discover(self, issuer: str, *, is_fresh: bool = False) -> Discovered:
+        try:
+            with trio.fail_after(self._seconds_max):
+                return (await self._find(issuer, is_fresh=is_fresh)).discovered
+        except trio.TooSlowError:
+            raise failed(issuer, "too_slow") from None
+
+    async def identify(self, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+        try:
+            with trio.fail_after(self._seconds_max):
+                return await self._identify(issuer, exchange)
+        except trio.TooSlowError:
+            raise failed(issuer, "too_slow") from None
+
+    async def _identify(self, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+        found = (await self._find(issuer)).discovered
+        client, form = (
+            exchange.client,
+            {
+                "grant_type": "authorization_code",
+                "code": exchange.code.reveal(),
+                "redirect_uri": exchange.redirect_uri,
+                "code_verifier": exchange.verifier.reveal(),
+            },
+        )
+        assert client.client_secret is not None, "a connection has no client secret"
+        secret = client.client_secret.reveal()
+        if found.takes_basic:
+            auth = httpx.BasicAuth(client.client_id, secret)
+        else:
+            auth, form = None, {**form, "client_id": client.client_id, "client_secret": secret}
+        status, answer = await self._requests.post(found.token_url, form, auth=auth)
+        if status != _OK or "error" in answer:
+            raise failed(found.token_url, "refused", status=status)
+        claims = await self._verified(issuer, answer.get("id_token"))
+        answers.require_valid_claims(
+            claims, client_id=client.client_id, nonce=exchange.nonce.reveal(), at=self._clock(), issuer=issuer
+        )
+        return {**await self._user(found, answer, claims), **claims}
+
+    async def _user(self, found: Discovered, answer: Mapping[str, Any], claims: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the provider says of the user besides the ID token, which may leave the address out."""
+        access_token = answer.get("access_token")
+        if "email" in claims or found.userinfo_url is None or not isinstance(access_token, str):
+            return {}
+        status, user = await self._requests.get(found.userinfo_url, access_token)
+        if status != _OK or not isinstance(user, dict):
+            raise failed(found.userinfo_url, "no_user", status=status)
+        described = cast("dict[str, Any]", user)
+        if described.get("sub") != claims.get("sub"):
+            raise failed(found.userinfo_url, "other_subject")
+        return described
+
+    async def _verified(self, issuer: str, id_token: Any) -> Mapping[str, Any]:
+        if not isinstance(id_token, str) or len(id_token) > TOKEN_CHARACTERS_MAX:
+            raise failed(issuer, "no_id_token")
+        known = await self._find(issuer)
+        claims = verified_claims(id_token, known.keys)
+        if claims is None and known.fetched_at_seconds < trio.current_time() - 1:
+            # The provider may have a new key.
+            claims = verified_claims(id_token, (await self._find(issuer, is_fresh=True)).keys)
+        if claims is None:
+            raise failed(issuer, "wrong_signature")
+        return claims
+
+    async def _find(self, issuer: str, *, is_fresh: bool = False) -> _Known:
+        known = self._known.get(issuer)
+        now = trio.current_time()
+        if known is not None and not is_fresh and now - known.fetched_at_seconds < REMEMBERED_SECONDS:
+            return known
+        status, document = await self._requests.get(issuer.removesuffix("/") + discovery.PATH)
+        found = discovery.read(issuer, document if status == _OK else None)
+        status, keys = await self._requests.get(found.jwks_uri)
+        if status != _OK or not isinstance(keys, dict):
+            raise failed(found.jwks_uri, "no_keys", status=status)
+        listed = cast("dict[str, Any]", keys).get("keys")
+        usable = [key for key in cast("list[Any]", listed) if isinstance(key, dict)] if isinstance(listed, list) else []
+        self._known.pop(issuer, None)
+        while len(self._known) >= ISSUERS_MAX:
+            del self._known[next(iter(self._known))]
+        self._known[issuer] = known = _Known(found, tuple(usable), now)
+        return known
+
+
+def verified_claims(token: str, keys: tuple[Mapping[str, Any], ...]) -> Mapping[str, Any] | None:
+    """Return the claims of a token that one of the keys has signed; None for any other text."""
+    try:
+        header = jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError, RecursionError):
+        return None
+    algorithm = header.get("alg")
+    if algorithm not in _ALGORITHMS or "crit" in header:
+        return None
+    for key in keys:
+        if "kid" in header and key.get("kid") != header["kid"]:
+            continue
+        claims = _claims(token, str(algorithm), key)
+        if claims is not None:
+            return claims
+    return None
+
+
+def _claims(token: str, algorithm: str, key: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    key_type, curve = _ALGORITHMS[algorithm]
+    if key.get("kty") != key_type or (curve is not None and key.get("crv") != curve):
+        return None
+    if key.get("alg", algorithm) != algorithm or key.get("use", "sig") != "sig":
+        return None
+    try:
+        public = jwt.PyJWK(dict(key), algorithm).key
+        if isinstance(public, RSAPublicKey) and not RSA_BITS_MIN <= public.key_size <= RSA_BITS_MAX:
+            return None
+        claims = json.loads(_JWS.decode(token, public, [algorithm]))
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        return None
+    return cast("dict[str, Any]", claims) if isinstance(claims, dict) else None

@@ -1,0 +1,232 @@
+"""Identities in their table; the tokens of providers are sealed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.rows import dict_row, kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.accounts.providers import Provider
+from core.secrets import Secret
+from core.sign_in.identities import Identity, ProviderTokens
+from core.sign_in.provider_tokens import HeldTokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.crypto.vault import Vault
+    from core.sign_in.identities import IdentityContext, ProvenIdentity
+
+_ACCESS: Final = {"table": "identities", "column": "access_token_sealed"}
+_REFRESH: Final = {"table": "identities", "column": "refresh_token_sealed"}
+# The expressions are those of the unique indexes, so that the indexes are used.
+_IN_CONTEXT: Final = """
+    coalesce(connection_id, '00000000-0000-0000-0000-000000000000'::uuid)
+        = coalesce(%(connection_id)s, '00000000-0000-0000-0000-000000000000'::uuid)
+    AND coalesce(organization_id, '00000000-0000-0000-0000-000000000000'::uuid)
+        = coalesce(%(organization_id)s, '00000000-0000-0000-0000-000000000000'::uuid)
+    AND coalesce(service_id, '00000000-0000-0000-0000-000000000000'::uuid)
+        = coalesce(%(service_id)s, '00000000-0000-0000-0000-000000000000'::uuid)
+"""
+_FIND: Final = """
+    SELECT id, user_id, provider, subject, email, linked_at
+    FROM   identities
+    WHERE  provider = %(provider)s AND subject = %(subject)s AND
+"""
+_REMOVE: Final = "DELETE FROM identities WHERE user_id = %(user_id)s AND provider = %(provider)s AND"
+_TOKENS: Final = """
+    SELECT id, client_id, access_token_sealed, refresh_token_sealed, token_type, token_expires_at, scopes,
+           refresh_claimed_until
+    FROM   identities
+    WHERE  user_id = %(user_id)s AND provider = %(provider)s AND
+"""
+
+
+class PostgresIdentities(Aggregate):
+    """The port `Identities`."""
+
+    def find(self, provider: Provider, subject: str, context: IdentityContext) -> Identity | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_identity))
+            .execute(
+                f"{_FIND} {_IN_CONTEXT}",
+                {"provider": provider, "subject": subject, **_context(context)},
+            )
+            .fetchone()
+        )
+
+    def of_user(self, user_id: UUID, context: IdentityContext) -> Sequence[Identity]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_identity))
+            .execute(
+                """
+                SELECT   id, user_id, provider, subject, email, linked_at
+                FROM     identities
+                WHERE    user_id = %(user_id)s AND organization_id IS NOT DISTINCT FROM %(organization_id)s
+                  AND    service_id IS NOT DISTINCT FROM %(service_id)s
+                  AND    (%(connection_id)s::uuid IS NULL OR connection_id = %(connection_id)s)
+                ORDER BY linked_at, id
+                """,
+                {"user_id": user_id, **_context(context)},
+            )
+            .fetchall()
+        )
+
+    def add(self, identity: Identity, proven: ProvenIdentity, context: IdentityContext) -> bool:
+        return (
+            self._connection.execute(
+                """
+                INSERT INTO identities (id, user_id, provider, subject, connection_id, organization_id, service_id,
+                                        email, linked_at, used_at, client_id, access_token_sealed,
+                                        refresh_token_sealed, token_type, token_expires_at, scopes)
+                VALUES (%(id)s, %(user_id)s, %(provider)s, %(subject)s, %(connection_id)s, %(organization_id)s,
+                        %(service_id)s, %(email)s, %(now)s, %(now)s, %(client_id)s, %(access_token)s,
+                        %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s)
+                ON CONFLICT DO NOTHING
+                """,
+                {
+                    "id": identity.id,
+                    "user_id": identity.user_id,
+                    "provider": identity.provider,
+                    "subject": identity.subject,
+                    "email": identity.email,
+                    "now": self._transaction.now,
+                    **_context(context),
+                    **self._sealed(identity.id, proven.tokens),
+                },
+            ).rowcount
+            == 1
+        )
+
+    def use(self, identity: Identity, proven: ProvenIdentity) -> bool:
+        return (
+            self._connection.execute(
+                """
+                UPDATE identities
+                SET    email = %(email)s, used_at = %(now)s, client_id = %(client_id)s,
+                       access_token_sealed = %(access_token)s,
+                       -- Some providers issue a refresh token at the first sign-in only.
+                       refresh_token_sealed = CASE WHEN %(refresh_token)s::bytea IS NULL
+                                                    AND client_id IS NOT DISTINCT FROM %(client_id)s
+                                                   THEN refresh_token_sealed ELSE %(refresh_token)s END,
+                       token_type = %(token_type)s, token_expires_at = %(token_expires_at)s, scopes = %(scopes)s,
+                       refresh_claim = NULL, refresh_claimed_until = NULL
+                WHERE  id = %(id)s AND user_id = %(user_id)s
+                """,
+                {
+                    "id": identity.id,
+                    "user_id": identity.user_id,
+                    "email": proven.email,
+                    "now": self._transaction.now,
+                    **self._sealed(identity.id, proven.tokens),
+                },
+            ).rowcount
+            == 1
+        )
+
+    def remove(self, user_id: UUID, provider: Provider, context: IdentityContext) -> None:
+        self._connection.execute_later(
+            f"{_REMOVE} {_IN_CONTEXT}",
+            {"user_id": user_id, "provider": provider, **_context(context)},
+        )
+
+    def remove_all(self, user_id: UUID) -> None:
+        self._connection.execute_later("DELETE FROM identities WHERE user_id = %s", (user_id,))
+        self._connection.execute_later("DELETE FROM upstream_sign_ins WHERE user_id = %s", (user_id,))
+
+    def lock_tokens(self, user_id: UUID, provider: Provider, context: IdentityContext) -> HeldTokens | None:
+        row = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                f"{_TOKENS} {_IN_CONTEXT} FOR NO KEY UPDATE",
+                {"user_id": user_id, "provider": provider, **_context(context)},
+            )
+            .fetchone()
+        )
+        if row is None:
+            return None
+        return HeldTokens(
+            identity_id=row["id"],
+            tokens=_opened(self._transaction.vault, row),
+            refresh_claimed_until=row["refresh_claimed_until"],
+        )
+
+    def claim_refresh(self, identity_id: UUID, claim: UUID, *, until: datetime) -> None:
+        self._connection.execute_later(
+            "UPDATE identities SET refresh_claim = %s, refresh_claimed_until = %s WHERE id = %s",
+            (claim, until, identity_id),
+        )
+
+    def save_tokens(self, identity_id: UUID, claim: UUID, tokens: ProviderTokens | None) -> bool:
+        return (
+            self._connection.execute(
+                """
+                UPDATE identities
+                SET    client_id = %(client_id)s, access_token_sealed = %(access_token)s,
+                       refresh_token_sealed = %(refresh_token)s, token_type = %(token_type)s,
+                       token_expires_at = %(token_expires_at)s, scopes = %(scopes)s, refresh_claim = NULL,
+                       refresh_claimed_until = NULL
+                WHERE  id = %(id)s AND refresh_claim = %(claim)s
+                """,
+                {"id": identity_id, "claim": claim, **self._sealed(identity_id, tokens)},
+            ).rowcount
+            == 1
+        )
+
+    def release_refresh(self, identity_id: UUID, claim: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE identities SET refresh_claim = NULL, refresh_claimed_until = NULL
+            WHERE  id = %s AND refresh_claim = %s
+            """,
+            (identity_id, claim),
+        )
+
+    def _sealed(self, identity_id: UUID, tokens: ProviderTokens | None) -> dict[str, Any]:
+        """Return the columns of the tokens."""
+        if tokens is None:
+            return {
+                "client_id": None,
+                "access_token": None,
+                "refresh_token": None,
+                "token_type": None,
+                "token_expires_at": None,
+                "scopes": [],
+            }
+        seal, refresh = self._transaction.vault.seal, tokens.refresh_token
+        return {
+            "client_id": tokens.client_id,
+            "access_token": seal(tokens.access_token.reveal().encode(), row=identity_id, **_ACCESS),
+            "refresh_token": seal(refresh.reveal().encode(), row=identity_id, **_REFRESH) if refresh else None,
+            "token_type": tokens.token_type,
+            "token_expires_at": tokens.expires_at,
+            "scopes": list(tokens.scopes),
+        }
+
+
+def _context(context: IdentityContext) -> dict[str, UUID | None]:
+    return {
+        "connection_id": context.connection_id,
+        "organization_id": context.organization_id,
+        "service_id": context.service_id,
+    }
+
+
+def _identity(*, provider: str, **columns: Any) -> Identity:
+    return Identity(provider=Provider(provider), **columns)
+
+
+def _opened(vault: Vault, row: Mapping[str, Any]) -> ProviderTokens | None:
+    access, refresh = row["access_token_sealed"], row["refresh_token_sealed"]
+    if access is None:
+        return None
+    return ProviderTokens(
+        client_id=row["client_id"],
+        access_token=Secret(vault.open(access, row=row["id"], **_ACCESS).decode()),
+        refresh_token=Secret(vault.open(refresh, row=row["id"], **_REFRESH).decode()) if refresh else None,
+        token_type=row["token_type"],
+        expires_at=row["token_expires_at"],
+        scopes=row["scopes"],
+    )

@@ -1,0 +1,161 @@
+"""Sign-ins through other providers that are under way, in the table `upstream_sign_ins`."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.rows import dict_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.accounts.providers import Provider
+from core.secrets import Secret
+from core.sign_in.identities import IdentityContext, ProvenIdentity, ProviderTokens
+from core.sign_in.upstream.flows import UpstreamSignIn, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+_PROVEN: Final = {"table": "upstream_sign_ins", "column": "proven_sealed"}
+
+
+class PostgresUpstreamSignIns(Aggregate):
+    """The port `UpstreamSignIns`."""
+
+    def add(
+        self, sign_in: UpstreamSignIn, state_hash: bytes, *, browser_hash: bytes | None, proven: ProvenIdentity | None
+    ) -> None:
+        sealed = None
+        if proven is not None:
+            text = json.dumps(_stored(proven))
+            sealed = self._transaction.vault.seal(text.encode(), row=sign_in.id, **_PROVEN)
+        context, way = sign_in.context, sign_in.way
+        self._connection.execute_later(
+            """
+            INSERT INTO upstream_sign_ins (id, state_hash, browser_hash, provider, connection_id, organization_id,
+                                           service_id, client_id, user_id, target, return_to, return_id,
+                                           proven_sealed, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                sign_in.id,
+                state_hash,
+                browser_hash,
+                sign_in.provider,
+                context.connection_id,
+                context.organization_id,
+                context.service_id,
+                sign_in.client_id,
+                sign_in.user_id,
+                way.target,
+                way.return_to,
+                way.return_id,
+                sealed,
+                sign_in.expires_at,
+            ),
+        )
+
+    def use(self, state_hash: bytes, provider: Provider, *, browser_hash: bytes | None) -> UpstreamSignIn | None:
+        row = self._used(state_hash, browser_hash, provider, is_proven=False)
+        return _sign_in(row) if row is not None else None
+
+    def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
+        [is_linking] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT EXISTS (SELECT FROM upstream_sign_ins
+                               WHERE  user_id = %s AND browser_hash = %s AND connection_id = %s
+                                 AND  proven_sealed IS NOT NULL AND used_at IS NULL AND expires_at > %s)
+                """,
+                (user_id, browser_hash, connection_id, self._transaction.now),
+            )
+            .fetchall()
+        )
+        return is_linking
+
+    def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:
+        row = self._used(state_hash, browser_hash, None, is_proven=True)
+        if row is None:
+            return None
+        opened = self._transaction.vault.open(row["proven_sealed"], row=row["id"], **_PROVEN)
+        return _sign_in(row), _proven(json.loads(opened))
+
+    def _used(
+        self, state_hash: bytes, browser_hash: bytes | None, provider: Provider | None, *, is_proven: bool
+    ) -> Mapping[str, Any] | None:
+        return (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                """
+                UPDATE upstream_sign_ins
+                SET    used_at = %(now)s
+                WHERE  state_hash = %(state_hash)s AND browser_hash IS NOT DISTINCT FROM %(browser_hash)s
+                  AND  (%(provider)s::text IS NULL OR provider = %(provider)s) AND used_at IS NULL
+                  AND  expires_at > %(now)s AND (proven_sealed IS NOT NULL) = %(is_proven)s
+                RETURNING id, provider, connection_id, organization_id, service_id, client_id, user_id, target,
+                          return_to, return_id, expires_at, proven_sealed
+                """,
+                {
+                    "now": self._transaction.now,
+                    "state_hash": state_hash,
+                    "browser_hash": browser_hash,
+                    "provider": provider,
+                    "is_proven": is_proven,
+                },
+            )
+            .fetchone()
+        )
+
+
+def _sign_in(row: Mapping[str, Any]) -> UpstreamSignIn:
+    return UpstreamSignIn(
+        id=row["id"],
+        provider=Provider(row["provider"]),
+        context=IdentityContext(
+            connection_id=row["connection_id"], organization_id=row["organization_id"], service_id=row["service_id"]
+        ),
+        client_id=row["client_id"],
+        user_id=row["user_id"],
+        way=Way(target=row["target"], return_to=row["return_to"], return_id=row["return_id"]),
+        expires_at=row["expires_at"],
+    )
+
+
+def _stored(proven: ProvenIdentity) -> dict[str, Any]:
+    tokens = proven.tokens
+    return {
+        "provider": proven.provider,
+        "subject": proven.subject,
+        "email": proven.email,
+        "is_email_verified": proven.is_email_verified,
+        "tokens": None
+        if tokens is None
+        else {
+            "client_id": tokens.client_id,
+            "access_token": tokens.access_token.reveal(),
+            "refresh_token": tokens.refresh_token.reveal() if tokens.refresh_token is not None else None,
+            "token_type": tokens.token_type,
+            "expires_at": tokens.expires_at.isoformat() if tokens.expires_at is not None else None,
+            "scopes": list(tokens.scopes),
+        },
+    }
+
+
+def _proven(stored: dict[str, Any]) -> ProvenIdentity:
+    tokens = stored.pop("tokens")
+    return ProvenIdentity(
+        provider=Provider(stored.pop("provider")),
+        tokens=_tokens(**tokens) if tokens is not None else None,
+        **stored,
+    )
+
+
+def _tokens(*, access_token: str, refresh_token: str | None, expires_at: str | None, **others: Any) -> ProviderTokens:
+    return ProviderTokens(
+        access_token=Secret(access_token),
+        refresh_token=Secret(refresh_token) if refresh_token is not None else None,
+        expires_at=datetime.fromisoformat(expires_at) if expires_at is not None else None,
+        **others,
+    )

@@ -1,0 +1,40 @@
+"""Domains whose people sign in by their organization's own identity provider (decisions 13.6).
+
+Enforcement is checked after right credentials only, so it tells nothing about accounts. It exempts the organization's
+owner and platform owners, so that a provider that fails locks nobody out of its settings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.errors import ErrorCode, Refusal
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.accounts.users import User
+    from ports.unit_of_work import UnitOfWork
+
+
+class SsoRequired(Refusal):
+    """The user's organization requires its own sign-in."""
+
+    code = ErrorCode.SSO_REQUIRED
+    default_message = (
+        "Your organization requires its own sign-in. Enter your email address on the sign-in page, and continue with"
+        " your organization there."
+    )
+
+
+def required_connection(uow: UnitOfWork, user: User) -> UUID | None:
+    """Return the connection by which a user has to sign in; None when any way is open."""
+    if user.is_platform_owner:
+        return None
+    return uow.domain_routes.enforced_on(user.email.rpartition("@")[2], user.id)
+
+
+def require_open(uow: UnitOfWork, user: User) -> None:
+    """Raise `SsoRequired` when the user has to sign in by a connection."""
+    if required_connection(uow, user) is not None:
+        raise SsoRequired

@@ -1,0 +1,203 @@
+"""Identities: accounts at other providers that sign a user in, each in one context only (decisions 3.12 and 10.6).
+
+A context is the platform, a service of an organization, or a connection of an organization. The same account at a
+provider may sign in to different users in different contexts, so that no service and no organization opens what
+belongs to another. How an identity is proved is in `upstream/`; what its tokens are good for in `provider_tokens.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `IdentityItem`
+from typing import TYPE_CHECKING
+
+from core.accounts.providers import Provider  # noqa: TC001 - likewise
+from core.errors import BadRequest, Conflict, NotFound
+from core.mail import mail
+from core.mail.mail import MailTemplate
+from core.sessions import callers
+from core.sessions.sessions import Confinement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.secrets import Secret
+    from core.sessions.callers import Caller
+    from ports.unit_of_work import UnitOfWork
+
+
+class IdentityUnknown(NotFound):
+    """No account of the provider is linked in the caller's context."""
+
+    default_message = "No account of this provider is linked here."
+
+
+class IdentityLinkedElsewhere(Conflict):
+    """The account at the provider signs another user in."""
+
+    default_message = (
+        "This account of the provider is linked to another user. Sign in with it and unlink it there first, or link"
+        " another one."
+    )
+
+
+class ProviderLinkedAlready(Conflict):
+    """The user has linked another account of the provider."""
+
+    default_message = "Another account of this provider is linked already. Unlink it first, and repeat this."
+
+
+class LastIdentity(BadRequest):
+    """Without the identity its user could not sign in any more."""
+
+    default_message = (
+        "This is the last way to sign in to your account. Set a password or add a passkey first, and repeat this."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentityContext:
+    """Where an identity signs in: on the platform, at a service of an organization, or by a connection of one."""
+
+    organization_id: UUID | None = None
+    service_id: UUID | None = None
+    connection_id: UUID | None = None
+
+    @property
+    def confinement(self) -> Confinement | None:
+        """The limits of the sessions that begin with such an identity."""
+        if self.organization_id is None:
+            return None
+        return Confinement(
+            organization_id=self.organization_id, service_id=self.service_id, connection_id=self.connection_id
+        )
+
+
+PLATFORM = IdentityContext()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderTokens:
+    """What a provider has issued for the account of a user, and to which client."""
+
+    client_id: str
+    access_token: Secret = field(repr=False)
+    refresh_token: Secret | None = field(default=None, repr=False)
+    token_type: str = "Bearer"  # noqa: S105 - the name of a kind, not a secret
+    expires_at: datetime | None = None
+    scopes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenIdentity:
+    """An account at a provider whose holder has just signed in there, as the provider's answers describe it.
+
+    `email` is the address that the provider gave, `is_email_verified` whether it vouches for it.
+    """
+
+    provider: Provider
+    subject: str
+    email: str | None = None
+    is_email_verified: bool = False
+    tokens: ProviderTokens | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """A linked identity."""
+
+    id: UUID
+    user_id: UUID
+    provider: Provider
+    subject: str
+    email: str | None
+    linked_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentityItem:
+    """An identity, as its user sees it."""
+
+    provider: Provider
+    provider_user_id: str
+    email: str | None
+    linked_at: datetime
+
+
+def context_of(caller: Caller) -> IdentityContext:
+    """Return the context of the caller's session."""
+    if caller.service_id is not None:
+        return IdentityContext(organization_id=caller.organization_id, service_id=caller.service_id)
+    return IdentityContext(organization_id=caller.confined_to)
+
+
+def list_mine(uow: UnitOfWork) -> list[IdentityItem]:
+    """List what is linked in the context of the caller's session, the oldest first."""
+    caller = uow.caller
+    return [
+        IdentityItem(
+            provider=identity.provider,
+            provider_user_id=identity.subject,
+            email=identity.email,
+            linked_at=identity.linked_at,
+        )
+        for identity in uow.identities.of_user(caller.user_id, context_of(caller))
+    ]
+
+
+def unlink_mine(uow: UnitOfWork, provider: Provider | None) -> None:
+    """Unlink the account of a provider, None for one that does not exist, unless it is the last way to sign in."""
+    uow.caller.forbid_impersonation()
+    # Locked, so that of two identities that are unlinked at once the second finds itself the last one.
+    caller = callers.lock_account(uow)
+    context = context_of(caller)
+    linked = uow.identities.of_user(caller.user_id, context)
+    if provider is None or provider not in {identity.provider for identity in linked}:
+        raise IdentityUnknown
+    if len(linked) == 1 and not _has_other_way(uow, caller.user_id):
+        raise LastIdentity
+    uow.identities.remove(caller.user_id, provider, context)
+    # One of them may have begun with this identity, as the first of two factors.
+    uow.unfinished_sign_ins.end_all(caller.user_id)
+
+
+def link(uow: UnitOfWork, user_id: UUID, email: str, proven: ProvenIdentity, context: IdentityContext) -> None:
+    """Link a proved identity to a locked account, and tell its user by mail.
+
+    Linking again renews the tokens. Raise `IdentityLinkedElsewhere` or `ProviderLinkedAlready`.
+    """
+    present = uow.identities.find(proven.provider, proven.subject, context)
+    if present is not None:
+        if present.user_id != user_id:
+            raise IdentityLinkedElsewhere
+        uow.identities.use(present, proven)
+        return
+    add(uow, user_id, proven, context)
+    mail.send(
+        uow,
+        email,
+        MailTemplate.IDENTITY_LINKED,
+        provider=proven.provider.value,
+        account=proven.email or proven.subject,
+        ip_address=uow.origin.ip_address or "unknown",
+        at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
+    )
+
+
+def add(uow: UnitOfWork, user_id: UUID, proven: ProvenIdentity, context: IdentityContext) -> None:
+    """Store a new identity of a locked account; raise `ProviderLinkedAlready` when it has one of the provider."""
+    identity = Identity(
+        id=uow.randomness.new_id(),
+        user_id=user_id,
+        provider=proven.provider,
+        subject=proven.subject,
+        email=proven.email,
+        linked_at=uow.now,
+    )
+    if not uow.identities.add(identity, proven, context):
+        raise ProviderLinkedAlready
+
+
+def _has_other_way(uow: UnitOfWork, user_id: UUID) -> bool:
+    return uow.credentials.has_password(user_id) or bool(uow.passkeys.of_user(user_id))

@@ -1,0 +1,170 @@
+"""The answers of providers, from their JSON to a proven identity (decisions 10.6).
+
+Each provider describes an account in its own way. An address counts as verified only where the provider says so in a
+way that its tenants cannot set: otherwise an attacker could give themselves any address there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from core.accounts.providers import Provider
+from core.errors import ErrorCode, Refusal
+from core.secrets import Secret
+from core.sign_in.identities import ProvenIdentity, ProviderTokens
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+SUBJECT_CHARACTERS_MAX: Final = 255
+ADDRESS_CHARACTERS_MAX: Final = 254
+TOKEN_CHARACTERS_MAX: Final = 16_000
+SCOPES_MAX: Final = 100
+CLOCK_SKEW: Final = timedelta(seconds=60)
+# Some providers answer with the texts of booleans and numbers.
+_TRUE: Final = (True, "true", "1", 1)
+_LIFETIME_SECONDS_MAX: Final = 10 * 365 * 86_400
+
+
+class UpstreamFailed(Refusal):
+    """The provider did not answer, or its answer makes no sense; the log has the reason."""
+
+    code = ErrorCode.OAUTH_ERROR
+    default_message = (
+        "The provider that you chose did not answer as it should. Try again in a moment, or sign in in another way."
+    )
+
+
+def codehost_identity(user: Mapping[str, Any], emails: Sequence[Any]) -> ProvenIdentity:
+    """Return the identity of an account of codehost, with the primary one of its verified addresses."""
+    verified = [
+        one
+        for one in (cast("Mapping[str, Any]", one) for one in emails if isinstance(one, Mapping))
+        if one.get("verified") is True and checked_address(one.get("email")) is not None
+    ]
+    primary = next((one for one in verified if one.get("primary") is True), verified[0] if verified else None)
+    if primary is None:
+        return ProvenIdentity(
+            provider=Provider.CODEHOST,
+            subject=checked_subject(user.get("id")),
+            email=checked_address(user.get("email")),
+        )
+    return ProvenIdentity(
+        provider=Provider.CODEHOST,
+        subject=checked_subject(user.get("id")),
+        email=checked_address(primary["email"]),
+        is_email_verified=True,
+    )
+
+
+def websuite_identity(claims: Mapping[str, Any]) -> ProvenIdentity:
+    """Return the identity of an account of websuite."""
+    return _of_claims(Provider.WEBSUITE, claims, claims.get("email_verified"))
+
+
+def officesuite_identity(claims: Mapping[str, Any]) -> ProvenIdentity:
+    """Return the identity of an account of officesuite: its tenant and its id there.
+
+    A tenant sets the addresses of its accounts freely; only `xms_edov` says that the tenant has proved the domain.
+    """
+    tenant, account = checked_subject(claims.get("tid")), checked_subject(claims.get("oid"))
+    email = checked_address(claims.get("email"))
+    return ProvenIdentity(
+        provider=Provider.OFFICESUITE,
+        subject=checked_subject(f"{tenant}:{account}"),
+        email=email,
+        is_email_verified=email is not None and claims.get("xms_edov") in _TRUE,
+    )
+
+
+def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -> ProvenIdentity:
+    """Return the identity of an account at an organization's own provider.
+
+    Whether its address counts is decided by the domains that the organization has verified.
+    """
+    email = checked_address(claims.get(mapping.get("email", "email")))
+    return ProvenIdentity(
+        provider=Provider.UPSTREAM, subject=checked_subject(claims.get(mapping.get("id", "sub"))), email=email
+    )
+
+
+def with_tokens(identity: ProvenIdentity, tokens: ProviderTokens) -> ProvenIdentity:
+    """Return an identity with the tokens that its provider has issued."""
+    return replace(identity, tokens=tokens)
+
+
+def require_valid_claims(
+    claims: Mapping[str, Any], *, client_id: str, nonce: str, at: datetime, issuer: str | None = None
+) -> None:
+    """Raise `UpstreamFailed` for an ID token that is not for us and for this sign-in (OpenID Connect Core, 3.1.3.7)."""
+    audience = claims.get("aud")
+    audiences = cast("list[Any]", audience) if isinstance(audience, list) else [audience]
+    if issuer is not None and claims.get("iss") != issuer:
+        raise UpstreamFailed().because("wrong_issuer")
+    if client_id not in audiences or claims.get("azp", client_id) != client_id:
+        raise UpstreamFailed().because("wrong_audience")
+    if len(audiences) > 1 and "azp" not in claims:
+        raise UpstreamFailed().because("no_authorized_party")
+    expires, issued = claims.get("exp"), claims.get("iat", at.timestamp())
+    if not isinstance(expires, int | float) or expires + CLOCK_SKEW.total_seconds() < at.timestamp():
+        raise UpstreamFailed().because("expired")
+    if not isinstance(issued, int | float) or issued - CLOCK_SKEW.total_seconds() > at.timestamp():
+        raise UpstreamFailed().because("from_the_future")
+    if claims.get("nonce") != nonce:
+        raise UpstreamFailed().because("wrong_nonce")
+
+
+def provider_tokens(answer: Mapping[str, Any], client_id: str, *, at: datetime) -> ProviderTokens:
+    """Return the tokens of an answer of a token endpoint; raise `UpstreamFailed` for an answer without one."""
+    access_token = answer.get("access_token")
+    if not isinstance(access_token, str) or not 0 < len(access_token) <= TOKEN_CHARACTERS_MAX:
+        raise UpstreamFailed().because("no_access_token")
+    given = answer.get("refresh_token")
+    refresh_token = given if isinstance(given, str) and 0 < len(given) <= TOKEN_CHARACTERS_MAX else None
+    return ProviderTokens(
+        client_id=client_id,
+        access_token=Secret(access_token),
+        refresh_token=Secret(refresh_token) if refresh_token is not None else None,
+        expires_at=_expiry(answer.get("expires_in"), at),
+        scopes=_scopes(answer.get("scope")),
+    )
+
+
+def checked_subject(value: Any) -> str:
+    """Return the stable id of an account as text; some providers send a number."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or not 0 < len(text) <= SUBJECT_CHARACTERS_MAX or not text.isprintable():
+        raise UpstreamFailed().because("no_subject")
+    return text
+
+
+def checked_address(value: Any) -> str | None:
+    """Return what may be an address; None for anything else."""
+    is_address = isinstance(value, str) and 0 < len(value) <= ADDRESS_CHARACTERS_MAX and value.isprintable()
+    return value if is_address and "@" in value else None
+
+
+def _of_claims(provider: Provider, claims: Mapping[str, Any], says_verified: object) -> ProvenIdentity:
+    email = checked_address(claims.get("email"))
+    return ProvenIdentity(
+        provider=provider,
+        subject=checked_subject(claims.get("sub")),
+        email=email,
+        is_email_verified=email is not None and says_verified in _TRUE,
+    )
+
+
+def _expiry(value: Any, at: datetime) -> datetime | None:
+    text = str(value)
+    if isinstance(value, bool) or not text.isascii() or not text.isdecimal():
+        return None
+    return at + timedelta(seconds=min(int(text[:12]), _LIFETIME_SECONDS_MAX))
+
+
+def _scopes(value: Any) -> tuple[str, ...]:
+    # codehost separates them by commas.
+    text = value[:TOKEN_CHARACTERS_MAX] if isinstance(value, str) and value.isprintable() else ""
+    return tuple(text.replace(",", " ").split()[:SCOPES_MAX])

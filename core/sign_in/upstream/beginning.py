@@ -1,0 +1,212 @@
+"""Beginning a sign-in with an external provider: for the platform, or on behalf of a service (decisions 10.1 and 10.2).
+
+A service's own sign-in begins here too. The browser comes back to Gatehouse, is signed in, and goes on to the
+authorization endpoint with the service's request, which answers it with a code as any other request.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from core.accounts.return_targets import RedirectNotRegistered
+from core.errors import BadRequest, NotFound, OrganizationNotActive
+from core.services.services import ServiceType, ServiceUnknown
+from core.sign_in import browser_returns
+from core.sign_in.identities import PLATFORM, IdentityContext
+from core.sign_in.upstream import flows
+from core.sign_in.upstream.flows import ProviderNotOffered, Way
+from core.sign_in.upstream.providers import SCOPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.accounts.providers import Provider
+    from core.organizations.organizations import Organization
+    from core.services.services import Service
+    from core.sign_in.upstream.flows import Departure, ProviderClient, UpstreamSignIn
+    from ports.unit_of_work import UnitOfWork
+
+STATE_CHARACTERS_MAX: Final = 2000
+_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_LOOPBACK: Final = re.compile(r"http://(?:127\.0\.0\.1|\[::1\]|localhost)(?::[0-9]{1,5})?/?[^\s#]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a request for a sign-in names; texts that are empty name nothing."""
+
+    org: str = ""
+    service: str = ""
+    redirect_uri: str = ""
+    state: str = ""
+    code_challenge: str = ""
+    code_challenge_method: str = ""
+    user_code: str = ""
+    return_to: str = ""
+    return_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A browser that is to go to the provider, and the scopes to ask for there."""
+
+    departure: Departure
+    scopes: Sequence[str]
+
+
+def begin(
+    uow: UnitOfWork, provider: Provider, wanted: Wanted, platform: ProviderClient | None, *, browser: str
+) -> Begun:
+    """Begin a sign-in with the organization's own credentials, else with those of the platform.
+
+    Raise `NotFound` for an organization or service that is unknown, and `ProviderNotOffered` without credentials.
+    """
+    organization = _organization(uow, wanted)
+    service = _service(uow, organization, wanted)
+    way = _way(service, wanted)
+    own = uow.oauth_credentials.find(organization.id, provider) if organization is not None else None
+    client = own or platform
+    if client is None:
+        raise ProviderNotOffered
+    departure = flows.depart(
+        uow,
+        provider,
+        browser=browser,
+        client_id=client.client_id,
+        way=way,
+        context=_context(organization, service, own),
+    )
+    return Begun(departure=departure, scopes=_scopes(provider, service))
+
+
+def begin_link(
+    uow: UnitOfWork,
+    provider: Provider,
+    link: UpstreamSignIn,
+    platform: ProviderClient | None,
+    *,
+    browser: str,
+    return_to: str,
+) -> Begun:
+    """Begin to link an account of a provider to that of a user, in the context that they had when they asked for it."""
+    assert link.user_id is not None, "a link is for no account"
+    context = link.context
+    own = service = None
+    if context.organization_id is not None:
+        own = uow.oauth_credentials.find(context.organization_id, provider)
+        if context.service_id is not None:
+            service = uow.services.by_id(context.organization_id, context.service_id)
+    client = own or platform
+    if client is None:
+        raise ProviderNotOffered
+    departure = flows.depart(
+        uow,
+        provider,
+        browser=browser,
+        client_id=client.client_id,
+        way=Way(return_to=return_to),
+        context=context,
+        user_id=link.user_id,
+    )
+    return Begun(departure=departure, scopes=_scopes(provider, service))
+
+
+def client_of(uow: UnitOfWork, sign_in: UpstreamSignIn, platform: ProviderClient | None) -> ProviderClient:
+    """Return the credentials with which a sign-in has begun; raise `SignInOver` when they were replaced since."""
+    organization_id = sign_in.context.organization_id
+    own = uow.oauth_credentials.find(organization_id, sign_in.provider) if organization_id is not None else None
+    client = own or platform
+    if client is None or client.client_id != sign_in.client_id:
+        raise flows.SignInOver().because("credentials_replaced")
+    return client
+
+
+def offered(
+    uow: UnitOfWork, return_id: str, platform: Sequence[Provider], providers: Sequence[Provider]
+) -> list[Provider]:
+    """Return which of these providers a sign-in may use that leads to a kept return."""
+    organization = _organization(uow, Wanted(return_id=return_id))
+    own = uow.oauth_credentials.providers_of(organization.id) if organization is not None else ()
+    return [provider for provider in providers if provider in platform or provider in own]
+
+
+def _organization(uow: UnitOfWork, wanted: Wanted) -> Organization | None:
+    """Return the organization that a request names, or to which its sign-in leads; None for the platform."""
+    slug = wanted.org
+    if not slug:
+        kept = browser_returns.find(uow, wanted.return_id) if wanted.return_id else None
+        organization = uow.organizations.by_slug(kept.organization_slug) if kept and kept.organization_slug else None
+        return organization if organization is not None and organization.is_active else None
+    organization = uow.organizations.by_slug(slug)
+    if organization is None:
+        raise NotFound("There is no such organization.")
+    if not organization.is_active:
+        raise OrganizationNotActive
+    return organization
+
+
+def _service(uow: UnitOfWork, organization: Organization | None, wanted: Wanted) -> Service | None:
+    if not wanted.service:
+        if wanted.redirect_uri:
+            raise BadRequest.of_field("redirect_uri", "Name the service that has registered this address too.")
+        return None
+    if organization is None or not wanted.org:
+        raise BadRequest.of_field("org", "Name the organization of the service too.")
+    service = uow.services.by_slug(organization.id, wanted.service)
+    if service is None:
+        raise ServiceUnknown
+    return service
+
+
+def _context(organization: Organization | None, service: Service | None, own: ProviderClient | None) -> IdentityContext:
+    if service is not None:
+        return IdentityContext(organization_id=service.organization_id, service_id=service.id)
+    if organization is not None and own is not None:
+        # The word of another party's credentials opens nothing else.
+        return IdentityContext(organization_id=organization.id)
+    return PLATFORM
+
+
+def _way(service: Service | None, wanted: Wanted) -> Way:
+    if wanted.user_code:
+        return Way(target=f"/auth/device?{urlencode({'user_code': wanted.user_code})}")
+    if service is None or not wanted.redirect_uri:
+        return Way(return_to=wanted.return_to, return_id=wanted.return_id)
+    _require_registered(service, wanted.redirect_uri)
+    _require_challenge(service, wanted)
+    if len(wanted.state) > STATE_CHARACTERS_MAX:
+        raise BadRequest.of_field("state", f"At most {STATE_CHARACTERS_MAX} characters.")
+    request: dict[str, Any] = {
+        "response_type": "code",
+        "client_id": service.client_id,
+        "redirect_uri": wanted.redirect_uri,
+        "state": wanted.state,
+        "code_challenge": wanted.code_challenge,
+        "code_challenge_method": wanted.code_challenge_method,
+    }
+    return Way(target=f"/auth/authorize?{urlencode({name: value for name, value in request.items() if value})}")
+
+
+def _require_registered(service: Service, redirect_uri: str) -> None:
+    """Raise `RedirectNotRegistered` for an address that the authorization endpoint would refuse.
+
+    An installed application listens on any port of loopback; the endpoint compares the rest.
+    """
+    is_loopback = service.service_type is ServiceType.DESKTOP and _LOOPBACK.fullmatch(redirect_uri)
+    if redirect_uri not in service.redirect_uris and not is_loopback:
+        raise RedirectNotRegistered
+
+
+def _require_challenge(service: Service, wanted: Wanted) -> None:
+    if not wanted.code_challenge and service.service_type.is_confidential:
+        return
+    if not _CHALLENGE.fullmatch(wanted.code_challenge) or wanted.code_challenge_method != "S256":
+        raise BadRequest.of_field("code_challenge", "Send a code_challenge with the code_challenge_method S256.")
+
+
+def _scopes(provider: Provider, service: Service | None) -> list[str]:
+    chosen: Sequence[str] | None = getattr(service, f"{provider}_scopes") if service is not None else None
+    return list(dict.fromkeys((*SCOPES[provider], *(chosen or ()))))

@@ -1,0 +1,136 @@
+"""Signing in by an organization's own connection: what it takes, and what becomes of the user there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.errors import ErrorCode, NotFound, Refusal
+from core.events.actions import AuditAction
+from core.organizations import members
+from core.organizations.memberships import BUILT_IN_ROLES, Membership
+from core.sign_in.identities import IdentityContext
+from core.sign_in.upstream.flows import SignInOver
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.accounts.users import User
+    from core.organizations.organizations import Organization
+    from core.sign_in.upstream.connections import Connection
+    from core.sign_in.upstream.flows import ProviderClient, UpstreamSignIn
+    from ports.unit_of_work import UnitOfWork
+
+
+class ConnectionClosed(NotFound):
+    """There is no such connection, or it is switched off, or its organization is not active."""
+
+    default_message = "Signing in here is not set up any more. Ask your organization, or sign in in another way."
+
+
+class OrganizationFull(Refusal):
+    """The organization has as many members as it may."""
+
+    code = ErrorCode.TEAM_LIMIT_EXCEEDED
+    default_message = (
+        "This organization has as many members as it may have. Ask its owner to make room, and sign in again."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenConnection:
+    """An enabled connection of an active organization."""
+
+    organization_slug: str
+    connection: Connection
+    context: IdentityContext
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connected:
+    """The connection of a sign-in, and its organization, which is locked."""
+
+    connection: Connection
+    organization: Organization
+
+
+def find(uow: UnitOfWork, connection_id: UUID) -> OpenConnection:
+    """Return the connection that a browser names; raise `ConnectionClosed`."""
+    slug = uow.upstream_connections.organization_of(connection_id)
+    organization = uow.organizations.by_slug(slug) if slug is not None else None
+    if organization is None:
+        raise ConnectionClosed
+    return _open(uow, organization, connection_id)
+
+
+def of_sign_in(uow: UnitOfWork, sign_in: UpstreamSignIn) -> tuple[OpenConnection, ProviderClient]:
+    """Return the connection by which a browser has gone, and our credentials there.
+
+    Raise `ConnectionClosed`, and `SignInOver` when its client has changed since.
+    """
+    connection_id, organization_id = sign_in.context.connection_id, sign_in.context.organization_id
+    assert connection_id is not None, "a sign-in by a connection names none"
+    assert organization_id is not None, "a sign-in by a connection names no organization"
+    found = find(uow, connection_id)
+    client = uow.upstream_connections.client_of(organization_id, connection_id)
+    if client is None or client.client_id != sign_in.client_id:
+        raise SignInOver().because("connection_changed")
+    return found, client
+
+
+def lock(uow: UnitOfWork, context: IdentityContext) -> Connected | None:
+    """Return the connection of a sign-in and its organization, locked; None for a sign-in by no connection.
+
+    Raise `ConnectionClosed` when it is gone. The organization is locked before the account, as by every way to join.
+    """
+    if context.connection_id is None or context.organization_id is None:
+        return None
+    organization = uow.organizations.lock(context.organization_id)
+    connection = uow.upstream_connections.find(context.organization_id, context.connection_id)
+    if organization is None or not organization.is_active or connection is None or not connection.enabled:
+        raise ConnectionClosed
+    return Connected(connection=connection, organization=organization)
+
+
+def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
+    """Make the user a member of an organization that is locked, if the connection says so."""
+    role, organization_id = connected.connection.joins_as, connected.organization.id
+    if role is None or uow.members.of_user(organization_id, user.id) is not None:
+        return
+    if role not in BUILT_IN_ROLES and uow.roles.by_slug(organization_id, role) is None:
+        # The role was deleted since; then nobody joins with it.
+        return
+    membership = Membership(
+        id=uow.randomness.new_id(), org_id=organization_id, user_id=user.id, role=role, created_at=uow.now
+    )
+    uow.members.add(membership, is_confirmed=True)
+    _require_room(uow, connected.organization)
+    uow.record(
+        AuditAction.USER_JOINED,
+        user.id,
+        organization_id=organization_id,
+        actor_user_id=user.id,
+        actor_email=user.email,
+        event_only={"user_id": str(user.id)},
+        role=role,
+        connection_id=str(connected.connection.id),
+    )
+
+
+def _require_room(uow: UnitOfWork, organization: Organization) -> None:
+    tier = uow.tiers.by_id(organization.tier_id)
+    limits = members.limits_of(
+        organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
+    )
+    if limits.max_users is not None and uow.members.count(organization.id) > limits.max_users:
+        raise OrganizationFull
+
+
+def _open(uow: UnitOfWork, organization: Organization, connection_id: UUID) -> OpenConnection:
+    connection = uow.upstream_connections.find(organization.id, connection_id)
+    assert connection is not None, "a connection was found without its organization"
+    return OpenConnection(
+        organization_slug=organization.slug,
+        connection=connection,
+        context=IdentityContext(organization_id=organization.id, connection_id=connection_id),
+    )

@@ -1,0 +1,88 @@
+"""An organization's own credentials at the external providers; they win over those of the platform (decisions 13.4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.accounts.providers import Provider  # noqa: TC001 - the reference is made from the fields of `OwnCredentials`
+from core.errors import BadRequest, NotFound, all_valid
+from core.events.actions import AuditAction
+from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.secrets import Secret
+from core.sign_in.upstream.flows import ProviderClient
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+_PRINTABLE: Final = re.compile(r"[\x21-\x7e]{1,500}")
+
+
+class CredentialsUnset(NotFound):
+    """The organization has no credentials at the provider."""
+
+    default_message = "This organization has no credentials of its own at this provider."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCredentials:
+    """The credentials of an organization at a provider, without the secret."""
+
+    provider: Provider
+    client_id: str
+    has_secret: bool = True
+
+
+def show(uow: UnitOfWork, slug: str, provider: Provider | None) -> OwnCredentials:
+    """Return the credentials of an organization; raise `CredentialsUnset` without them."""
+    organization = authorize(uow, slug, Operation.OAUTH_CREDENTIALS_READ).organization
+    client = uow.oauth_credentials.find(organization.id, provider) if provider is not None else None
+    if client is None or provider is None:
+        raise CredentialsUnset
+    return OwnCredentials(provider=provider, client_id=client.client_id)
+
+
+def save(
+    uow: UnitOfWork, slug: str, provider: Provider | None, *, client_id: str, client_secret: str
+) -> OwnCredentials:
+    """Set the credentials of an organization in place of those before."""
+    organization = authorize_and_lock(uow, slug, Operation.OAUTH_CREDENTIALS_CHANGE).organization
+    client_id, client_secret = all_valid(
+        lambda: _checked(client_id, "client_id"), lambda: _checked(client_secret, "client_secret")
+    )
+    if provider is None:
+        raise CredentialsUnset
+    uow.oauth_credentials.save(
+        organization.id, provider, ProviderClient(client_id=client_id, client_secret=Secret(client_secret))
+    )
+    _record(uow, organization.id, provider, client_id=client_id)
+    return OwnCredentials(provider=provider, client_id=client_id)
+
+
+def remove(uow: UnitOfWork, slug: str, provider: Provider | None) -> None:
+    """Delete the credentials of an organization; raise `CredentialsUnset` without them."""
+    organization = authorize_and_lock(uow, slug, Operation.OAUTH_CREDENTIALS_CHANGE).organization
+    if provider is None or not uow.oauth_credentials.remove(organization.id, provider):
+        raise CredentialsUnset
+    _record(uow, organization.id, provider, client_id=None)
+
+
+def _record(uow: UnitOfWork, organization_id: UUID, provider: Provider, *, client_id: str | None) -> None:
+    uow.record(
+        AuditAction.SERVICE_OAUTH_CREDENTIALS_UPDATED,
+        organization_id,
+        organization_id=organization_id,
+        provider=provider.value,
+        client_id=client_id,
+        removed=client_id is None,
+    )
+
+
+def _checked(text: str, field: str) -> str:
+    stripped = text.strip()
+    if not _PRINTABLE.fullmatch(stripped):
+        raise BadRequest.of_field(field, "1 to 500 characters, without blanks.")
+    return stripped

@@ -1,0 +1,73 @@
+"""What an OpenID provider says of itself (OpenID Connect Discovery), checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlsplit
+
+from core.sign_in.upstream.answers import UpstreamFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PATH: Final = "/.well-known/openid-configuration"
+URL_CHARACTERS_MAX: Final = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovered:
+    """The endpoints of an OpenID provider."""
+
+    issuer: str
+    authorize_url: str
+    token_url: str
+    jwks_uri: str
+    userinfo_url: str | None
+    takes_basic: bool
+    names_itself: bool
+
+
+def read(issuer: str, document: Any) -> Discovered:
+    """Return what the document of an issuer says; raise `UpstreamFailed` when it is another's, or makes no sense."""
+    if not isinstance(document, dict):
+        raise UpstreamFailed().because("no_discovery_document")
+    found = cast("dict[str, Any]", document)
+    if found.get("issuer") != issuer:
+        # Else one provider could speak for another (OpenID Connect Discovery, 4.3).
+        raise UpstreamFailed().because("wrong_issuer")
+    methods = found.get("token_endpoint_auth_methods_supported")
+    return Discovered(
+        issuer=issuer,
+        authorize_url=_required(issuer, found, "authorization_endpoint"),
+        token_url=_required(issuer, found, "token_endpoint"),
+        jwks_uri=_required(issuer, found, "jwks_uri"),
+        userinfo_url=_url(issuer, found.get("userinfo_endpoint")),
+        takes_basic=not isinstance(methods, list) or "client_secret_basic" in methods,
+        names_itself=found.get("authorization_response_iss_parameter_supported") is True,
+    )
+
+
+def require_own_answer(discovered: Discovered, iss: str) -> None:
+    """Raise `UpstreamFailed` when another provider has answered than the one that was asked (RFC 9207)."""
+    if (iss or discovered.names_itself) and iss != discovered.issuer:
+        raise UpstreamFailed().because("answer_of_another_issuer")
+
+
+def _required(issuer: str, document: Mapping[str, Any], name: str) -> str:
+    url = _url(issuer, document.get(name))
+    if url is None:
+        raise UpstreamFailed().because(f"no_{name}")
+    return url
+
+
+def _url(issuer: str, value: Any) -> str | None:
+    """Return an address that is protected as well as the issuer; None for anything else."""
+    if not isinstance(value, str) or len(value) > URL_CHARACTERS_MAX or not value.isascii() or not value.isprintable():
+        return None
+    try:
+        parts, of_issuer = urlsplit(value), urlsplit(issuer)
+    except ValueError:
+        return None
+    is_protected = parts.scheme == "https" or (parts.scheme, parts.hostname) == (of_issuer.scheme, of_issuer.hostname)
+    return value if is_protected and parts.hostname and "@" not in parts.netloc and not parts.fragment else None

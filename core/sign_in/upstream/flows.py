@@ -1,0 +1,197 @@
+"""Sign-ins through other providers, from the departure of the browser to its return (decisions 10.1).
+
+The state that travels through the provider is good for 15 minutes, once, and in the browser that has left with it:
+nobody can make another person's browser finish a sign-in. The verifier of PKCE and the nonce derive from the state with
+the installation's pepper, so they are stored nowhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
+
+from core.errors import BadRequest, NotFound
+from core.secrets import Secret, hash_token
+from core.sign_in.identities import PLATFORM, IdentityContext
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.accounts.providers import Provider
+    from core.sign_in.identities import ProvenIdentity
+    from ports.unit_of_work import UnitOfWork
+
+LIFETIME: Final = timedelta(minutes=15)
+
+
+class SignInOver(BadRequest):
+    """The state is unknown, used or expired, or another browser has left with it."""
+
+    default_message = (
+        "This sign-in is over, or did not begin in this browser. Go back to where you wanted to sign in, and begin"
+        " again there."
+    )
+
+
+class ProviderNotOffered(NotFound):
+    """Neither the organization nor the platform has credentials of the provider."""
+
+    default_message = "Signing in with this provider is not set up. Sign in in another way."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderClient:
+    """Our credentials at a provider."""
+
+    client_id: str
+    client_secret: Secret | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """Where the browser goes after the sign-in: a path with its query, or what a page of the sign-in carries."""
+
+    target: str | None = None
+    return_to: str = ""
+    return_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamSignIn:
+    """A browser that has gone to a provider; with `user_id` it links what it brings back to that account."""
+
+    id: UUID
+    provider: Provider
+    context: IdentityContext
+    client_id: str | None
+    user_id: UUID | None
+    way: Way
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """What the browser takes along to the provider."""
+
+    sign_in: UpstreamSignIn
+    state: Secret
+    verifier: Secret
+    nonce: Secret
+
+    def address(
+        self, authorize_url: str, *, redirect_uri: str, scopes: Sequence[str], extra: Mapping[str, str] | None = None
+    ) -> str:
+        """Return the address at the provider, with PKCE."""
+        parameters = {
+            "response_type": "code",
+            "client_id": self.sign_in.client_id or "",
+            "redirect_uri": redirect_uri,
+            "scope": " ".join(scopes),
+            "state": self.state.reveal(),
+            "nonce": self.nonce.reveal(),
+            "code_challenge": _base64(hashlib.sha256(self.verifier.reveal().encode()).digest()),
+            "code_challenge_method": "S256",
+            **(extra or {}),
+        }
+        return f"{authorize_url}{'&' if '?' in authorize_url else '?'}{urlencode(parameters)}"
+
+
+def depart(
+    uow: UnitOfWork,
+    provider: Provider,
+    *,
+    browser: str,
+    client_id: str | None,
+    way: Way,
+    context: IdentityContext = PLATFORM,
+    user_id: UUID | None = None,
+) -> Departure:
+    """Store that a browser goes to a provider; `browser` is the value of the cookie that binds it."""
+    sign_in = UpstreamSignIn(
+        id=uow.randomness.new_id(),
+        provider=provider,
+        context=context,
+        client_id=client_id,
+        user_id=user_id,
+        way=way,
+        expires_at=uow.now + LIFETIME,
+    )
+    state = _add(uow, sign_in, browser)
+    return Departure(sign_in=sign_in, state=state, verifier=_verifier(uow, state), nonce=_nonce(uow, state))
+
+
+def arrive(uow: UnitOfWork, provider: Provider, state: str, *, browser: str | None) -> Departure:
+    """Use the state up with which a browser comes back, and return what it had taken along; raise `SignInOver`."""
+    if browser is None:
+        raise SignInOver().because("no_cookie")
+    sign_in = uow.upstream_sign_ins.use(hash_token(state), provider, browser_hash=hash_token(browser))
+    if sign_in is None:
+        raise SignInOver().because("unknown_state")
+    secret = Secret(state)
+    return Departure(sign_in=sign_in, state=secret, verifier=_verifier(uow, secret), nonce=_nonce(uow, secret))
+
+
+def invite_to_link(uow: UnitOfWork, provider: Provider, user_id: UUID, context: IdentityContext) -> Secret:
+    """Return the id with which the user's browser may begin to link an account of a provider, once."""
+    sign_in = UpstreamSignIn(
+        id=uow.randomness.new_id(),
+        provider=provider,
+        context=context,
+        client_id=None,
+        user_id=user_id,
+        way=Way(),
+        expires_at=uow.now + LIFETIME,
+    )
+    return _add(uow, sign_in, None)
+
+
+def use_link(uow: UnitOfWork, provider: Provider, link_id: str) -> UpstreamSignIn:
+    """Use up an id of `invite_to_link`; raise `SignInOver`."""
+    wanted = uow.upstream_sign_ins.use(hash_token(link_id), provider, browser_hash=None)
+    if wanted is None:
+        raise SignInOver().because("unknown_link")
+    return wanted
+
+
+def keep_proven(
+    uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, user_id: UUID, *, browser: str
+) -> Secret:
+    """Keep an identity until the user of an account has signed in to it, and return the id to go on with."""
+    kept = replace(sign_in, id=uow.randomness.new_id(), user_id=user_id, expires_at=uow.now + LIFETIME)
+    return _add(uow, kept, browser, proven)
+
+
+def use_proven(uow: UnitOfWork, continue_id: str, *, browser: str | None) -> tuple[UpstreamSignIn, ProvenIdentity]:
+    """Use up an id of `keep_proven`; raise `SignInOver`."""
+    if browser is None:
+        raise SignInOver().because("no_cookie")
+    found = uow.upstream_sign_ins.use_proven(hash_token(continue_id), browser_hash=hash_token(browser))
+    if found is None:
+        raise SignInOver().because("unknown_continuation")
+    return found
+
+
+def _add(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: str | None, proven: ProvenIdentity | None = None) -> Secret:
+    """Store a sign-in and return its state."""
+    state = uow.randomness.token()
+    browser_hash = hash_token(browser) if browser is not None else None
+    uow.upstream_sign_ins.add(sign_in, hash_token(state.reveal()), browser_hash=browser_hash, proven=proven)
+    return state
+
+
+def _verifier(uow: UnitOfWork, state: Secret) -> Secret:
+    return Secret(_base64(uow.pepper.mark("upstream_verifier", state.reveal().encode("utf-8", "surrogatepass"))))
+
+
+def _nonce(uow: UnitOfWork, state: Secret) -> Secret:
+    return Secret(_base64(uow.pepper.mark("upstream_nonce", state.reveal().encode("utf-8", "surrogatepass"))))
+
+
+def _base64(digest: bytes) -> str:
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")

@@ -1,0 +1,199 @@
+"""SAML connections: what the identity provider of an organization asserts, and which of it is accepted.
+
+Gatehouse is the service provider here (decisions 10.9). The state of a sign-in travels as the RelayState, and the id of
+the request derives from it, so that an assertion answers exactly one request of one browser, once. The XML is in
+`adapters/saml/`, which returns only what the provider's key has signed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the fields of the messages
+from typing import TYPE_CHECKING, Final
+
+from core.accounts.providers import Provider
+from core.sign_in.identities import ProvenIdentity
+from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+SUCCESS: Final = "urn:oasis:names:tc:SAML:2.0:status:Success"
+TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
+EMAIL_ADDRESS: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+# The user has not signed in there, or may not (saml-core-2.0, 3.2.2.2).
+_DECLINED: Final = frozenset(
+    f"urn:oasis:names:tc:SAML:2.0:status:{name}"
+    for name in ("AuthnFailed", "NoPassive", "RequestDenied", "UnknownPrincipal")
+)
+# The attributes in which identity providers name the address, unless the connection maps it.
+_ADDRESSES: Final = (
+    "email",
+    "mail",
+    "urn:oid:0.9.2342.19200300.100.1.3",
+    "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlMetadata:
+    """Where the metadata of an identity provider are: at an address, or in a text. `entity_id` is who they must be of.
+
+    None for an entity id that is not known yet.
+    """
+
+    url: str | None
+    xml: str | None
+    entity_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlDescription:
+    """What the metadata of an identity provider say: who it is, where it signs users in, and the keys that it uses."""
+
+    entity_id: str
+    sso_url: str
+    certificates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceProvider:
+    """What Gatehouse is for the identity provider of one connection."""
+
+    entity_id: str
+    acs_url: str
+
+    @classmethod
+    def of(cls, base_url: str, connection_id: UUID) -> ServiceProvider:
+        """Return the names of a connection (decisions 10.9)."""
+        at = f"{base_url}/auth/upstream/{connection_id}"
+        return cls(entity_id=f"{at}/metadata", acs_url=f"{at}/acs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlRequest:
+    """A request for a sign-in, for a browser to carry to the identity provider."""
+
+    id: str
+    issued_at: datetime
+    destination: str
+    relay_state: str
+    provider: ServiceProvider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """By whom an assertion may be used: who brings it to `recipient`, in answer to that request, before that time."""
+
+    recipient: str | None
+    in_response_to: str | None
+    not_before: datetime | None
+    not_on_or_after: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlAssertion:
+    """What an identity provider has signed about a user."""
+
+    issuer: str
+    name_id: str
+    name_id_format: str | None
+    confirmations: Sequence[Confirmation]
+    # One entry for each restriction; each has to name us.
+    audiences: Sequence[Sequence[str]]
+    not_before: datetime | None
+    not_on_or_after: datetime | None
+    attributes: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlAnswer:
+    """The answer of an identity provider. `statuses` are the names of its levels; only the assertion is signed."""
+
+    issuer: str | None
+    destination: str | None
+    in_response_to: str | None
+    statuses: Sequence[str]
+    assertion: SamlAssertion | None
+
+    @property
+    def is_declined(self) -> bool:
+        """Whether the user has not signed in at the provider, or may not."""
+        return not _DECLINED.isdisjoint(self.statuses)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """Whose answer is expected, to which request."""
+
+    issuer: str
+    provider: ServiceProvider
+    request_id: str
+
+
+def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> SamlAssertion:
+    """Return the assertion of an answer to our request; raise `UpstreamFailed` (saml-profiles-2.0, 4.1.4.3)."""
+    if answer.statuses[:1] != (SUCCESS,):
+        raise UpstreamFailed().because("refused")
+    assertion = answer.assertion
+    if assertion is None:
+        raise UpstreamFailed().because("no_assertion")
+    if answer.destination not in {None, expected.provider.acs_url}:
+        raise UpstreamFailed().because("wrong_destination")
+    if answer.in_response_to not in {None, expected.request_id}:
+        raise UpstreamFailed().because("answer_to_another_request")
+    if answer.issuer not in {None, expected.issuer} or assertion.issuer != expected.issuer:
+        raise UpstreamFailed().because("wrong_issuer")
+    own = expected.provider.entity_id
+    if not assertion.audiences or not all(own in audiences for audiences in assertion.audiences):
+        raise UpstreamFailed().because("wrong_audience")
+    if not _is_within(assertion.not_before, assertion.not_on_or_after, at):
+        raise UpstreamFailed().because("expired")
+    if not any(_confirms(confirmation, expected, at) for confirmation in assertion.confirmations):
+        raise UpstreamFailed().because("not_confirmed")
+    return assertion
+
+
+def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIdentity:
+    """Return the identity that an assertion proves.
+
+    A name that is another one at every sign-in identifies nobody; then the connection has to map an attribute.
+    """
+    mapped = mapping.get("id")
+    if mapped is None and assertion.name_id_format == TRANSIENT:
+        raise UpstreamFailed().because("transient_name")
+    return ProvenIdentity(
+        provider=Provider.UPSTREAM,
+        subject=checked_subject(assertion.name_id if mapped is None else _first(assertion, (mapped,))),
+        email=_address(assertion, mapping.get("email")),
+    )
+
+
+def _address(assertion: SamlAssertion, mapped: str | None) -> str | None:
+    if mapped is not None:
+        return checked_address(_first(assertion, (mapped,)))
+    found = checked_address(_first(assertion, _ADDRESSES))
+    if found is None and assertion.name_id_format == EMAIL_ADDRESS:
+        return checked_address(assertion.name_id)
+    return found
+
+
+def _first(assertion: SamlAssertion, names: Sequence[str]) -> str | None:
+    values = (value for name in names for value in assertion.attributes.get(name, ()))
+    return next(values, None)
+
+
+def _confirms(confirmation: Confirmation, expected: Expected, at: datetime) -> bool:
+    return (
+        confirmation.recipient == expected.provider.acs_url
+        and confirmation.in_response_to == expected.request_id
+        and confirmation.not_on_or_after is not None
+        and _is_within(confirmation.not_before, confirmation.not_on_or_after, at)
+    )
+
+
+def _is_within(not_before: datetime | None, not_on_or_after: datetime | None, at: datetime) -> bool:
+    return (not_before is None or not_before - CLOCK_SKEW <= at) and (
+        not_on_or_after is None or at < not_on_or_after + CLOCK_SKEW
+    )

@@ -1,0 +1,179 @@
+"""Concluding the sign-in of a browser that comes back from a provider with a proven identity.
+
+A linked identity signs its user in. Another one whose address the provider has verified makes an account, or takes over
+one whose address was never proved, without what was set up there before (decisions 3.13). An account with a proved
+address is linked only after signing in to it (decisions 10.6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.accounts import addresses
+from core.accounts.users import User, find_or_add
+from core.email_addresses import normalize_email
+from core.errors import BadRequest, Forbidden
+from core.events import person_events
+from core.events.events import EventType
+from core.sessions.sessions import MFA
+from core.sign_in import conclusion, identities
+from core.sign_in.proofs import Proof
+from core.sign_in.refusals import SignInInterrupted
+from core.sign_in.upstream import by_connection, flows
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.secrets import Secret
+    from core.sessions.browser_sessions import BrowserSession
+    from core.sign_in.conclusion import Outcome
+    from core.sign_in.identities import IdentityContext, ProvenIdentity
+    from core.sign_in.proofs import Destination
+    from core.sign_in.upstream.by_connection import Connected
+    from core.sign_in.upstream.flows import UpstreamSignIn
+    from ports.unit_of_work import UnitOfWork
+
+# A sign-in by another party's word: no registered method (RFC 8176) stands for it.
+AMR: Final = "fed"
+
+
+class NoVerifiedAddress(Forbidden):
+    """The identity is not linked, and its provider vouches for no address that would make an account."""
+
+    default_message = (
+        "The provider gave no verified email address. Verify your address there and try again, or sign in to your"
+        " account in another way and link the provider on its page."
+    )
+
+
+class OtherUserSignedIn(Forbidden):
+    """The browser is signed in as another user than the one who wanted to link."""
+
+    default_message = (
+        "This link belongs to another user than the one who is signed in here. Sign out, sign in as that user, and"
+        " begin again."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInToLink:
+    """An account has the verified address: its user signs in to it, and goes on under this id."""
+
+    continue_id: Secret
+
+
+def conclude(
+    uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination, *, browser: str
+) -> Outcome | SignInToLink:
+    """Sign in the user of an identity, who may be new; or keep it until its user has signed in to the account."""
+    context = sign_in.context
+    connected = by_connection.lock(uow, context)
+    identity = uow.identities.find(proven.provider, proven.subject, context)
+    if identity is None:
+        email = _verified_address(uow, proven, context)
+        user, is_new = find_or_add(uow, _fresh(uow, email))
+        # The account is locked now; a concurrent sign-in may have linked the same identity before.
+        identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
+        if identity is None:
+            if user.is_verified:
+                return SignInToLink(continue_id=flows.keep_proven(uow, sign_in, proven, user.id, browser=browser))
+            user = addresses.mark_proved(uow, user)
+            identities.add(uow, user.id, proven, context)
+            if is_new:
+                _publish(uow, user, proven, context)
+            return _begin(uow, user, _proof(user.id, proven, sign_in.context), destination, connected)
+    found = uow.users.lock(identity.user_id)
+    # The identity may have been unlinked while this transaction waited for the lock.
+    if not uow.identities.use(identity, proven):
+        raise SignInInterrupted().because("identity_unlinked")
+    return _begin(uow, found, _proof(identity.user_id, proven, context), destination, connected)
+
+
+def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, browser: BrowserSession | None) -> None:
+    """Link a proven identity to the account of the user who wanted that, and who is signed in in this browser.
+
+    Raise `OtherUserSignedIn`.
+    """
+    user = _require_user(uow, sign_in, browser)
+    identities.link(uow, user.id, user.email, proven, sign_in.context)
+
+
+def link_and_conclude(
+    uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination
+) -> Outcome:
+    """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it."""
+    assert destination.browser is not None, "a sign-in that links is completed outside of a browser"
+    connected = by_connection.lock(uow, sign_in.context)
+    user = _require_user(uow, sign_in, destination.browser.present)
+    identities.link(uow, user.id, user.email, proven, sign_in.context)
+    return _begin(uow, user, _proof(user.id, proven, sign_in.context), destination, connected)
+
+
+def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSession | None) -> User:
+    """Return the account to link to, locked, if its user is signed in in this browser without limits."""
+    if browser is None or browser.user_id != sign_in.user_id:
+        raise OtherUserSignedIn
+    user = uow.users.lock(browser.user_id)
+    present = uow.browser_sessions.lock(browser.session_id)
+    if user is None or present is None or not _may_link(present, sign_in.context):
+        raise OtherUserSignedIn
+    return user
+
+
+def _may_link(browser: BrowserSession, context: IdentityContext) -> bool:
+    # What another party could have begun must not add a way to sign in anywhere else.
+    return browser.confinement in {None, context.confinement}
+
+
+def _begin(
+    uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination, connected: Connected | None
+) -> Outcome:
+    """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further."""
+    if connected is not None:
+        if connected.connection.trust_mfa:
+            proof = proof.with_methods(MFA)
+        if user is not None and user.may_sign_in:
+            by_connection.join(uow, connected, user)
+    return conclusion.conclude_locked(uow, user, proof, destination)
+
+
+def _proof(user_id: UUID, proven: ProvenIdentity, context: IdentityContext) -> Proof:
+    return Proof(user_id=user_id, provider=proven.provider, amr=(AMR,), confinement=context.confinement)
+
+
+def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: IdentityContext) -> str:
+    """Return the address that the provider vouches for: a connection for those of its own domains only."""
+    try:
+        email = normalize_email(proven.email or "", uow.domain_names.to_ascii)
+    except BadRequest:
+        raise NoVerifiedAddress from None
+    if context.connection_id is None or context.organization_id is None:
+        is_verified = proven.is_email_verified
+    else:
+        is_verified = uow.domain_routes.is_own_domain(context.organization_id, email.rpartition("@")[2])
+    if not is_verified:
+        raise NoVerifiedAddress
+    return email
+
+
+def _fresh(uow: UnitOfWork, email: str) -> User:
+    return User(
+        id=uow.randomness.new_id(),
+        email=email,
+        email_verified_at=None,
+        is_platform_owner=False,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )
+
+
+def _publish(uow: UnitOfWork, user: User, proven: ProvenIdentity, context: IdentityContext) -> None:
+    uow.publish_to_each(
+        EventType.USER_SIGNUP_SUCCESS,
+        person_events.defer_receivers(uow, user.id, context.organization_id)(),
+        actor_user_id=user.id,
+        actor_email=user.email,
+        provider=proven.provider,
+        service_id=str(context.service_id) if context.service_id is not None else None,
+    )

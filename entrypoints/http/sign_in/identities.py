@@ -1,0 +1,55 @@
+"""Identities of the caller: accounts at other providers that sign them in."""
+
+from urllib.parse import urlencode
+
+import msgspec
+
+from core.accounts.providers import Provider
+from core.sign_in import identities
+from core.sign_in.identities import IdentityItem, IdentityUnknown, LastIdentity
+from core.sign_in.upstream import linking
+from core.sign_in.upstream.flows import ProviderClient, ProviderNotOffered
+from core.sign_in.upstream.providers import external_of
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_person, signed_in
+from entrypoints.web.routes import Routes
+
+routes = Routes(
+    "identities",
+    "Accounts at other providers that sign a user in. Those of a service's token are the ones for that service alone.",
+)
+
+
+class LinkBegun(msgspec.Struct, kw_only=True):
+    """Where the user goes on, in their browser, to link the account."""
+
+    authorization_url: str
+
+
+@routes.get("/api/user/identities")
+@signed_in
+async def list_identities(call: Call) -> list[IdentityItem]:
+    """List the linked accounts, the oldest first."""
+    return await call.read(identities.list_mine)
+
+
+@routes.post("/api/user/identities/:provider/link", refuses=(IdentityUnknown, ProviderNotOffered))
+@in_person
+async def link_identity(call: Call, provider: str) -> LinkBegun:
+    """Begin to link an account of a provider. Open the address in the user's browser, within 15 minutes."""
+    link_id = await call.transact(linking.begin, external_of(provider), platform_clients(call))
+    query = urlencode({"link": link_id.reveal()})
+    return LinkBegun(authorization_url=f"{call.installation.settings.base_url}/auth/{provider}?{query}")
+
+
+@routes.delete("/api/user/identities/:provider", status=204, refuses=(IdentityUnknown, LastIdentity))
+@in_person
+async def unlink_identity(call: Call, provider: str) -> None:
+    """Unlink the account of a provider, unless it is the last way to sign in."""
+    await call.transact(identities.unlink_mine, external_of(provider))
+
+
+def platform_clients(call: Call) -> dict[Provider, ProviderClient]:
+    """Return the platform's credentials at the external providers where it has some."""
+    providers = call.installation.external_providers.values()
+    return {one.provider: one.client for one in providers if one.client is not None}

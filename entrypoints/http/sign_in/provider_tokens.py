@@ -1,0 +1,73 @@
+"""The access token of the caller at a provider."""
+
+from datetime import datetime
+from typing import Final
+
+import trio
+
+from core.sign_in import provider_tokens
+from core.sign_in.identities import IdentityUnknown, ProviderTokens
+from core.sign_in.provider_tokens import ReauthRequired, Refreshing
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.providers import external_of
+from entrypoints.http.sign_in.identities import platform_clients
+from entrypoints.web.calls import Call, shielded
+from entrypoints.web.credentials import in_person
+from entrypoints.web.hidden import SecretBody
+from entrypoints.web.routes import Routes
+
+routes = Routes("identities", "Accounts at other providers that sign a user in.")
+
+# A concurrent request refreshes the token; it is waited for as long as its provider may take.
+WAIT_SECONDS_MAX: Final = 10.0
+PAUSE_SECONDS: Final = 0.05
+
+
+class ProviderToken(SecretBody, kw_only=True):
+    """An access token that the provider has issued for the user."""
+
+    provider: str
+    access_token: str
+    token_type: str
+    expires_at: datetime | None
+    scopes: list[str]
+
+
+@routes.get("/api/provider-token/:provider", refuses=(IdentityUnknown, ReauthRequired, UpstreamFailed))
+@in_person
+async def show_provider_token(call: Call, provider: str) -> ProviderToken:
+    """Show the user's access token at a provider; it is refreshed when it is about to expire."""
+    clients = platform_clients(call)
+    with trio.move_on_after(WAIT_SECONDS_MAX):
+        while True:
+            found = await call.transact(provider_tokens.begin, external_of(provider), clients)
+            if isinstance(found, Refreshing):
+                found = await _refreshed(call, found)
+            if isinstance(found, ProviderTokens):
+                return ProviderToken(
+                    provider=provider,
+                    access_token=found.access_token.reveal(),
+                    token_type=found.token_type,
+                    expires_at=found.expires_at,
+                    scopes=list(found.scopes),
+                )
+            await trio.sleep(PAUSE_SECONDS)
+    raise UpstreamFailed().because("refresh_under_way")
+
+
+async def _refreshed(call: Call, refreshing: Refreshing) -> ProviderTokens:
+    """Refresh a token that this request has claimed; what came back is stored although the client has hung up."""
+    external_provider = call.installation.external_providers[refreshing.provider]
+    try:
+        fresh = await call.installation.upstream.refresh(
+            external_provider, refreshing.client, refreshing.refresh_token, refreshing.scopes
+        )
+    except (UpstreamFailed, trio.Cancelled):
+        with shielded():
+            await call.transact(provider_tokens.release, refreshing)
+        raise
+    with shielded():
+        if fresh is None:
+            await call.transact(provider_tokens.give_up, refreshing)
+            raise ReauthRequired
+        return await call.transact(provider_tokens.complete, refreshing, fresh)

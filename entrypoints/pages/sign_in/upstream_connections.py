@@ -1,0 +1,96 @@
+"""Signing in by an organization's own connection in a browser."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+
+from core.accounts.providers import Provider
+from core.errors import NotFound
+from core.secrets import Secret
+from core.sign_in.upstream import answers, by_connection, discovery, flows
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.by_connection import ConnectionClosed
+from core.sign_in.upstream.flows import Way as UpstreamWay
+from core.sign_in.upstream.providers import CodeExchange
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page
+from entrypoints.pages.returns import Way
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.upstream import DECLINED, RETURNING, CallbackQuery, SignInDeclined, bind, complete
+from entrypoints.web.answers import Status
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.routes import Routes
+
+routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", refusal_page)
+
+CALLBACK: Final = "/auth/upstream/callback"
+
+
+class ConnectionQuery(Way, kw_only=True):
+    """The connection, and where the sign-in leads."""
+
+    connection_id: Annotated[str, msgspec.Meta(description="The id of the connection.")] = ""
+
+
+class ConnectionCallbackQuery(CallbackQuery, kw_only=True):
+    """What the provider of a connection answers."""
+
+    iss: Annotated[str, msgspec.Meta(description="The issuer that answers (RFC 9207).")] = ""
+
+
+@routes.get("/auth/upstream", refuses=(ConnectionClosed, UpstreamFailed, NotFound), status=303)
+@in_browser_or_not
+async def begin_upstream(call: Call, query: ConnectionQuery) -> None:
+    """Sign in by a connection: redirect to its provider, and back to the page."""
+    target = await call.read(by_connection.find, _id(query.connection_id))
+    found = await call.installation.upstream_connections.discover(target.connection.issuer)
+    departure = await call.transact(
+        flows.depart,
+        Provider.UPSTREAM,
+        browser=bind(call),
+        client_id=target.connection.client_id,
+        way=UpstreamWay(return_to=query.return_to, return_id=query.return_id),
+        context=target.context,
+    )
+    call.headers["Location"] = departure.address(
+        found.authorize_url, redirect_uri=_callback(call), scopes=target.connection.scopes
+    )
+
+
+@routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed))
+@in_browser_or_not
+async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> Page | Annotated[None, Status(303)]:
+    """Complete a sign-in that the provider of a connection has answered."""
+    departure = await call.transact(flows.arrive, Provider.UPSTREAM, query.state, browser=ways.upstream_binding(call))
+    target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
+    gateway = call.installation.upstream_connections
+    discovery.require_own_answer(await gateway.discover(target.connection.issuer), query.iss)
+    if query.error in DECLINED:
+        raise SignInDeclined
+    if query.error or not query.code:
+        raise UpstreamFailed().because("no_code")
+    claims = await gateway.identify(
+        target.connection.issuer,
+        CodeExchange(
+            client=client,
+            code=Secret(query.code),
+            verifier=departure.verifier,
+            nonce=departure.nonce,
+            redirect_uri=_callback(call),
+        ),
+    )
+    proven = answers.connection_identity(claims, target.connection.attribute_mapping)
+    return await complete(call, departure.sign_in, proven)
+
+
+def _callback(call: Call) -> str:
+    return f"{call.installation.settings.base_url}{CALLBACK}"
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise ConnectionClosed from None

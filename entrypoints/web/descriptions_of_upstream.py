@@ -1,0 +1,41 @@
+"""What the fields of signing in through other providers mean: a part of `descriptions.py`."""
+
+from typing import Any, Final
+
+
+def _field(text: str, **keywords: Any) -> dict[str, Any]:
+    return {"description": text, **keywords}
+
+
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    "provider_user_id": _field("The stable id of the account at the provider."),
+    "IdentityItem.email": _field("The address that the provider gave when it was last used; null if none."),
+    "IdentityItem.linked_at": _field("When the account was linked."),
+    "authorization_url": _field("Where the user goes on, in the browser in which they are signed in; valid once."),
+    "ProviderToken.provider": _field("The provider that has issued the token."),
+    "ProviderToken.access_token": _field("The access token of the provider."),
+    "ProviderToken.token_type": _field("How the provider takes the token."),
+    "ProviderToken.expires_at": _field("When the token expires; null if the provider does not say."),
+    "ProviderToken.scopes": _field("The scopes that the provider has granted."),
+    "OwnCredentials.client_id": _field("The client id that the provider has given."),
+    "has_secret": _field("Whether a secret is set; it is never shown."),
+    "CredentialsBody.client_id": _field("The client id that the provider has given."),
+    "CredentialsBody.client_secret": _field("The client secret that the provider has given."),
+    # Upstream connections and domain routes
+    "issuer": _field(
+        "The issuer of the OpenID provider, exactly as it names itself.", examples=["https://idp.example.com"]
+    ),
+    "scopes": _field("The scopes to ask the provider for; `openid` is always one of them."),
+    "attribute_mapping": _field(
+        "The claims in which the stable id and the address are: `id` (by default `sub`) and `email`.",
+        examples=[{"email": "upn"}],
+    ),
+    "joins_as": _field("The role with which users become members: `member` or a custom role; null or empty for none."),
+    "trust_mfa": _field("Whether a sign-in by the connection satisfies the second factor, in this organization."),
+    "upstream_providers": _field("The connections."),
+    "provider_id": _field("The id of the connection."),
+    "route_id": _field("The id of the domain route."),
+    "enforced": _field("Whether every other way to sign in is refused for this domain."),
+    "domain_routes": _field("The domain routes."),
+    "ProviderForm.provider": _field("The provider whose account is to be linked or unlinked."),
+}

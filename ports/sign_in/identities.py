@@ -1,0 +1,57 @@
+"""Storage of identities, and of the tokens that their providers have issued."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.accounts.providers import Provider
+from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity, ProviderTokens
+from core.sign_in.provider_tokens import HeldTokens
+
+
+class Identities(Protocol):
+    """Identities by their context; the tokens are encrypted, and read only where they are needed."""
+
+    def find(self, provider: Provider, subject: str, context: IdentityContext) -> Identity | None:
+        """Return the identity of an account at a provider in a context; None when it is not linked there."""
+        ...
+
+    def of_user(self, user_id: UUID, context: IdentityContext) -> Sequence[Identity]:
+        """List what a user has linked in a context, the oldest first; by every connection where none is named."""
+        ...
+
+    def add(self, identity: Identity, proven: ProvenIdentity, context: IdentityContext) -> bool:
+        """Store a new identity; False when it is linked there, or its user has linked another one of the provider."""
+        ...
+
+    def use(self, identity: Identity, proven: ProvenIdentity) -> bool:
+        """Store that an identity is used now, with what its provider says of it; False when it was unlinked."""
+        ...
+
+    def remove(self, user_id: UUID, provider: Provider, context: IdentityContext) -> None:
+        """Unlink what a user has linked of a provider in a context."""
+        ...
+
+    def remove_all(self, user_id: UUID) -> None:
+        """Unlink everything of a user, in every context, and what is about to be linked."""
+        ...
+
+    def lock_tokens(self, user_id: UUID, provider: Provider, context: IdentityContext) -> HeldTokens | None:
+        """Return the tokens of a user's identity, locked until this transaction ends; None when it is not linked."""
+        ...
+
+    def claim_refresh(self, identity_id: UUID, claim: UUID, *, until: datetime) -> None:
+        """Store which request refreshes the tokens of a locked identity, and how long others wait for it."""
+        ...
+
+    def save_tokens(self, identity_id: UUID, claim: UUID, tokens: ProviderTokens | None) -> bool:
+        """Store the tokens that a claimed refresh has brought, or that the provider issues none any more.
+
+        False when the claim is over: another request refreshes them, or the user has signed in there again.
+        """
+        ...
+
+    def release_refresh(self, identity_id: UUID, claim: UUID) -> None:
+        """Give a claim up that has brought nothing, so that the next request may try."""
+        ...

@@ -1,0 +1,1 @@
+"""Storage of what signing in through other providers takes."""

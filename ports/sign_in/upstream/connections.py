@@ -1,0 +1,49 @@
+"""Storage of upstream connections."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.secrets import Secret
+from core.sign_in.upstream.connections import Connection
+from core.sign_in.upstream.flows import ProviderClient
+
+
+class UpstreamConnections(Protocol):
+    """The connections of organizations; the secrets are encrypted, and read only where they are needed."""
+
+    def of_organization(self, organization_id: UUID) -> Sequence[Connection]:
+        """List the connections of an organization, the oldest first."""
+        ...
+
+    def count(self, organization_id: UUID) -> int:
+        """Return the number of connections of an organization."""
+        ...
+
+    def find(self, organization_id: UUID, connection_id: UUID) -> Connection | None:
+        """Return a connection; None when the organization has none with that id."""
+        ...
+
+    def organization_of(self, connection_id: UUID) -> str | None:
+        """Return the slug of the active organization of an enabled connection; None when there is none."""
+        ...
+
+    def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
+        """Return our credentials at the provider of an enabled connection; None when there is none."""
+        ...
+
+    def add(self, organization_id: UUID, connection: Connection, secret: Secret) -> None:
+        """Store a new connection."""
+        ...
+
+    def save(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> None:
+        """Store the new state of a connection; without a secret the one before stays."""
+        ...
+
+    def unlink_all(self, organization_id: UUID, connection_id: UUID) -> None:
+        """Delete the identities of a connection."""
+        ...
+
+    def remove(self, organization_id: UUID, connection_id: UUID) -> bool:
+        """Delete a connection with everything that belongs to it, and end its sessions; False when there is none."""
+        ...

@@ -1,0 +1,55 @@
+"""Storage of domain routes."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
+
+
+class DomainRoutes(Protocol):
+    """The claims of organizations to mail domains, and where their addresses sign in."""
+
+    def of_organization(self, organization_id: UUID) -> Sequence[RouteClaim]:
+        """List the claims of an organization by their domains."""
+        ...
+
+    def lock(self, organization_id: UUID, route_id: UUID) -> RouteClaim | None:
+        """Return a claim and lock it; None when it was given up."""
+        ...
+
+    def add(self, claim: RouteClaim) -> bool:
+        """Store a claim; False when the organization has one to the domain."""
+        ...
+
+    def save(self, claim: RouteClaim) -> None:
+        """Store the connection of a locked claim, and whether it is enforced."""
+        ...
+
+    def save_proof(self, claim: RouteClaim) -> bool:
+        """Store a claim after a check; False when it is verified and another verified claim to the domain exists.
+
+        Concurrent transactions that verify the same domain wait for each other.
+        """
+        ...
+
+    def remove(self, organization_id: UUID, route_id: UUID) -> bool:
+        """Delete a claim; False when there is none."""
+        ...
+
+    def claim_checks(self, limit: int, *, until: datetime) -> Sequence[RouteClaim]:
+        """Return verified claims that are due to be checked, and postpone their next check until then."""
+        ...
+
+    def is_own_domain(self, organization_id: UUID, domain: str) -> bool:
+        """Return whether the organization has proved a mail domain, and the proof is in force."""
+        ...
+
+    def open_route(self, domain: str) -> OpenRoute | None:
+        """Return the route of a domain that is in force; None when it has none."""
+        ...
+
+    def enforced_on(self, domain: str, user_id: UUID) -> UUID | None:
+        """Return the connection that a route in force enforces on a user; None for the owner of its organization."""
+        ...

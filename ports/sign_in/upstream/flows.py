@@ -1,0 +1,33 @@
+"""Storage of sign-ins through other providers that are under way."""
+
+from typing import Protocol
+from uuid import UUID
+
+from core.accounts.providers import Provider
+from core.sign_in.identities import ProvenIdentity
+from core.sign_in.upstream.flows import UpstreamSignIn
+
+
+class UpstreamSignIns(Protocol):
+    """Sign-ins by the hash of their state; of several concurrent calls that use one up, one gets it."""
+
+    def add(
+        self, sign_in: UpstreamSignIn, state_hash: bytes, *, browser_hash: bytes | None, proven: ProvenIdentity | None
+    ) -> None:
+        """Store a sign-in; the proven identity is encrypted."""
+        ...
+
+    def use(self, state_hash: bytes, provider: Provider, *, browser_hash: bytes | None) -> UpstreamSignIn | None:
+        """Use up a sign-in of this provider and browser that has brought nothing yet.
+
+        None when there is none, or it was used or has expired.
+        """
+        ...
+
+    def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
+        """Return whether a browser has brought an identity of a connection that is to be linked to a user."""
+        ...
+
+    def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:
+        """Use up a sign-in of this browser that has brought an identity; None as `use`."""
+        ...

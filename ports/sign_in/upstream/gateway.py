@@ -1,0 +1,36 @@
+"""Requests to other providers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from core.secrets import Secret
+from core.sign_in.identities import ProvenIdentity, ProviderTokens
+from core.sign_in.upstream.discovery import Discovered
+from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
+
+
+class UpstreamGateway(Protocol):
+    """Exchanges with providers, each within a few seconds; every failure is `UpstreamFailed`, and logged."""
+
+    async def identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:
+        """Return the account of a code at an external provider."""
+        ...
+
+    async def refresh(
+        self, provider: ExternalProvider, client: ProviderClient, refresh_token: Secret, scopes: Sequence[str]
+    ) -> ProviderTokens | None:
+        """Return fresh tokens; None when the provider has ended the access."""
+        ...
+
+
+class ConnectionGateway(Protocol):
+    """Exchanges with the OpenID providers of connections; otherwise as `UpstreamGateway`."""
+
+    async def discover(self, issuer: str, *, is_fresh: bool = False) -> Discovered:
+        """Return what a provider says of itself, which may be some minutes old unless it is to be fresh."""
+        ...
+
+    async def identify(self, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+        """Return the claims of a code, from a verified ID token and what the provider says of its user besides."""
+        ...

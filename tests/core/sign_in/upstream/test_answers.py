@@ -1,0 +1,138 @@
+"""Reading the answers of providers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from core.sign_in.upstream import answers, discovery
+from core.sign_in.upstream.answers import UpstreamFailed
+
+AT = datetime(2026, 2, 3, tzinfo=UTC)
+ISSUER = "https://idp.example.com"
+DOCUMENT = {
+    "issuer": ISSUER,
+    "authorization_endpoint": f"{ISSUER}/authorize",
+    "token_endpoint": "https://tokens.example.com/",
+    "jwks_uri": f"{ISSUER}/keys",
+}
+
+
+@pytest.mark.parametrize("expires_in", [3600, "3600"], ids=repr)
+def test_a_lifetime_may_be_a_number_or_a_text(expires_in: Any) -> None:
+    tokens = answers.provider_tokens({"access_token": "x", "expires_in": expires_in}, "client", at=AT)
+
+    assert tokens.expires_at == AT + timedelta(hours=1)
+
+
+@pytest.mark.parametrize("expires_in", [None, True, -1, "soon", 1.5, [], "²"], ids=repr)
+def test_a_lifetime_that_makes_no_sense_is_none(expires_in: Any) -> None:
+    assert answers.provider_tokens({"access_token": "x", "expires_in": expires_in}, "client", at=AT).expires_at is None
+
+
+def test_a_lifetime_of_centuries_is_cut() -> None:
+    tokens = answers.provider_tokens({"access_token": "x", "expires_in": 10**30}, "client", at=AT)
+
+    assert tokens.expires_at == AT + timedelta(days=3650)
+
+
+@pytest.mark.parametrize(("scope", "expected"), [("a,b", ("a", "b")), ("a b", ("a", "b")), (7, ()), ("a\nb", ())])
+def test_scopes_are_separated_by_blanks_or_commas(scope: Any, expected: tuple[str, ...]) -> None:
+    assert answers.provider_tokens({"access_token": "x", "scope": scope}, "client", at=AT).scopes == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {"access_token": ""}, {"access_token": 7}, {"access_token": "x" * 16_001}],
+    ids=lambda answer: repr(answer)[:30],
+)
+def test_an_answer_without_a_token_is_refused(answer: dict[str, Any]) -> None:
+    with pytest.raises(UpstreamFailed):
+        answers.provider_tokens(answer, "client", at=AT)
+
+
+def test_codehost_prefers_the_primary_one_of_the_verified_addresses() -> None:
+    emails = [
+        {"email": "first@example.com", "verified": True, "primary": False},
+        {"email": "main@example.com", "verified": True, "primary": True},
+        {"email": "new@example.com", "verified": False, "primary": False},
+    ]
+
+    identity = answers.codehost_identity({"id": 1, "email": "public@example.com"}, emails)
+
+    assert (identity.email, identity.is_email_verified) == ("main@example.com", True)
+    assert answers.codehost_identity({"id": 1}, emails[:1]).email == "first@example.com"
+
+
+def test_the_public_address_at_codehost_is_not_verified() -> None:
+    identity = answers.codehost_identity({"id": 1, "email": "public@example.com"}, [])
+
+    assert (identity.email, identity.is_email_verified) == ("public@example.com", False)
+
+
+def test_a_connection_maps_the_claims() -> None:
+    identity = answers.connection_identity({"oid": "7", "upn": "a@example.com"}, {"id": "oid", "email": "upn"})
+
+    assert (identity.subject, identity.email) == ("7", "a@example.com")
+
+
+def test_a_document_describes_its_issuer() -> None:
+    found = discovery.read(ISSUER, DOCUMENT)
+
+    assert (found.token_url, found.userinfo_url, found.takes_basic) == ("https://tokens.example.com/", None, True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"issuer": f"{ISSUER}/"},
+        {"token_endpoint": "http://idp.example.com/token"},
+        {"token_endpoint": "https://[broken"},
+        {"token_endpoint": "https://user@idp.example.com/"},
+        {"token_endpoint": "https://idp.example.com/#x"},
+        {"token_endpoint": "https://ídp.example.com/"},
+        {"token_endpoint": "https:///token"},
+        {"jwks_uri": "x" * 2001},
+        {"authorization_endpoint": None},
+    ],
+    ids=lambda change: str(change)[:50],
+)
+def test_a_document_that_makes_no_sense_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(UpstreamFailed):
+        discovery.read(ISSUER, {**DOCUMENT, **change})
+
+
+@pytest.mark.parametrize("document", [None, [], "text"], ids=repr)
+def test_what_is_no_document_is_refused(document: Any) -> None:
+    with pytest.raises(UpstreamFailed):
+        discovery.read(ISSUER, document)
+
+
+@pytest.mark.parametrize(
+    ("names_itself", "iss", "is_refused"),
+    [
+        (False, "", False),
+        (False, ISSUER, False),
+        (False, "https://evil.example", True),
+        (True, "", True),
+        (True, ISSUER, False),
+    ],
+)
+def test_an_answer_names_the_issuer_that_was_asked(*, names_itself: bool, iss: str, is_refused: bool) -> None:
+    found = discovery.read(
+        ISSUER,
+        {
+            **DOCUMENT,
+            "authorization_response_iss_parameter_supported": names_itself,
+            "token_endpoint_auth_methods_supported": ["client_secret_post"],
+        },
+    )
+
+    assert not found.takes_basic
+    if is_refused:
+        with pytest.raises(UpstreamFailed):
+            discovery.require_own_answer(found, iss)
+    else:
+        discovery.require_own_answer(found, iss)

@@ -1,0 +1,114 @@
+"""An OpenID provider for tests, which an organization connects: it signs its ID tokens, and lies as a test says."""
+
+from __future__ import annotations
+
+import base64
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
+from tests.secret_watch import WATCH
+from tests.upstream_provider import FAR_FUTURE, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from tests.upstream_provider import Request
+
+CLIENT_ID = "gatehouse-at-the-idp"
+CLIENT_SECRET = "the-secret-of-the-connection"
+# Made once, because making them is slow.
+KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+OTHER_KEY = ec.generate_private_key(ec.SECP256R1())
+JSON = "application/json"
+
+
+@dataclass
+class OpenIdProvider:
+    """The provider: its keys, what it says, and what it was asked."""
+
+    url: str = ""
+    requests: list[Request] = field(default_factory=list["Request"])
+    claims: dict[str, Any] = field(default_factory=dict[str, Any])
+    document: dict[str, Any] = field(default_factory=dict[str, Any])
+    header: dict[str, Any] = field(default_factory=lambda: {"kid": "1"})
+    keys: list[dict[str, Any]] = field(default_factory=lambda: [public_key(KEY, "1")])
+    # Signs an ID token in place of the provider's key: the token as text.
+    forged: str | None = None
+    user: dict[str, Any] = field(default_factory=dict[str, Any])
+    codes: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+
+    def sign_in(self, address: str, **answer: str) -> str:
+        """Sign in at an address of the provider; return the path and query to which it sends the browser."""
+        parameters = dict(parse_qsl(urlsplit(address).query))
+        code = f"idp-code-{len(self.codes)}"
+        WATCH.add(code)
+        self.codes[code] = parameters
+        back = urlsplit(parameters["redirect_uri"])
+        return f"{back.path}?{urlencode({'code': code, 'state': parameters['state'], 'iss': self.url, **answer})}"
+
+    def answer(self, request: Request, path: str, authorization: str) -> tuple[int, str, bytes]:
+        """Return status, content type and body of an answer."""
+        self.requests.append(request)
+        match path:
+            case "/.well-known/openid-configuration":
+                return _json(
+                    {
+                        "issuer": self.url,
+                        "authorization_endpoint": f"{self.url}/authorize",
+                        "token_endpoint": f"{self.url}/token",
+                        "jwks_uri": f"{self.url}/keys",
+                        "userinfo_endpoint": f"{self.url}/user",
+                        **self.document,
+                    }
+                )
+            case "/keys":
+                return _json({"keys": self.keys})
+            case "/user":
+                return _json(self.user)
+            case _:
+                return self._token(request.form, authorization)
+
+    def _token(self, form: dict[str, str], authorization: str) -> tuple[int, str, bytes]:
+        basic = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
+        by_post = (form.get("client_id"), form.get("client_secret")) == (CLIENT_ID, CLIENT_SECRET)
+        parameters = self.codes.pop(form.get("code", ""), None)
+        if parameters is None or not (by_post or authorization == f"Basic {basic}"):
+            return _json({"error": "invalid_grant"}, 400)
+        claims = {
+            "iss": self.url,
+            "aud": CLIENT_ID,
+            "sub": "employee-1",
+            "exp": FAR_FUTURE,
+            "email": "ada@acme.example",
+            "nonce": parameters["nonce"],
+            **self.claims,
+        }
+        signed = self.forged or jwt.encode(
+            {name: value for name, value in claims.items() if value is not None}, KEY, "RS256", headers=self.header
+        )
+        return _json({"access_token": "at-of-the-idp", "token_type": "Bearer", "id_token": signed})
+
+
+def public_key(key: Any, kid: str) -> dict[str, Any]:
+    """Return the public part of a key as a JSON Web Key."""
+    algorithm = jwt.get_algorithm_by_name("ES256" if isinstance(key, ec.EllipticCurvePrivateKey) else "RS256")
+    return {**json.loads(algorithm.to_jwk(key.public_key())), "kid": kid, "use": "sig"}
+
+
+def _json(body: Any, status: int = 200) -> tuple[int, str, bytes]:
+    return status, JSON, json.dumps(body).encode()
+
+
+@contextmanager
+def running_openid_provider() -> Generator[OpenIdProvider]:
+    """Run a provider on a free port."""
+    provider = OpenIdProvider()
+    with serving(provider.answer) as url:
+        provider.url = url
+        yield provider
