@@ -9,6 +9,11 @@ from entrypoints.http.audit import analytics, audit_log, platform_audit_log, sie
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
+from entrypoints.http.openid import device_codes as openid_device_codes
+from entrypoints.http.openid import discovery
+from entrypoints.http.openid import pushed_requests as openid_pushed_requests
+from entrypoints.http.openid import tokens as openid_tokens
+from entrypoints.http.openid import user_info as openid_user_info
 from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
 from entrypoints.http.organizations.settings import branding
 from entrypoints.http.organizations.settings import domain as custom_domain
@@ -62,6 +67,9 @@ from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.openid import authorize as authorize_pages
+from entrypoints.pages.openid import device as device_activation_pages
+from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
@@ -146,6 +154,14 @@ EVERYWHERE: tuple[Routes, ...] = (
     checkout.routes,
     portal.routes,
     receiver.routes,
+    openid_tokens.routes,
+    authorize_pages.routes,
+    logout_pages.routes,
+    openid_pushed_requests.routes,
+    openid_user_info.routes,
+    openid_device_codes.routes,
+    device_activation_pages.routes,
+    discovery.routes,
     scim_tokens.routes,
     scim_log.routes,
     scim_users.routes,

@@ -19,6 +19,7 @@ from ports.domain_names import DomainNames
 from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer, RoutingGateway
 from ports.metrics import Metrics
+from ports.openid.signatures import KeySets, Signatures
 from ports.organizations.settings.branding import PictureCleaner
 from ports.resolver import Resolver
 from ports.saml.messages import SamlMessages
@@ -39,6 +40,8 @@ class Installation:
     actors: Actors
     tokens: TokenSigner
     key_refresh: KeyRefresh
+    signatures: Signatures
+    key_sets: KeySets
     passwords: PasswordHasher
     domain_names: DomainNames
     qr_codes: QrCodes

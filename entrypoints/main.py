@@ -28,6 +28,7 @@ from actors.feed_waiters import MemoryFeedWaiters
 from actors.housekeeper import Housekeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
+from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
 from actors.routed_mail_courier import RoutedMailCourier
@@ -36,6 +37,7 @@ from actors.service_user_counter import ServiceUserCounter
 from actors.siem_streamer import STREAMS_AT_ONCE_MAX, SiemStreamer
 from actors.supervision import Supervisor
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
+from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
@@ -43,8 +45,9 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
+from adapters.gateways.key_sets import HttpKeySets
+from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.mail_renderer import JinjaMailRenderer
-from adapters.gateways.outbound import CONNECTIONS_MAX, EVERYWHERE, outbound_client
 from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
@@ -190,26 +193,20 @@ async def connected(
         database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
     )
     waiters = MemoryFeedWaiters()
-    # Connections of their own for each purpose, so that receivers which never answer delay nothing else. The operator
-    # has named the external providers, wherever they are.
-    webhook_http, siem_http, siem_test_http, connections_http, providers_http = clients = [
-        outbound_client(allowed, connections_max=connections_max)
-        for allowed, connections_max in (
-            (settings.outbound_allowed, ATTEMPTS_AT_ONCE_MAX),
-            (settings.outbound_allowed, STREAMS_AT_ONCE_MAX),
-            (settings.outbound_allowed, CONNECTIONS_MAX),
-            (settings.outbound_allowed, CONNECTIONS_MAX),
-            (EVERYWHERE, CONNECTIONS_MAX),
-        )
-    ]
-    dispatcher = WebhookDispatcher(
-        database=database,
-        doorbells=doorbells,
-        sender=HttpWebhookSender(webhook_http, version=version()),
-        metrics=metrics,
-        clock=now,
-    )
-    streamer = SiemStreamer(database=database, sender=HttpSiemSender(siem_http, version=version()), metrics=metrics)
+    http = equipment.OutboundClients(settings, deliveries_max=ATTEMPTS_AT_ONCE_MAX, streams_max=STREAMS_AT_ONCE_MAX)
+    tokens = JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness)
+    dispatching = {"database": database, "doorbells": doorbells, "metrics": metrics, "clock": now}
+    draining = {
+        "webhook_dispatcher": WebhookDispatcher(
+            sender=HttpWebhookSender(http.deliveries, version=version()), **dispatching
+        ),
+        "logout_dispatcher": LogoutDispatcher(
+            sender=HttpLogoutSender(http.logouts, version=version()), tokens=tokens, **dispatching
+        ),
+        "siem_streamer": SiemStreamer(
+            database=database, sender=HttpSiemSender(http.streams, version=version()), metrics=metrics
+        ),
+    }
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
         mode=billing.mode,
@@ -241,8 +238,8 @@ async def connected(
                 }
                 for name, actor in periodic.items():
                     supervisor.supervise(name, actor.run)
-                supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
-                supervisor.supervise("siem_streamer", streamer.run, drain=streamer.drain)
+                for name, actor in draining.items():
+                    supervisor.supervise(name, actor.run, drain=actor.drain)
                 _supervise_couriers(supervisor, gateway, installation, doorbells)
                 if settings.has_billing_sandbox:
                     supervisor.supervise(
@@ -262,8 +259,10 @@ async def connected(
                 database=database,
                 metrics=metrics,
                 actors=supervisor,
-                tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness),
+                tokens=tokens,
                 key_refresh=refresher,
+                signatures=JsonWebSignatures(),
+                key_sets=HttpKeySets(http.key_sets),
                 passwords=equipment.password_hasher(settings, worker=worker),
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
@@ -276,11 +275,11 @@ async def connected(
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
                 external_providers=external_providers(settings),
-                upstream=HttpUpstreamGateway(UpstreamRequests(providers_http, version=version()), clock=now),
+                upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=now),
                 upstream_connections=HttpConnectionGateway(
-                    UpstreamRequests(connections_http, version=version()), clock=now
+                    UpstreamRequests(http.connections, version=version()), clock=now
                 ),
-                siem_sender=HttpSiemSender(siem_test_http, version=version()),
+                siem_sender=HttpSiemSender(http.stream_tests, version=version()),
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -291,8 +290,7 @@ async def connected(
             await supervisor.stop()
     finally:
         with trio.CancelScope(shield=True):
-            for client in clients:
-                await client.aclose()
+            await http.close()
         await billing.close()
         # Last, because the actors use the database until they have ended.
         pool.close()

@@ -96,6 +96,27 @@ $$;
 
 COMMENT ON FUNCTION service_users_email() IS 'Finds the address of whoever is linked to a service.';
 
+CREATE FUNCTION sessions_ended() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    ended_at timestamptz := NEW.revoked_at;
+BEGIN
+    INSERT INTO logout_notices (organization_id, service_id, session_id, user_id, next_retry_at, queued_at)
+    SELECT organization_id, id, OLD.id, OLD.user_id, ended_at, ended_at
+    FROM   services
+    WHERE  id = OLD.service_id AND organization_id = OLD.organization_id AND backchannel_logout_uri IS NOT NULL;
+    IF FOUND THEN
+        INSERT INTO logout_queues AS queue (service_id, organization_id, due_at)
+        VALUES (OLD.service_id, OLD.organization_id, ended_at)
+        ON CONFLICT (service_id) DO UPDATE SET due_at = least(queue.due_at, excluded.due_at);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION sessions_ended() IS 'Queues a logout token for the service of a session that has ended.';
+
 CREATE SEQUENCE passkey_challenge_numbers
     START WITH 1
     INCREMENT BY 1
@@ -213,6 +234,45 @@ COMMENT ON TABLE audit_totals IS 'How many audit entries there are up to the one
 COMMENT ON COLUMN audit_totals.kind IS 'An action, a target type, or nothing for all.';
 ALTER TABLE ONLY audit_totals
     ADD CONSTRAINT audit_totals_pkey PRIMARY KEY (organization_id, kind);
+
+CREATE TABLE authorization_codes (
+    code_hash bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    redirect_uri text NOT NULL,
+    scopes text[] NOT NULL,
+    audience text,
+    nonce text,
+    code_challenge text,
+    key_thumbprint text,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    host text,
+    used_at timestamp with time zone
+);
+COMMENT ON TABLE authorization_codes IS 'Codes that a browser carries to a service; each is exchanged for tokens once.';
+ALTER TABLE ONLY authorization_codes
+    ADD CONSTRAINT authorization_codes_pkey PRIMARY KEY (code_hash);
+CREATE INDEX authorization_codes_ended ON authorization_codes USING btree (expires_at);
+CREATE INDEX authorization_codes_of_service ON authorization_codes USING btree (organization_id, service_id);
+CREATE INDEX authorization_codes_of_session ON authorization_codes USING btree (session_id);
+
+CREATE TABLE authorization_requests (
+    id_hash bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    is_pushed boolean NOT NULL,
+    parameters jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
+);
+COMMENT ON TABLE authorization_requests IS 'Requests that a service has pushed (RFC 9126), or that wait while their user signs in or answers a question.';
+ALTER TABLE ONLY authorization_requests
+    ADD CONSTRAINT authorization_requests_pkey PRIMARY KEY (id_hash);
+CREATE INDEX authorization_requests_ended ON authorization_requests USING btree (expires_at);
+CREATE INDEX authorization_requests_of_service ON authorization_requests USING btree (organization_id, service_id);
 
 CREATE TABLE backup_codes (
     id uuid NOT NULL,
@@ -365,10 +425,12 @@ CREATE TABLE browser_returns (
     organization_slug text,
     service_slug text,
     leaves_for text,
-    expires_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL,
+    email text
 );
 COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
 COMMENT ON COLUMN browser_returns.leaves_for IS 'The origin or scheme outside Gatehouse to which the target finally leads.';
+COMMENT ON COLUMN browser_returns.email IS 'The address that the sign-in page proposes.';
 ALTER TABLE ONLY browser_returns
     ADD CONSTRAINT browser_returns_pkey PRIMARY KEY (id_hash);
 CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
@@ -386,6 +448,19 @@ ALTER TABLE ONLY browser_sessions
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_secret_hash_key UNIQUE (secret_hash);
 CREATE INDEX browser_sessions_of_domain ON browser_sessions USING btree (domain_id) WHERE (domain_id IS NOT NULL);
+
+CREATE TABLE client_grants (
+    session_id uuid NOT NULL,
+    scopes text[] NOT NULL,
+    audience text,
+    key_thumbprint text,
+    host text
+);
+COMMENT ON TABLE client_grants IS 'What a service was granted at the token endpoint, with a session of a user.';
+COMMENT ON COLUMN client_grants.key_thumbprint IS 'The key to which the tokens of the session are bound (RFC 9449).';
+COMMENT ON COLUMN client_grants.host IS 'The custom domain under which the sign-in began; null for the base URL.';
+ALTER TABLE ONLY client_grants
+    ADD CONSTRAINT client_grants_pkey PRIMARY KEY (session_id);
 
 CREATE TABLE custom_domains (
     id uuid NOT NULL,
@@ -409,6 +484,35 @@ ALTER TABLE ONLY custom_domains
     ADD CONSTRAINT custom_domains_pkey PRIMARY KEY (id);
 CREATE INDEX custom_domains_to_check ON custom_domains USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
 CREATE UNIQUE INDEX custom_domains_verified ON custom_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
+
+CREATE TABLE device_codes (
+    device_code_hash bytea NOT NULL,
+    user_code_hash bytea NOT NULL,
+    organization_id uuid,
+    service_id uuid,
+    scopes text[] NOT NULL,
+    audience text,
+    ip_address text,
+    user_agent text,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    polled_at timestamp with time zone,
+    interval_seconds integer NOT NULL,
+    host text,
+    denied_at timestamp with time zone,
+    session_id uuid,
+    used_at timestamp with time zone
+);
+COMMENT ON TABLE device_codes IS 'Devices that wait until a user approves them on another one (RFC 8628).';
+COMMENT ON COLUMN device_codes.service_id IS 'Null for the command line of Gatehouse, whose sessions are on the platform.';
+COMMENT ON COLUMN device_codes.session_id IS 'The session that began when a user approved the device.';
+ALTER TABLE ONLY device_codes
+    ADD CONSTRAINT device_codes_pkey PRIMARY KEY (device_code_hash);
+ALTER TABLE ONLY device_codes
+    ADD CONSTRAINT device_codes_user_code_hash_key UNIQUE (user_code_hash);
+CREATE INDEX device_codes_ended ON device_codes USING btree (expires_at);
+CREATE INDEX device_codes_of_service ON device_codes USING btree (organization_id, service_id);
+CREATE INDEX device_codes_of_session ON device_codes USING btree (session_id) WHERE (session_id IS NOT NULL);
 
 CREATE TABLE device_tokens (
     token_hash bytea NOT NULL,
@@ -602,6 +706,34 @@ ALTER TABLE ONLY login_events
 CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, success, created_at DESC, id DESC) INCLUDE (service_id, provider, user_id);
 CREATE INDEX login_events_of_service ON login_events USING btree (service_id, success, created_at DESC) WHERE (service_id IS NOT NULL);
 CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
+
+CREATE TABLE logout_notices (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    attempt_count integer DEFAULT 0 NOT NULL,
+    next_retry_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE logout_notices IS 'Ended sessions of which their service is still to be told (OpenID Connect Back-Channel Logout).';
+ALTER TABLE ONLY logout_notices
+    ADD CONSTRAINT logout_notices_pkey PRIMARY KEY (id);
+CREATE INDEX logout_notices_due ON logout_notices USING btree (service_id, next_retry_at, id);
+CREATE INDEX logout_notices_of_service ON logout_notices USING btree (organization_id, service_id);
+
+CREATE TABLE logout_queues (
+    service_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    due_at timestamp with time zone,
+    leased_until timestamp with time zone
+);
+COMMENT ON TABLE logout_queues IS 'When each service has the next logout token to receive; like webhook_queues.';
+ALTER TABLE ONLY logout_queues
+    ADD CONSTRAINT logout_queues_pkey PRIMARY KEY (service_id);
+CREATE INDEX logout_queues_due ON logout_queues USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX logout_queues_of_organization ON logout_queues USING btree (organization_id, service_id);
 
 CREATE TABLE mail_counts (
     key bytea NOT NULL,
@@ -1177,6 +1309,16 @@ COMMENT ON TABLE server_secrets IS 'Secrets of the installation itself, such as 
 ALTER TABLE ONLY server_secrets
     ADD CONSTRAINT server_secrets_pkey PRIMARY KEY (name);
 
+CREATE TABLE service_audiences (
+    audience text NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL
+);
+COMMENT ON TABLE service_audiences IS 'Which service has which audience: none is that of two (decisions 10.5).';
+ALTER TABLE ONLY service_audiences
+    ADD CONSTRAINT service_audiences_pkey PRIMARY KEY (audience);
+CREATE INDEX service_audiences_of_service ON service_audiences USING btree (organization_id, service_id);
+
 CREATE TABLE service_grants (
     service_id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -1248,9 +1390,16 @@ CREATE TABLE services (
     device_activation_uri text,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    post_logout_redirect_uris text[] DEFAULT '{}'::text[] NOT NULL,
+    backchannel_logout_uri text,
+    frontchannel_logout_uri text,
+    jwks_uri text,
+    jwks jsonb,
+    audiences text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text])))
 );
 COMMENT ON TABLE services IS 'The applications of an organization.';
+COMMENT ON COLUMN services.jwks IS 'The public keys with which the service signs its assertions, when it publishes them nowhere.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services
@@ -1304,6 +1453,7 @@ CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, 
 CREATE INDEX sessions_of_parent ON sessions USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
+CREATE TRIGGER sessions_revoked AFTER UPDATE OF revoked_at ON sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL) AND (old.service_id IS NOT NULL))) EXECUTE FUNCTION sessions_ended();
 
 CREATE TABLE setup_links (
     id uuid NOT NULL,
@@ -1398,6 +1548,15 @@ COMMENT ON TABLE signing_keys IS 'The key pairs that sign tokens; the private ha
 ALTER TABLE ONLY signing_keys
     ADD CONSTRAINT signing_keys_pkey PRIMARY KEY (kid);
 CREATE UNIQUE INDEX signing_keys_one_of_each ON signing_keys USING btree (state) WHERE (state <> 'retired'::text);
+
+CREATE TABLE single_uses (
+    id_hash bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE single_uses IS 'Ids of proofs and assertions that were used, and of access tokens that were revoked.';
+ALTER TABLE ONLY single_uses
+    ADD CONSTRAINT single_uses_pkey PRIMARY KEY (id_hash);
+CREATE INDEX single_uses_ended ON single_uses USING btree (expires_at);
 
 CREATE TABLE subscriptions (
     id uuid NOT NULL,
@@ -1655,6 +1814,15 @@ ALTER TABLE ONLY audit_seals
 ALTER TABLE ONLY audit_totals
     ADD CONSTRAINT audit_totals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY authorization_codes
+    ADD CONSTRAINT authorization_codes_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY authorization_codes
+    ADD CONSTRAINT authorization_codes_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY authorization_requests
+    ADD CONSTRAINT authorization_requests_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY backup_codes
     ADD CONSTRAINT backup_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
@@ -1685,8 +1853,17 @@ ALTER TABLE ONLY browser_sessions
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY client_grants
+    ADD CONSTRAINT client_grants_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY custom_domains
     ADD CONSTRAINT custom_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY device_codes
+    ADD CONSTRAINT device_codes_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY device_codes
+    ADD CONSTRAINT device_codes_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY device_tokens
     ADD CONSTRAINT device_tokens_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE;
@@ -1732,6 +1909,12 @@ ALTER TABLE ONLY login_events
 
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY logout_notices
+    ADD CONSTRAINT logout_notices_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY logout_queues
+    ADD CONSTRAINT logout_queues_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY mail_servers
     ADD CONSTRAINT mail_servers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
@@ -1828,6 +2011,9 @@ ALTER TABLE ONLY scim_tokens
 
 ALTER TABLE ONLY scim_tokens
     ADD CONSTRAINT scim_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_audiences
+    ADD CONSTRAINT service_audiences_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_grants
     ADD CONSTRAINT service_grants_granted_by_fkey FOREIGN KEY (granted_by) REFERENCES users(id) ON DELETE SET NULL;

@@ -16,6 +16,7 @@ from ports.domain_names import DomainNames
 from ports.events.unit import EventsUnit
 from ports.invitations.unit import InvitationsUnit
 from ports.mail.unit import MailUnit
+from ports.openid.unit import OpenidUnit
 from ports.organizations.unit import OrganizationsUnit
 from ports.pepper import Pepper
 from ports.platform.unit import PlatformUnit
@@ -39,6 +40,7 @@ class UnitOfWork(
     CredentialsUnit,
     AccountsUnit,
     SignInUnit,
+    OpenidUnit,
     SamlUnit,
     ScimUnit,
     WebhooksUnit,

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from actors.feed_waiters import MemoryFeedWaiters
+from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
@@ -268,6 +270,8 @@ async def connected_installation(
         actors=actors,
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
         key_refresh=PromptKeyRefresh(database, ring),
+        signatures=JsonWebSignatures(),
+        key_sets=HttpKeySets(outbound_client(settings.outbound_allowed)),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from core.sessions.signing_keys import KeyPair
     from entrypoints.web.routes import Route
+    from ports.clock import Clock
 
     Prepare = Callable[[PostgresDatabase], Awaitable[None]]
 
@@ -78,7 +79,9 @@ class Site:
         *,
         prepare: Prepare,
         name: str = "127.0.0.1",
+        clock: Clock | None = None,
     ) -> None:
+        self._clock = clock or SettableClock()
         self._routes = routes
         self._database_url = database_url
         self._keys = keys
@@ -106,7 +109,7 @@ class Site:
 
     async def _serve(self) -> None:
         settings = Settings(dev=True, rate_limits=False, base_url=self.url)
-        tools = _tools(self.url)
+        tools = _tools(self.url, self._clock)
         pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
         database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
         await self._prepare(database)
@@ -120,11 +123,11 @@ class Site:
         await trio.to_thread.run_sync(pool.close)
 
 
-def _tools(url: str) -> Tools:
+def _tools(url: str, clock: Clock) -> Tools:
     pepper = HmacPepper()
     pepper.load(os.urandom(PEPPER_BYTES))
     return Tools(
-        clock=SettableClock(),
+        clock=clock,
         randomness=SystemRandomness(),
         vault=Vault([MasterKey.generate()]),
         pepper=pepper,

@@ -95,6 +95,6 @@ async def _request(stream: trio.abc.Stream) -> Received | None:
     head, _, body = data.partition(b"\r\n\r\n")
     request_line, *lines = head.decode().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    while len(body) < int(headers["content-length"]):
+    while len(body) < int(headers.get("content-length", "0")):
         body += await stream.receive_some(CHUNK_BYTES)
     return Received(request_line.split()[1], headers, bytes(body))

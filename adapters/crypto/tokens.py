@@ -19,8 +19,9 @@ import jwt
 
 from adapters.crypto.key_pairs import json_web_key, parse_json_web_key, parse_private, parse_public
 from core.errors import ServiceUnavailable, TokenExpired, TokenInvalid
+from core.hosts import under
 from core.sessions.signing_keys import RING_AGE_MAX, KeyState
-from core.sessions.tokens import SigningKeyUnknown
+from core.sessions.tokens import IssuedElsewhere, SigningKeyUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +41,7 @@ VERIFIED_TOKENS_MAX = 5_000
 RETRY_AFTER_SECONDS = 1
 # The claims that only the signer sets.
 _OWN_CLAIMS = frozenset({"iss", "iat", "exp", "jti"})
-_TEXT_CLAIMS = ("sub", "aud", "jti")
+_TEXT_CLAIMS = ("iss", "sub", "aud", "jti")
 _TIME_CLAIMS = ("iat", "exp")
 
 _JWS = jwt.PyJWS(algorithms=[ALGORITHM])
@@ -130,7 +131,9 @@ class JwtTokenSigner:
         self._randomness = randomness
         self._verified_tokens: dict[bytes, _Verified] = {}
 
-    def sign(self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime) -> str:
+    def sign(
+        self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime, host: str | None = None
+    ) -> str:
         """Sign claims, to which `iss`, `iat`, `exp` and `jti` are added."""
         assert not _OWN_CLAIMS & claims.keys(), f"only the signer sets the claims {sorted(_OWN_CLAIMS)}"
         assert all(claims.get(name) for name in ("sub", "aud")), "a token needs a subject and an audience"
@@ -138,7 +141,7 @@ class JwtTokenSigner:
         issued_at = int(now.timestamp())
         return jwt.encode(
             {
-                "iss": self._issuer,
+                "iss": under(host, self._issuer),
                 **claims,
                 "jti": str(self._randomness.new_id()),
                 "iat": issued_at,
@@ -149,12 +152,12 @@ class JwtTokenSigner:
             headers={"kid": kid, "typ": kind.value},
         )
 
-    def verify(self, token: str, *, kind: TokenKind, now: datetime) -> Mapping[str, Any]:
+    def verify(self, token: str, *, kind: TokenKind, now: datetime, host: str | None = None) -> Mapping[str, Any]:
         """Return the claims of a token of this kind that Gatehouse signed and that has not expired."""
         # The compact form has no padding (RFC 7515, 2); with padding one token could be written in two ways.
         if len(token) > TOKEN_CHARACTERS_MAX or not token.isascii() or "=" in token:
             raise TokenInvalid
-        return _checked(self._signed_claims(token, kind), self._issuer, now)
+        return _checked(self._signed_claims(token, kind), under(host, self._issuer), now)
 
     def jwks(self) -> list[dict[str, str]]:
         """List the public keys as JSON Web Keys."""
@@ -233,9 +236,11 @@ def _checked(claims: Mapping[str, Any], issuer: str, now: datetime) -> Mapping[s
     has_texts = all(isinstance(claims.get(name), str) and claims[name] for name in _TEXT_CLAIMS)
     # In Python a boolean is an `int`, but not a time.
     has_times = all(type(claims.get(name)) is int for name in _TIME_CLAIMS)
-    if claims.get("iss") != issuer or not has_texts or not has_times:
+    if not has_texts or not has_times:
         raise TokenInvalid
     # "On or after" this moment the token must not be accepted (RFC 7519, 4.1.4).
     if now.timestamp() >= claims["exp"]:
         raise TokenExpired
+    if claims["iss"] != issuer:
+        raise IssuedElsewhere(claims)
     return claims

@@ -35,6 +35,12 @@ from adapters.postgres.invitations.invitations import PostgresInvitations
 from adapters.postgres.mail.brands import PostgresMailBrands
 from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
 from adapters.postgres.mail.routed_mail import PostgresRoutedMail
+from adapters.postgres.openid.authorization_codes import PostgresAuthorizationCodes
+from adapters.postgres.openid.authorization_requests import PostgresAuthorizationRequests
+from adapters.postgres.openid.clients import PostgresClients
+from adapters.postgres.openid.device_codes import PostgresDeviceCodes
+from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
+from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
@@ -70,7 +76,9 @@ from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
+from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
+from adapters.postgres.sessions.client_grants import PostgresClientGrants
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
@@ -146,6 +154,7 @@ class PostgresUnitOfWork:
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
+    verified_domains: PostgresVerifiedDomains
     plans: PostgresPlans
     api_keys: PostgresApiKeys
     subscriptions: PostgresSubscriptions
@@ -158,6 +167,13 @@ class PostgresUnitOfWork:
     billing_events: PostgresBillingEvents
     billing_subscriptions: PostgresBillingSubscriptions
     sandbox: PostgresSandbox
+    clients: PostgresClients
+    client_grants: PostgresClientGrants
+    single_uses: PostgresSingleUses
+    authorization_requests: PostgresAuthorizationRequests
+    authorization_codes: PostgresAuthorizationCodes
+    device_codes: PostgresDeviceCodes
+    logout_notices: PostgresLogoutNotices
     saml_configurations: PostgresSamlConfigurations
     saml_providers: PostgresSamlProviders
     saml_certificates: PostgresSamlCertificates

@@ -33,6 +33,11 @@ class Leftover(Enum):
     SESSIONS = ("sessions", 30 * _DAY)
     UPSTREAM_SIGN_INS = ("upstream_sign_ins", timedelta())
     BROWSER_RETURNS = ("browser_returns", timedelta())
+    AUTHORIZATION_REQUESTS = ("authorization_requests", timedelta())
+    # One that is used a second time ends what came of it, also when it would have expired.
+    AUTHORIZATION_CODES = ("authorization_codes", _DAY)
+    DEVICE_CODES = ("device_codes", _DAY)
+    SINGLE_USES = ("single_uses", timedelta())
     SAML_REQUESTS = ("saml_requests", timedelta())
     SAML_LOGOUTS = ("saml_logouts", timedelta())
     MAIL_COUNTS = ("mail_counts", timedelta())

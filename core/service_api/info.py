@@ -9,6 +9,7 @@ from core.services.api_keys import ApiKeyInvalid, Permission
 
 if TYPE_CHECKING:
     from core.services.api_keys import ServiceCaller
+    from core.services.client_records import Outside
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
@@ -18,13 +19,13 @@ def read(uow: UnitOfWork) -> Service:
     return _service(uow, api_keys.authorize(uow, Permission.READ_SERVICE))
 
 
-def change(uow: UnitOfWork, changes: dict[str, Any]) -> Service:
+def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Service:
     """Change the named fields of the service, as its members can."""
     # Locked, as for the changes of members, and before the use of the key is recorded: deleting the service locks the
     # organization first, and its keys then.
     uow.organizations.lock(uow.service_caller.organization_id)
     caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
-    return management.apply(uow, _service(uow, caller), changes)
+    return management.apply(uow, _service(uow, caller), changes, outside=outside)
 
 
 def _service(uow: UnitOfWork, caller: ServiceCaller) -> Service:

@@ -15,6 +15,7 @@ from core.organizations import access as organization_access
 from core.organizations.access import Operation
 from core.secrets import Secret, hash_token
 from core.services import access, plans
+from core.services.client_records import host_of
 from core.services.services import Service, ServiceType, checked_scopes
 from core.text import checked_name, checked_slug
 
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.organizations.organizations import Organization
+    from core.services.client_records import Outside
     from core.services.plans import Plan
     from ports.unit_of_work import UnitOfWork
 
+_LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences")
 _SCOPES: Final = ("codehost_scopes", "websuite_scopes", "officesuite_scopes")
 
 
@@ -39,6 +42,12 @@ class ServiceSlugTaken(Conflict):
     """Another service of the organization has this slug."""
 
     default_message = "Another service of this organization has this slug already. Choose another one."
+
+
+class AudienceTaken(Conflict):
+    """Another service, possibly of another organization, has the audience."""
+
+    default_message = "Another service has one of these audiences already. Choose another one."
 
 
 class ServiceSubscribed(BadRequest):
@@ -100,12 +109,18 @@ class ServiceFields:
     officesuite_scopes: Sequence[str] | None = None
     redirect_uris: Sequence[str] = ()
     device_activation_uri: str | None = None
+    post_logout_redirect_uris: Sequence[str] = ()
+    backchannel_logout_uri: str | None = None
+    frontchannel_logout_uri: str | None = None
+    jwks_uri: str | None = None
+    jwks: dict[str, Any] | None = None
+    audiences: Sequence[str] = ()
 
 
-def create(uow: UnitOfWork, slug: str, service_slug: str, given: ServiceFields) -> CreatedService:
+def create(uow: UnitOfWork, slug: str, service_slug: str, given: ServiceFields, *, outside: Outside) -> CreatedService:
     """Create a service with its default plan, within the limit of the organization."""
     authorized = organization_access.authorize_and_lock(uow, slug, Operation.SERVICE_CREATE)
-    service = _new(uow, authorized.organization, service_slug, given)
+    service = _new(uow, authorized.organization, service_slug, given, outside)
     # The organization is locked, so no other transaction creates a service meanwhile.
     usage = uow.services.usage(authorized.organization)
     if usage.max_services is not None and usage.current_services >= usage.max_services:
@@ -113,6 +128,7 @@ def create(uow: UnitOfWork, slug: str, service_slug: str, given: ServiceFields) 
     secret = uow.randomness.token() if service.service_type.is_confidential else None
     if not uow.services.add(service, client_secret_hash=_hash_of(secret)):
         raise ServiceSlugTaken
+    _claim_audiences(uow, service)
     default_plan = plans.default_plan(uow, service)
     uow.plans.add(default_plan)
     _record(uow, AuditAction.SERVICE_CREATED, service)
@@ -137,21 +153,23 @@ def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
     return access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
 
 
-def change(uow: UnitOfWork, slug: str, service_slug: str, changes: dict[str, Any]) -> Service:
+def change(uow: UnitOfWork, slug: str, service_slug: str, changes: dict[str, Any], *, outside: Outside) -> Service:
     """Change the named fields of a service; lists are replaced, and without a difference nothing is recorded."""
     before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
-    return apply(uow, before, changes)
+    return apply(uow, before, changes, outside=outside)
 
 
-def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any]) -> Service:
+def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside: Outside) -> Service:
     """Store and record these changes to a service; raise `BadRequest` when there are none or one is invalid."""
     if not changes:
         raise BadRequest("Name at least one field to change.")
     after = replace(before, **_checked(changes))
-    after.require_valid_uris()
+    after.require_valid_uris(outside)
     if after == before:
         return before
     after = replace(after, updated_at=uow.now)
+    if after.audiences != before.audiences:
+        _claim_audiences(uow, after)
     uow.services.save(after)
     if not after.service_type.is_confidential:
         uow.services.set_client_secret(after, None)
@@ -181,7 +199,9 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     _record(uow, AuditAction.SERVICE_DELETED, service)
 
 
-def _new(uow: UnitOfWork, organization: Organization, service_slug: str, given: ServiceFields) -> Service:
+def _new(
+    uow: UnitOfWork, organization: Organization, service_slug: str, given: ServiceFields, outside: Outside
+) -> Service:
     service = Service(
         id=uow.randomness.new_id(),
         organization_id=organization.id,
@@ -194,11 +214,26 @@ def _new(uow: UnitOfWork, organization: Organization, service_slug: str, given: 
         officesuite_scopes=checked_scopes(given.officesuite_scopes, "officesuite_scopes"),
         redirect_uris=list(dict.fromkeys(given.redirect_uris)),
         device_activation_uri=given.device_activation_uri,
+        post_logout_redirect_uris=list(dict.fromkeys(given.post_logout_redirect_uris)),
+        backchannel_logout_uri=given.backchannel_logout_uri,
+        frontchannel_logout_uri=given.frontchannel_logout_uri,
+        jwks_uri=given.jwks_uri,
+        jwks=given.jwks,
+        audiences=list(dict.fromkeys(given.audiences)),
         created_at=uow.now,
         updated_at=uow.now,
     )
-    service.require_valid_uris()
+    service.require_valid_uris(outside)
     return service
+
+
+def _claim_audiences(uow: UnitOfWork, service: Service) -> None:
+    """Raise `BadRequest` or `AudienceTaken` for audiences that are not the organization's, or another service's."""
+    for audience in service.audiences:
+        if not uow.verified_domains.cover(service.organization_id, host_of(audience)):
+            raise BadRequest.of_field("audiences", f"{audience} is not under a verified domain of your organization.")
+    if uow.services.claim_audiences(service) is not None:
+        raise AudienceTaken
 
 
 def _checked(changes: dict[str, Any]) -> dict[str, Any]:
@@ -206,8 +241,9 @@ def _checked(changes: dict[str, Any]) -> dict[str, Any]:
     checked = dict(changes)
     if "name" in checked:
         checked["name"] = checked_name(checked["name"], characters_min=1)
-    if "redirect_uris" in checked:
-        checked["redirect_uris"] = list(dict.fromkeys(checked["redirect_uris"]))
+    for field in _LISTS:
+        if field in checked:
+            checked[field] = list(dict.fromkeys(checked[field]))
     for field in _SCOPES:
         if field in checked:
             checked[field] = checked_scopes(checked[field], field)

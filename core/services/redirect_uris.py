@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import TYPE_CHECKING, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from core.errors import BadRequest
 
@@ -61,6 +61,19 @@ def require_web_uri(uri: str, field: str) -> None:
         raise BadRequest.of_field(field, "An address must not contain a user name or password.")
     if parts.scheme == "http" and not _is_loopback(parts.hostname):
         raise BadRequest.of_field(field, "An address begins with https; http is only for localhost and 127.0.0.1.")
+
+
+def without_loopback_port(uri: str) -> str | None:
+    """Return an http address of loopback without its port; None for any other address."""
+    try:
+        parts = urlsplit(uri)
+        _ = parts.port
+    except ValueError:
+        return None
+    host = parts.hostname or ""
+    if parts.scheme != "http" or "@" in parts.netloc or not _CHARACTERS.fullmatch(uri) or "#" in uri:
+        return None
+    return urlunsplit(parts._replace(netloc=host)) if _is_loopback(host) else None
 
 
 def _has_own_scheme(uri: str) -> bool:

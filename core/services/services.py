@@ -11,12 +11,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, NotFound
-from core.services import redirect_uris
+from core.services import client_records, redirect_uris
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
     from uuid import UUID
+
+    from core.services.client_records import Outside
 
 SCOPES_MAX: Final = 50
 SCOPE_CHARACTERS_MAX: Final = 255
@@ -62,6 +64,12 @@ class Service:
     officesuite_scopes: list[str] | None
     redirect_uris: list[str]
     device_activation_uri: str | None
+    post_logout_redirect_uris: list[str]
+    backchannel_logout_uri: str | None
+    frontchannel_logout_uri: str | None
+    jwks_uri: str | None
+    jwks: dict[str, Any] | None
+    audiences: list[str]
     created_at: datetime
     updated_at: datetime
 
@@ -73,11 +81,23 @@ class Service:
             if field.name != _UPDATED_AT and getattr(before, field.name) != getattr(self, field.name)
         }
 
-    def require_valid_uris(self) -> None:
-        """Raise `BadRequest` for a redirect or activation URI that a service of this type may not have."""
-        redirect_uris.require_valid(self.redirect_uris, is_native=not self.service_type.is_confidential)
-        if self.device_activation_uri is not None:
-            redirect_uris.require_web_uri(self.device_activation_uri, "device_activation_uri")
+    def require_valid_uris(self, outside: Outside) -> None:
+        """Raise `BadRequest` for an address or a key set that a service of this type may not have."""
+        is_native = not self.service_type.is_confidential
+        redirect_uris.require_valid(self.redirect_uris, is_native=is_native)
+        redirect_uris.require_valid(
+            self.post_logout_redirect_uris, is_native=is_native, field="post_logout_redirect_uris"
+        )
+        for field in ("device_activation_uri", "frontchannel_logout_uri"):
+            if (uri := getattr(self, field)) is not None:
+                redirect_uris.require_web_uri(uri, field)
+        client_records.require_valid(
+            outside,
+            audiences=self.audiences,
+            backchannel_logout_uri=self.backchannel_logout_uri,
+            jwks_uri=self.jwks_uri,
+            jwks=self.jwks,
+        )
 
 
 def checked_scopes(scopes: Iterable[str] | None, field: str) -> list[str] | None:

@@ -53,6 +53,11 @@ class Origin:
         """The custom domain to which belongs what begins with this request; None for the base URL."""
         return self.custom_host.domain_id if self.custom_host is not None else None
 
+    @property
+    def host_name(self) -> str | None:
+        """The name of the custom host; None for the base URL."""
+        return self.custom_host.name if self.custom_host is not None else None
+
 
 BACKGROUND = Origin()
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from core.sessions.callers import Caller
+    from core.sessions.client_grants import ClientGrant, RefreshingClient
     from ports.unit_of_work import UnitOfWork
 
 GRACE: Final = timedelta(seconds=30)
@@ -43,6 +44,12 @@ class RefreshRefused(Unauthorized):
     """The refresh token is invalid, or no longer valid."""
 
     default_message = "This refresh token is not valid. Sign in again."
+
+
+class RefreshedElsewhere(RefreshRefused):
+    """The refresh token was issued to a confidential client, or is bound to a key; this endpoint sees neither."""
+
+    default_message = "This refresh token is exchanged at /auth/token, by the client that it was issued to."
 
 
 class SessionOver(Unauthorized):
@@ -66,6 +73,7 @@ class Refreshable:
     refresh_hash: bytes = field(repr=False)
     exchanged_at: list[datetime]
     expires_at: datetime
+    client_grant: ClientGrant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +90,11 @@ def first_token(uow: UnitOfWork, session_id: UUID) -> Secret:
     return _make(uow, session_id, hash_token(uow.randomness.token().reveal())).text
 
 
-def refresh(uow: UnitOfWork, refresh_token: str) -> TokenGrant | TokenReused:
+def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | None = None) -> TokenGrant | TokenReused:
     """Exchange a refresh token for the next one, with claims from the user's current rights, by a conditional write.
 
-    Return `TokenReused` when the token's grace period is over; raise `RefreshRefused` when it is not a valid token.
+    Return `TokenReused` when the token's grace period is over; raise `RefreshRefused` when it is not a valid token, or
+    one of another client than `client`, which has authenticated at the token endpoint.
     """
     token = _parse(uow, refresh_token)
     # Of two requests that exchange a token at once, one loses the write and finds the token exchanged the second time.
@@ -93,6 +102,8 @@ def refresh(uow: UnitOfWork, refresh_token: str) -> TokenGrant | TokenReused:
         session = uow.sessions.find_refreshable(token.session_id) if token is not None else None
         if token is None or session is None:
             break
+        _require_client(session, client)
+        _require_host(uow, session)
         is_newest = _is_newest(session, token)
         newest = _successor_of(uow, token) if is_newest else _newest_after(uow, session, token)
         if newest is None:
@@ -100,8 +111,48 @@ def refresh(uow: UnitOfWork, refresh_token: str) -> TokenGrant | TokenReused:
         caller = _without_lost_organization(uow, session.caller)
         _check_context(caller)
         if not is_newest or _exchange(uow, token, newest):
-            return token_grant(caller, newest.text, session_expires_at=session.expires_at)
+            return token_grant(
+                caller, newest.text, session_expires_at=session.expires_at, client_grant=session.client_grant
+            )
     raise RefreshRefused
+
+
+def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:
+    """Return the tokens of a session for the client for which it began; None when it has ended.
+
+    It began without its tokens being handed out to anyone, so the refresh token is the successor of the stored one.
+    """
+    refresh_hash = uow.sessions.lock_refresh_hash(session_id)
+    if refresh_hash is None:
+        return None
+    newest = _successor(uow, session_id, refresh_hash)
+    uow.sessions.exchange(
+        session_id, old_hash=refresh_hash, new_hash=hash_token(newest.text.reveal()), remembered_max=0
+    )
+    if granted is not None:
+        uow.client_grants.add(session_id, granted)
+    session = uow.sessions.find_refreshable(session_id)
+    if session is None:
+        return None
+    _check_context(session.caller)
+    return token_grant(
+        session.caller, newest.text, session_expires_at=session.expires_at, client_grant=session.client_grant
+    )
+
+
+def inspect(uow: UnitOfWork, refresh_token: str) -> Refreshable | None:
+    """Return the session of a refresh token, without using the token up; None when it is not the newest one."""
+    token = _parse(uow, refresh_token)
+    session = uow.sessions.find_refreshable(token.session_id) if token is not None else None
+    if token is None or session is None or not (_is_newest(session, token) and _is_of_host(uow, session)):
+        return None
+    return session
+
+
+def session_of(uow: UnitOfWork, refresh_token: str) -> UUID | None:
+    """Return the id of the session that a refresh token, also an old one, was issued for; None for any other text."""
+    token = _parse(uow, refresh_token)
+    return token.session_id if token is not None else None
 
 
 def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> TokenGrant:
@@ -132,6 +183,29 @@ def end_reused(uow: UnitOfWork, reused: TokenReused) -> None:
     if ended:
         sessions.record_ended(uow, caller.user_id, caller.email, ended, reason=REUSED)
         uow.mfa_events.add(caller.user_id, REUSED, is_success=False, details={"session_id": str(caller.session_id)})
+
+
+def _require_client(session: Refreshable, client: RefreshingClient | None) -> None:
+    granted = session.client_grant
+    if client is None:
+        if granted is not None and granted.needs_client:
+            raise RefreshedElsewhere
+        return
+    if session.caller.service_client_id != client.client_id:
+        raise RefreshRefused
+    if granted is not None and granted.key_thumbprint not in {None, client.key_thumbprint}:
+        raise RefreshRefused("The DPoP proof is not signed with the key to which this refresh token is bound.")
+
+
+def _require_host(uow: UnitOfWork, session: Refreshable) -> None:
+    if not _is_of_host(uow, session):
+        raise RefreshRefused("This session is refreshed at the address where its sign-in began.")
+
+
+def _is_of_host(uow: UnitOfWork, session: Refreshable) -> bool:
+    """Return whether a session began under the host of this request (decisions 13.3)."""
+    granted = session.client_grant
+    return (granted.host if granted is not None else None) == uow.origin.host_name
 
 
 def _parse(uow: UnitOfWork, text: str) -> _Token | None:

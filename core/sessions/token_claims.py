@@ -11,11 +11,15 @@ if TYPE_CHECKING:
 
     from core.secrets import Secret
     from core.sessions.callers import Caller
+    from core.sessions.client_grants import ClientGrant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenGrant:
-    """Claims that the entrypoint signs, and tokens that it returns. Without `client_id` the audience is Gatehouse."""
+    """Claims that the entrypoint signs, and tokens that it returns.
+
+    The audience is that of the client grant, else the client, else Gatehouse.
+    """
 
     user_id: UUID
     session_id: UUID
@@ -24,20 +28,29 @@ class TokenGrant:
     session_expires_at: datetime
     refresh_token: Secret
     device_token: Secret | None = None
+    client_grant: ClientGrant | None = None
 
 
 def token_grant(
-    caller: Caller, refresh_token: Secret, *, session_expires_at: datetime, device_token: Secret | None = None
+    caller: Caller,
+    refresh_token: Secret,
+    *,
+    session_expires_at: datetime,
+    device_token: Secret | None = None,
+    client_grant: ClientGrant | None = None,
 ) -> TokenGrant:
     """Return the claims for the current state of the user and the session, with the refresh token (decisions 2.1)."""
     return TokenGrant(
         user_id=caller.user_id,
         session_id=caller.session_id,
         client_id=caller.service_client_id,
-        claims=_common_claims(caller) | _optional_claims(caller),
+        claims=_common_claims(caller)
+        | _optional_claims(caller)
+        | (client_grant.claims(caller) if client_grant is not None else {}),
         session_expires_at=session_expires_at,
         refresh_token=refresh_token,
         device_token=device_token,
+        client_grant=client_grant,
     )
 
 

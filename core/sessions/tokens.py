@@ -3,7 +3,9 @@
 The capability that issues a token defines its claims; the port `TokenSigner` signs and verifies.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from core.errors import TokenInvalid
 
@@ -13,8 +15,18 @@ class TokenKind(StrEnum):
 
     ACCESS = "at+jwt"
     PRE_AUTH = "pre-auth+jwt"
+    ID = "JWT"
+    LOGOUT = "logout+jwt"
     # No credential: it says what an audit log contained (`core/audit/chain.py`).
     AUDIT_HEAD = "audit-head+jwt"
+
+
+class IssuedElsewhere(TokenInvalid):
+    """The token is valid apart from its issuer, which is another host of this installation."""
+
+    def __init__(self, claims: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.claims = claims
 
 
 class SigningKeyUnknown(TokenInvalid):

@@ -35,15 +35,16 @@ _QUERY: Final = re.compile(r"[!-~]*")
 class BrowserReturn:
     """A path of Gatehouse with its query, and the organization and service to which the sign-in leads, if any.
 
-    `leaves_for` is the origin or scheme outside Gatehouse to which the target finally leads, because browsers let a
-    form lead only to what its page names. `place` is the name of the service, else of the organization, while the
-    organization is active.
+    `email` is the address with which the user probably signs in. `leaves_for` is the origin or scheme outside Gatehouse
+    to which the target finally leads, because browsers let a form lead only to what its page names. `place` is the name
+    of the service, else of the organization, while the organization is active.
     """
 
     target: str
     organization_slug: str | None = None
     service_slug: str | None = None
     leaves_for: str | None = None
+    email: str | None = None
     place: str = ""
 
 

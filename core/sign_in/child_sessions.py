@@ -15,6 +15,7 @@ from core.sessions.refresh import SessionOver
 from core.sign_in import conclusion
 from core.sign_in.conclusion import SecondFactorPending
 from core.sign_in.proofs import Destination, Proof
+from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -31,13 +32,15 @@ def begin(
     user_id: UUID,
     /,
     *,
-    organization_slug: str,
+    organization_slug: str | None,
     service_slug: str | None,
     device_token: str | None,
+    is_child: bool = True,
 ) -> SignInCompleted | Refusal:
     """Sign the user of a browser session in to an organization or one of its services; refuse as a sign-in does.
 
-    Raise `SessionOver` when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
+    With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
+    when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
     user = uow.users.lock(user_id)
     # Locked, so that what ends the parent finds this child.
@@ -56,17 +59,17 @@ def begin(
         organization_slug=organization_slug,
         service_slug=service_slug,
         device_token=device_token,
-        parent_id=parent.session_id,
+        parent_id=parent.session_id if is_child else None,
     )
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
-    assert not isinstance(outcome, SecondFactorPending), "the sign-in of a child waits for a code"
-    return outcome
+    # A session that begins here cannot wait for a code; the browser signs in again instead.
+    return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome
 
 
-def _require_own_organization(uow: UnitOfWork, parent: BrowserSession, organization_slug: str) -> None:
-    """Raise `Forbidden` when a session of a custom domain is to sign in to another organization (decisions 13.3)."""
+def _require_own_organization(uow: UnitOfWork, parent: BrowserSession, organization_slug: str | None) -> None:
+    """Raise `Forbidden` when a session of a custom domain is to sign in outside its organization (decisions 13.3)."""
     if parent.domain_organization_id is None:
         return
-    organization = uow.organizations.by_slug(organization_slug)
-    if organization is not None and organization.id != parent.domain_organization_id:
+    organization = uow.organizations.by_slug(organization_slug) if organization_slug is not None else None
+    if organization is None or organization.id != parent.domain_organization_id:
         raise Forbidden("You are signed in at the domain of another organization. Sign in at the address of Gatehouse.")

@@ -7,12 +7,12 @@ between: the lease ends, and what is due is sent again.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Delivery`
 
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt_at
 from core.errors import NotFound
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination
@@ -25,20 +25,9 @@ if TYPE_CHECKING:
     from core.events.events import EventType
     from ports.unit_of_work import UnitOfWork
 
-# The delay after each failed attempt; the attempt after the last delay is the last one (decisions 7.4).
-RETRY_DELAYS: Final = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
-ATTEMPTS_MAX: Final = len(RETRY_DELAYS) + 1
-# Delays vary by up to a tenth, so that what failed together is not retried together.
-JITTER: Final = 0.1
-# Longer than the slowest attempt and the time to record it; after it another dispatcher may send.
-LEASE: Final = timedelta(seconds=60)
-# Of one organization at once, so that the receivers of one leave places to those of others.
-ORGANIZATION_WEBHOOKS_MAX: Final = 8
 # A webhook that is inactive, or of an inactive organization, is looked at again after this time.
 POSTPONEMENT: Final = timedelta(minutes=1)
 RETENTION_DEFAULT: Final = timedelta(days=90)
-RESPONSE_CHARACTERS_MAX: Final = 10_000
-ERROR_CHARACTERS_MAX: Final = 500
 REDELIVERED_MAX: Final = 10_000
 # This answer of a receiver deactivates the webhook (decisions 7.4).
 GONE: Final = 410
@@ -95,20 +84,6 @@ class LeasedWebhook:
     secrets: SigningSecrets = field(repr=False)
     leased_until: datetime
     deliveries: Sequence[DueDelivery]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """What an attempt got: a status and the beginning of the body, or the reason why there is no answer."""
-
-    status_code: int | None
-    body: str | None
-    error: str | None
-
-    @property
-    def is_success(self) -> bool:
-        """Whether the receiver took the delivery."""
-        return self.status_code is not None and 200 <= self.status_code < 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,12 +158,12 @@ def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[L
     """Lease webhooks that have something due, each with its next deliveries, those that waited longest first.
 
     Webhooks of organizations that are not active are left alone. No organization has more than
-    `ORGANIZATION_WEBHOOKS_MAX` at once; dispatchers that lease at the same moment may exceed that.
+    `ORGANIZATION_TARGETS_MAX` at once; dispatchers that lease at the same moment may exceed that.
     """
     uow.webhook_deliveries.postpone_inactive(webhooks_max=webhooks_max, until=uow.now + POSTPONEMENT)
     return uow.webhook_deliveries.lease(
         webhooks_max=webhooks_max,
-        of_organization_max=ORGANIZATION_WEBHOOKS_MAX,
+        of_organization_max=ORGANIZATION_TARGETS_MAX,
         deliveries_max=deliveries_max,
         leased_until=uow.now + LEASE,
     )
@@ -211,21 +186,15 @@ def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attem
 def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> Outcome:
     """Return the state of a delivery after an attempt: over, or due again after the next delay of the schedule."""
     attempts = delivery.attempt_count + 1
-    is_over = attempt.is_success or attempt.status_code == GONE or attempts >= ATTEMPTS_MAX
+    is_over = attempt.is_success or attempt.status_code == GONE
     return Outcome(
         delivery_id=delivery.id,
         attempt=attempt,
         attempt_count=attempts,
-        next_retry_at=None if is_over else at + RETRY_DELAYS[attempts - 1] * _variation(delivery.id, attempts),
+        next_retry_at=None if is_over else next_attempt_at(delivery.id, attempts, at=at),
     )
 
 
 def release(uow: UnitOfWork, webhook: LeasedWebhook) -> None:
     """End the lease of a webhook; it queues behind the others when it has more due."""
     uow.webhook_deliveries.release(webhook.organization_id, webhook.id, leased_until=webhook.leased_until)
-
-
-def _variation(delivery_id: UUID, attempts: int) -> float:
-    """Return a factor around one that differs between deliveries, so that they are not all retried at once."""
-    digest = hashlib.sha256(delivery_id.bytes + bytes([attempts])).digest()
-    return 1 + JITTER * (int.from_bytes(digest[:4]) / 0x8000_0000 - 1)

@@ -103,6 +103,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     command("routes", _routes, "List every route and who may call it.")
     command("config", _config, "Show the effective settings, secrets masked.")
+    login = command("login", _login, "Sign in to a running Gatehouse, in the browser.")
+    login.add_argument("address", nargs="?", help="its address (default: GATEHOUSE_BASE_URL)")
+    api = command("api", _api, "Send a request to the Gatehouse that you are signed in to.")
+    api.add_argument("path", help="the path, such as /api/user")
+    api.add_argument("-X", "--method", help="the method (default: GET, or POST with a body)")
+    api.add_argument("-d", "--data", metavar="JSON", help="the body; - reads standard input")
+    api.add_argument("--address", help="another Gatehouse than the one that you signed in to last")
     doctor = command("doctor", _doctor, "Check the settings, the database, the keys and mail, and advise what to do.")
     doctor.add_argument("--mail-to", metavar="ADDRESS", help="also send a test mail to this address")
     return parser
@@ -192,6 +199,22 @@ def _config(settings: Settings, _options: argparse.Namespace) -> None:
     for row in rows:
         _print_line(f"{row.name:<{width}}  {row.value or '(not set)'}")
         _print_line(f"{'':<{width}}  {row.sentence}")
+
+
+def _login(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints.operator import remote
+
+    return _operate(lambda: remote.login(options.address or settings.base_url, report=_print_line))
+
+
+def _api(_settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints.operator import remote
+
+    body = sys.stdin.read() if options.data == "-" else options.data
+    method = (options.method or ("GET" if body is None else "POST")).upper()
+    return _operate(
+        lambda: remote.call(options.path, address=options.address, method=method, body=body, report=_print_line)
+    )
 
 
 def _doctor(settings: Settings, options: argparse.Namespace) -> int:

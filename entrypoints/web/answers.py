@@ -21,6 +21,7 @@ from core.errors import (
     TemporaryRefusal,
     UnsupportedContentCoding,
 )
+from core.openid.refusals import NonceRequired, OAuthRefusal
 from core.secrets import Secret
 from core.sessions.callers import AccountUsedElsewhere
 
@@ -122,8 +123,12 @@ def refusal_headers(refusal: Refusal) -> dict[str, str]:
         headers["Accept-Encoding"] = "identity"
     if isinstance(refusal, MethodNotAllowed):
         headers["Allow"] = ", ".join(refusal.allowed)
-    if refusal.code in _CHALLENGES:
+    if isinstance(refusal, OAuthRefusal):
+        headers["WWW-Authenticate"] = f'DPoP error="{refusal.error}"'
+    elif refusal.code in _CHALLENGES:
         headers["WWW-Authenticate"] = _CHALLENGES[refusal.code]
+    if isinstance(refusal, NonceRequired):
+        headers["DPoP-Nonce"] = refusal.nonce
     return headers
 
 

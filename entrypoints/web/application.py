@@ -44,7 +44,7 @@ from entrypoints.web.exchanges import Exchange
 from entrypoints.web.headers import ResponseHeaders
 from entrypoints.web.hosts import ElsewhereOnly, HostUnknown
 from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
-from entrypoints.web.routes import is_id, require_distinct
+from entrypoints.web.routes import FORM, is_id, require_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -131,7 +131,9 @@ class Application(QuartTrio):
                 for cookie in call.cookies.values():
                     response.headers.add("Set-Cookie", cookie)
                 self._response_headers.add(response, call.request_id)
-                if not self._is_for_browsers_alone(request):
+                if request.route is not None and request.route.allows_any_origin:
+                    self._response_headers.allow_any_origin(response, request)
+                elif not self._is_for_browsers_alone(request):
                     self._response_headers.allow_origin(response, request)
                 if self.installation.stopping.is_set():
                     # The client opens a new connection for its next request, and reaches a process that stays.
@@ -268,7 +270,9 @@ class Application(QuartTrio):
             arguments["query"] = decode_query(request.query_string, route.query)
         if route.body is not None:
             data = await self._body(route, request)
-            if request.mimetype in route.documents:
+            if route.takes_form and request.mimetype == FORM:
+                arguments["body"] = decode_query(data, route.body, allows_repetition=False)
+            elif request.mimetype in route.documents:
                 arguments["body"] = route.body.of(data)
             else:
                 decode = decode_body if route.dialect is None else route.dialect.decode
@@ -285,7 +289,7 @@ class Application(QuartTrio):
             raise as_refusal(error) from None
         content_type = request.mimetype
         if data and content_type and content_type not in route.accepted_media_types:
-            raise UnsupportedMediaType(f"Send the body as {route.media_type}.")
+            raise UnsupportedMediaType(f"Send the body as {' or '.join(route.media_types)}.")
         return data
 
     def _call(self, request: GatehouseRequest) -> Call:

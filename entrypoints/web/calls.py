@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from quart.wrappers import Request
 
     from core.errors import Refusal
+    from core.openid.clients import PresentedClient
     from core.organizations.settings.branding import BrandedOrganization
     from core.scim.tokens import PresentedToken
     from core.services.api_keys import PresentedKey
@@ -121,6 +122,11 @@ class Call:
         )
 
     @property
+    def host_name(self) -> str | None:
+        """The name of the custom host under which the request came; None for the base URL."""
+        return self.custom_host.name if self.custom_host is not None else None
+
+    @property
     def throttled_network(self) -> str | None:
         """The network whose failed sign-ins are counted together; None when rate limits are off."""
         return throttled_network(self.address) if self.installation.settings.rate_limits else None
@@ -164,6 +170,10 @@ class Call:
         """Take one request from the bucket of an API key or SCIM token, whatever address it comes from."""
         # By its hash, because others know the prefix and could empty the bucket.
         self._limiter.take((limit,), key_hash.hex())
+
+    def limit_client(self, client: PresentedClient) -> None:
+        """Take one request from the bucket of a client that authenticates, whatever address it comes from."""
+        self._limiter.take((RateLimit.CLIENT,), client.limited_as)
 
     async def transact(
         self,

@@ -76,6 +76,15 @@ COMPONENT_NAMES: Final = {
     "LoginsOfDay": "DailyLogins",
     "LoginsOfService": "ServiceLogins",
     "LoginsOfProvider": "ProviderLogins",
+    # OAuth and OpenID Connect
+    "OAuthFailure": "OauthError",
+    "IssuedTokensAnswer": "GrantedTokens",
+    "TokenQuestion": "OwnToken",
+    "StoredReference": "PushedRequestReference",
+    "PushedRequest": "PushedAuthorizationRequest",
+    "NewDevice": "DeviceAuthorization",
+    "DeviceCodes": "DeviceAuthorizationCodes",
+    "UserCode": "DeviceUserCode",
     # Webhooks, the feed and the audit log
     "WebhookChange": "WebhookUpdate",
     "DeliveriesPage": "DeliveryList",

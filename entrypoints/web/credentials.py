@@ -20,11 +20,12 @@ from core.services import access as service_access
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid
 from core.sessions import callers
-from core.sessions.tokens import SigningKeyUnknown, TokenKind
+from core.sessions.tokens import TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
-from entrypoints.web import browsers
+from entrypoints.web import browsers, dpop
 from entrypoints.web.access_policies import AccessPolicy, CredentialKind
 from entrypoints.web.browsers import SignInFirst
+from entrypoints.web.verified_tokens import verified_access_token, verified_token
 
 if TYPE_CHECKING:
     from core.organizations.access import Operation
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 _BEARER: Final = "bearer"
+_DPOP: Final = "dpop"
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 # The names of the path parameters of the organization and of the service in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
@@ -238,6 +240,14 @@ def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
     return getattr(handler, "__who__", None)
 
 
+def _access_token(authorization: str | None) -> tuple[str, bool]:
+    """Return an access token, and whether it is sent with a proof of possession; raise `Unauthorized` without one."""
+    scheme, _, value = (authorization or "").strip().partition(" ")
+    if scheme.lower() == _DPOP and value:
+        return value.strip(), True
+    return bearer_value(authorization), False
+
+
 def bearer_value(authorization: str | None) -> str:
     """Return what follows `Bearer`; raise `Unauthorized` when there is no such value (decisions 1.10)."""
     scheme, _, value = (authorization or "").strip().partition(" ")
@@ -266,7 +276,7 @@ async def admit_pre_auth_token(call: Call, token: str | None) -> None:
     if token is None:
         raise Unauthorized("Sign in first: the pre-auth token is missing.").because("no_preauth_token")
     try:
-        call.claims = await _verified(call, token, TokenKind.PRE_AUTH)
+        call.claims = await verified_token(call, token, TokenKind.PRE_AUTH)
     except TokenExpired:
         raise PreAuthExpired().because("preauth_token_expired") from None
     except TokenInvalid:
@@ -313,7 +323,13 @@ async def _admit_signature(call: Call) -> None:
 
 
 async def _admit_access_token(call: Call) -> None:
-    claims = await _verified(call, bearer_value(_authorization(call)), TokenKind.ACCESS)
+    token, has_proof = _access_token(_authorization(call))
+    claims = await verified_access_token(call, token)
+    # A token that is bound to a key needs the proof of that key, and no other token may look as if it were bound.
+    if has_proof != ("cnf" in claims):
+        raise TokenInvalid
+    if has_proof:
+        await dpop.require_proof(call, token, claims)
     audience = claims["aud"]
     try:
         call.session_id = UUID(str(claims.get("sid")))
@@ -363,16 +379,6 @@ async def _require_whole_account(call: Call, _words: Mapping[str, str]) -> None:
 
 async def _require_live_session(call: Call, _words: Mapping[str, str]) -> None:
     await call.read(callers.require_caller)
-
-
-async def _verified(call: Call, token: str, kind: TokenKind) -> Mapping[str, Any]:
-    installation = call.installation
-    try:
-        return installation.tokens.verify(token, kind=kind, now=installation.clock())
-    except SigningKeyUnknown:
-        # Another replica may have rotated the keys a moment ago.
-        await installation.key_refresh.catch_up()
-        return installation.tokens.verify(token, kind=kind, now=installation.clock())
 
 
 def _declared(handler: Handler, who: AccessPolicy) -> Handler:

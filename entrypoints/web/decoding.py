@@ -89,14 +89,12 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
     return body
 
 
-def decode_query(query_string: bytes, shape: type[Shape]) -> Shape:
-    """Decode a query string; the last value of a repeated field counts. Raise `BadRequest` when it is invalid."""
-    try:
-        given = dict(
-            parse_qsl(query_string.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX)
-        )
-    except ValueError:
-        raise BadRequest("The query string has too many fields.") from None
+def decode_query(query_string: bytes, shape: type[Shape], *, allows_repetition: bool = True) -> Shape:
+    """Decode a query string; the last value of a repeated field counts. Raise `BadRequest` when it is invalid.
+
+    OAuth allows no field twice (RFC 6749, 3.1).
+    """
+    given = _given(query_string, allows_repetition=allows_repetition)
     values: dict[str, Any] = {}
     problems: list[FieldProblem] = []
     for name, field in _query_fields(shape).items():
@@ -133,6 +131,19 @@ def decode_word(text: str) -> str:
     if not is_storable(text):
         raise NotFound
     return text
+
+
+def _given(query_string: bytes, *, allows_repetition: bool) -> dict[str, str]:
+    try:
+        fields = parse_qsl(
+            query_string.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX
+        )
+    except ValueError:
+        raise BadRequest("The query string has too many fields.") from None
+    given = dict(fields)
+    if not allows_repetition and len(given) < len(fields):
+        raise BadRequest("A parameter is sent twice. Send each parameter once.")
+    return given
 
 
 @cache

@@ -25,6 +25,7 @@ from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX
 from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
 from entrypoints.web import (
     descriptions_of_events,
+    descriptions_of_oauth,
     descriptions_of_pages,
     descriptions_of_sales,
     descriptions_of_saml,
@@ -72,6 +73,7 @@ _SMALL_PAGE: Final = f"At most how many to list; more than {PAGE_ITEMS_MAX} is l
 
 _OTHERS: Final = (
     descriptions_of_events.FIELDS
+    | descriptions_of_oauth.FIELDS
     | descriptions_of_pages.FIELDS
     | descriptions_of_sales.FIELDS
     | descriptions_of_saml.FIELDS

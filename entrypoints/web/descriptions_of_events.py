@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
+from core.attempts import ATTEMPTS_MAX
 from core.audit.siem import OPTION_CHARACTERS_MAX, PREFIXES_MAX, TAGS_MAX, TOKEN_CHARACTERS_MAX
 from core.outbound import URL_CHARACTERS_MAX
-from core.webhooks.deliveries import ATTEMPTS_MAX
 from core.webhooks.feed import LIMIT_MAX, RETENTION, WAIT_SECONDS_MAX
 
 

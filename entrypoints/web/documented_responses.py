@@ -12,7 +12,6 @@ from entrypoints.web.documented_errors import ErrorGroup, error_groups, error_sc
 from entrypoints.web.schemas import REFERENCE, Schema, Schemas, answers
 
 if TYPE_CHECKING:
-    from entrypoints.web.dialects import Dialect
     from entrypoints.web.routes import Route
 
 _RESPONSES: Final = "#/components/responses/"
@@ -85,7 +84,9 @@ class Errors:
     def reference(self, group: ErrorGroup, route: Route) -> dict[str, str]:
         """Return a reference to the response with these codes; on a page it is HTML, unless JSON is requested."""
         if route.dialect is not None:
-            return self._reference_in(group, route.dialect)
+            return self._reference_to(group, route.dialect.failure, route.dialect.media_type)
+        if route.refusal_body is not None:
+            return self._reference_to(group, route.refusal_body, JSON)
         is_page = route.refusal_page is not None
         self.bodies.setdefault(group.name, error_schema(group, self.schemas))
         name = f"{group.name}Page" if is_page else group.name
@@ -93,12 +94,12 @@ class Errors:
             self.responses[name] = self._response(group, is_page=is_page)
         return {"$ref": _RESPONSES + name}
 
-    def _reference_in(self, group: ErrorGroup, dialect: Dialect) -> dict[str, str]:
-        """Return a reference to the response with these codes in the shape of a dialect."""
-        failure = self.schemas.name_of(dialect.failure)
+    def _reference_to(self, group: ErrorGroup, body: type[Any], media_type: str) -> dict[str, str]:
+        """Return a reference to the response with these codes, whose body has a shape of its own."""
+        failure = self.schemas.name_of(body)
         name = f"{group.name}{failure}"
         if name not in self.responses:
-            content = {dialect.media_type: {"schema": {"$ref": REFERENCE + failure}}}
+            content = {media_type: {"schema": {"$ref": REFERENCE + failure}}}
             self.responses[name] = self._described(group, is_page=False) | {"content": content}
         return {"$ref": _RESPONSES + name}
 

@@ -16,6 +16,10 @@ CONTENT_SECURITY_POLICY: Final = "default-src 'none'; frame-ancestors 'none'; ba
 _METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _REQUEST_HEADERS: Final = "Authorization, Content-Type, X-Api-Key, X-Device-Token, X-Request-Id"
 _EXPOSED_HEADERS: Final = "X-Request-Id, Retry-After"
+# For routes that pages of every origin may call: they send no cookies.
+_OPEN_METHODS: Final = "GET, POST, OPTIONS"
+_OPEN_REQUEST_HEADERS: Final = "Authorization, Content-Type, DPoP"
+_OPEN_EXPOSED_HEADERS: Final = "X-Request-Id, Retry-After, WWW-Authenticate, DPoP-Nonce"
 
 
 class ResponseHeaders:
@@ -41,6 +45,16 @@ class ResponseHeaders:
         # This runs for every response, and a look-up in the headers for each name takes four times as long.
         present = {name.lower() for name, _ in headers}
         headers.extend([(name, value) for name, value in self._always.items() if name.lower() not in present])
+
+    def allow_any_origin(self, response: Response, request: Request) -> None:
+        """Add the CORS headers for pages of every origin, which the browser lets send no cookies."""
+        headers = response.headers
+        headers["Access-Control-Allow-Origin"] = "*"
+        headers["Access-Control-Expose-Headers"] = _OPEN_EXPOSED_HEADERS
+        if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
+            headers["Access-Control-Allow-Methods"] = _OPEN_METHODS
+            headers["Access-Control-Allow-Headers"] = _OPEN_REQUEST_HEADERS
+            headers["Access-Control-Max-Age"] = str(PREFLIGHT_SECONDS)
 
     def allow_origin(self, response: Response, request: Request) -> None:
         """Add the CORS headers for a configured origin, and those of a preflight response."""

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 from quart import Response
 
 from core.errors import NotFound
+from core.hosts import under
 from core.organizations.settings import domain
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ def issuer_of(call: Call) -> str:
 
     It is the issuer and the entity id of what begins there. The port is that of the setting, whatever the request says.
     """
-    base_url = call.installation.settings.base_url
-    return base_url if call.custom_host is None else _under(call.custom_host, base_url)
+    return under(call.host_name, call.installation.settings.base_url)
 
 
 def origin_of(call: Call) -> str:
@@ -92,7 +92,7 @@ def origin_of(call: Call) -> str:
 
 def web_origin(custom_host: CustomHost | None, settings: Settings) -> str:
     """Return the origin of the pages under a custom host, or under the base URL."""
-    return settings.origin if custom_host is None else _under(custom_host, settings.origin)
+    return under(custom_host.name if custom_host is not None else None, settings.origin)
 
 
 def on_base_url(call: Call) -> str:
@@ -123,12 +123,6 @@ def host_name(host: str) -> str:
 def plain_not_found() -> Response:
     """Return the answer under an unknown host, which has nothing of Gatehouse in it."""
     return Response("Not found.\n", status=404, content_type="text/plain; charset=utf-8")
-
-
-def _under(custom_host: CustomHost, url: str) -> str:
-    parts = urlsplit(url)
-    port = f":{parts.port}" if parts.port is not None else ""
-    return parts._replace(netloc=f"{custom_host.name}{port}").geturl()
 
 
 def _base_host(settings: Settings) -> str:

@@ -115,7 +115,10 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
         operation["requestBody"] = {
             "required": bool(schemas.resolved(schema).get("required")),
             "content": {
-                route.media_type: {"schema": schema, "example": example(schemas, schema)},
+                **{
+                    media_type: {"schema": schema, "example": example(schemas, schema)}
+                    for media_type in route.media_types
+                },
                 **{media_type: {"schema": {"type": "string"}} for media_type in route.documents},
             },
         }

@@ -66,11 +66,17 @@ class Route:
     answer: Any
     limits: tuple[RateLimit, ...]
     refuses: tuple[type[Refusal], ...]
-    is_operational: bool
-    body_bytes_max: int
-    # Whether it works under the custom domains of organizations as well; its path then names no other organization.
-    on_custom_hosts: bool
     refusal_page: RefusalPage | None
+    is_operational: bool = False
+    body_bytes_max: int = BODY_BYTES_MAX
+    # Whether it works under the custom domains of organizations as well; its path then names no other organization.
+    on_custom_hosts: bool = False
+    # The JSON body of refusals, where it is not that of every route.
+    refusal_body: type[Any] | None = None
+    # Whether the body may be sent as a form as well.
+    takes_form: bool = False
+    # Whether pages of every origin may read the response.
+    allows_any_origin: bool = False
     dialect: Dialect | None = None
 
     @property
@@ -104,13 +110,18 @@ class Route:
     @property
     def accepted_media_types(self) -> frozenset[str]:
         """The media types of what is accepted."""
-        accepted = frozenset({self.media_type, *self.documents})
+        accepted = frozenset({*self.media_types, *self.documents})
         return accepted if self.dialect is None else self.dialect.also_accepted | accepted
 
     @property
     def documents(self) -> tuple[str, ...]:
         """The media types of which the body may be sent as it is, in place of JSON."""
         return getattr(self.body, "documents", ())
+
+    @property
+    def media_types(self) -> tuple[str, ...]:
+        """The media types in which it may be sent."""
+        return (FORM, JSON) if self.takes_form else (self.media_type,)
 
     @property
     def documentation(self) -> str:
@@ -125,6 +136,7 @@ class Routes:
     capability: str
     description: str
     refusal_page: RefusalPage | None = None
+    refusal_body: type[Any] | None = None
     dialect: Dialect | None = None
     routes: list[Route] = field(default_factory=list[Route])
 
@@ -157,7 +169,8 @@ class Routes:
         limits: tuple[RateLimit, ...] = (),
         refuses: tuple[type[Refusal], ...] = (),
         is_operational: bool = False,
-        body_bytes_max: int = BODY_BYTES_MAX,
+        has_group_limit: bool = True,
+        **others: Any,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
             name = f"{method} {path}"
@@ -185,13 +198,14 @@ class Routes:
                     query=query,
                     path_parameters=_path_parameters(name, takes),
                     answer=answer,
-                    limits=limits + _group_limits(path, is_operational=is_operational),
-                    refuses=refuses,
+                    limits=limits + (_group_limits(path) if has_group_limit and not is_operational else ()),
                     is_operational=is_operational,
-                    body_bytes_max=body_bytes_max,
+                    refuses=refuses,
                     on_custom_hosts=is_operational or works_on_custom_hosts(handler),
                     refusal_page=self.refusal_page,
+                    refusal_body=self.refusal_body,
                     dialect=self.dialect,
+                    **others,
                 )
             )
             return handler
@@ -224,10 +238,8 @@ def _bounded(name: str, body: Any) -> Any:
     return body
 
 
-def _group_limits(path: str, *, is_operational: bool) -> tuple[RateLimit, ...]:
-    if is_operational or not path.startswith(SIGN_IN_PATHS):
-        return ()
-    return (RateLimit.SIGN_IN_GROUP,)
+def _group_limits(path: str) -> tuple[RateLimit, ...]:
+    return (RateLimit.SIGN_IN_GROUP,) if path.startswith(SIGN_IN_PATHS) else ()
 
 
 def is_id(parameter: type) -> bool:

@@ -51,6 +51,7 @@ class Schemas:
             sent += [route.sent] if route.sent is not None else []
             queries += [route.query] if route.query is not None else []
             answered += [answer.shape for answer in answers(route) if answer.shape is not None]
+            answered += [route.refusal_body] if route.refusal_body is not None else []
             answered += [route.dialect.failure] if route.dialect is not None else []
         # The classes inside the shapes are added, so that each of them is found by its type.
         shapes = [*answered, *sent, *queries]

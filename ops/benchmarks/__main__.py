@@ -22,6 +22,7 @@ from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
 from ops.benchmarks.governance import FULL, Governed, governance
 from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
+from ops.benchmarks.openid import openid
 from ops.benchmarks.operations import BARE, OPERATIONS
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
 from ops.benchmarks.saml import saml
@@ -45,6 +46,7 @@ STANDING: Final = {
     "evenness": evenness,
     "billing": billing,
     "webhooks": deliveries,
+    "openid": openid,
     "saml": saml,
 }
 

@@ -38,6 +38,10 @@ class Services(Protocol):
         """Store the new state of a service; its slug and client id do not change."""
         ...
 
+    def claim_audiences(self, service: Service) -> str | None:
+        """Make the audiences of a service those of no other one; return one that another service has, else None."""
+        ...
+
     def set_client_secret(self, service: Service, client_secret_hash: bytes | None) -> None:
         """Replace the stored hash of the secret; None removes it."""
         ...

@@ -9,6 +9,7 @@ from ports.services.grants import ServiceGrants
 from ports.services.plans import Plans
 from ports.services.services import Services
 from ports.services.subscriptions import Subscriptions
+from ports.services.verified_domains import VerifiedDomains
 
 
 class ServicesUnit(Protocol):
@@ -36,3 +37,6 @@ class ServicesUnit(Protocol):
 
     @property
     def end_users(self) -> EndUsers: ...
+
+    @property
+    def verified_domains(self) -> VerifiedDomains: ...

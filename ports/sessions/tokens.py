@@ -11,18 +11,22 @@ from core.sessions.tokens import TokenKind
 class TokenSigner(Protocol):
     """Signs and verifies tokens of this installation; fast, and without the database."""
 
-    def sign(self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime) -> str:
+    def sign(
+        self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime, host: str | None = None
+    ) -> str:
         """Return a token with these claims, which include `sub` and `aud`, and with `iss`, `iat`, `exp` and `jti`.
 
-        Raise `ServiceUnavailable` while there is no key that may sign.
+        The issuer is the installation under a custom host, or under its base URL without one. Raise
+        `ServiceUnavailable` while there is no key that may sign.
         """
         ...
 
-    def verify(self, token: str, *, kind: TokenKind, now: datetime) -> Mapping[str, Any]:
+    def verify(self, token: str, *, kind: TokenKind, now: datetime, host: str | None = None) -> Mapping[str, Any]:
         """Return the claims of a token that this installation signed, that has this kind and has not expired.
 
-        Raise `TokenExpired` or `TokenInvalid`; its subclass `SigningKeyUnknown` may be resolved by `KeyRefresh`. The
-        caller checks the audience: here `aud`, like `sub` and `jti`, is only required to be a text that is not empty.
+        Raise `TokenExpired` or `TokenInvalid`; its subclass `SigningKeyUnknown` may be resolved by `KeyRefresh`, and
+        `IssuedElsewhere` is for a valid token of another host. The caller checks the audience: here `aud`, like `sub`
+        and `jti`, is only required to be a text that is not empty.
         """
         ...
 

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from core.sessions.callers import Caller, Origin
 from ports.sessions.browser_sessions import BrowserSessions
+from ports.sessions.client_grants import ClientGrants
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.signing_keys import SigningKeys
@@ -40,6 +41,9 @@ class SessionsUnit(Protocol):
 
     @property
     def sessions(self) -> Sessions: ...
+
+    @property
+    def client_grants(self) -> ClientGrants: ...
 
     @property
     def browser_sessions(self) -> BrowserSessions: ...

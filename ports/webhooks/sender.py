@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from core.attempts import Attempt
 from core.secrets import Secret
-from core.webhooks.deliveries import Attempt, DueDelivery
+from core.webhooks.deliveries import DueDelivery
 
 
 class WebhookSender(Protocol):

@@ -108,6 +108,12 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "uri": "otpauth://totp/Gatehouse",
     },
     "account_sessions.html": {**_ACCOUNT, "sessions": [_session(is_current=True), _session(is_current=False)]},
+    "authorize.html": {
+        **_FORM,
+        "question": SimpleNamespace(
+            request_id=Secret("request"), organization_name=NAME, service_name=NAME, email=EMAIL
+        ),
+    },
     "backup_codes.html": {**_FORM, "codes": CODES, "address": "/app"},
     "choose_organization.html": {**_WAY, "organizations": [_ORGANIZATION, _ORGANIZATION], "present": 1},
     "confirm_email_change.html": {"token": "token", "old_email": EMAIL, "new_email": EMAIL},
@@ -117,6 +123,20 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             organization=_ORGANIZATION, user=SimpleNamespace(email=EMAIL), membership=SimpleNamespace(role="admin")
         ),
     },
+    "device.html": {**_FORM, "problem": PROBLEM, "user_code": "WDJB-MJHT"},
+    "device_answer.html": {
+        **_FORM,
+        "user_code": "WDJB-MJHT",
+        "waiting": SimpleNamespace(
+            client=SimpleNamespace(service=SimpleNamespace(name=NAME)),
+            organization_name=NAME,
+            ip_address="2001:db8::1",
+            user_agent="x" * 120,
+            created_at=NOW,
+        ),
+        "qr_code": "PHN2Zy8+",
+    },
+    "device_answered.html": {"is_approved": False},
     "drop_email_change.html": {"token": "token"},
     "email_change_dropped.html": {},
     "email_change_undone.html": {"token": "token"},
@@ -130,6 +150,14 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             inviter_email=EMAIL,
             invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW),
         ),
+    },
+    "leading_on.html": {"address": "https://harbour.example/callback?state=x", "seconds": 600, "frames": ()},
+    "logout.html": {
+        **_FORM,
+        "service_name": NAME,
+        "client_id": "id",
+        "redirect_uri": "https://harbour.example/",
+        "state": "x",
     },
     "magic_link.html": {"token": "token", "email": EMAIL, "place": NAME, "signs_in": False},
     "magic_link_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},
@@ -173,7 +201,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
-    "sign_in.html": {**_WAY, "is_invalid": True},
+    "sign_in.html": {**_WAY, "proposed_email": EMAIL, "is_invalid": True},
     "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
     "sign_in_methods.html": {**_WAY, "problem": PROBLEM, "stay": "on"},
     "sign_in_over.html": {**_FORM, "address": "/app/sign-in"},

@@ -124,7 +124,8 @@ def texts_of_handlers() -> Iterator[str]:
 def refusals_of_pages() -> set[type[Refusal]]:
     """Return the refusals whose messages pages show."""
     routes = capabilities.routes(is_development=True)
-    return OF_EVERY_PAGE | {refusal for route in routes if route.refusal_page is not None for refusal in route.refuses}
+    with_pages = [route for route in routes if route.refusal_page is not None and route.refusal_body is None]
+    return OF_EVERY_PAGE | {refusal for route in with_pages for refusal in route.refuses}
 
 
 @cache

@@ -15,10 +15,12 @@ import trio
 from quart.utils import decode_headers
 
 from actors.feed_waiters import MemoryFeedWaiters
+from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.siem_sender import HttpSiemSender
@@ -132,6 +134,8 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         actors=ReportedActors(),
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
         key_refresh=CountedKeyRefresh(ring),
+        signatures=JsonWebSignatures(),
+        key_sets=HttpKeySets(outbound_client(())),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),

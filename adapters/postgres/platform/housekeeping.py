@@ -94,11 +94,51 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.AUTHORIZATION_REQUESTS: """
+        DELETE FROM authorization_requests
+        WHERE  id_hash = ANY (ARRAY(
+            SELECT   id_hash
+            FROM     authorization_requests
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.SAML_REQUESTS: """
         DELETE FROM saml_requests
         WHERE  id = ANY (ARRAY(
             SELECT   id
             FROM     saml_requests
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.AUTHORIZATION_CODES: """
+        DELETE FROM authorization_codes
+        WHERE  code_hash = ANY (ARRAY(
+            SELECT   code_hash
+            FROM     authorization_codes
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.DEVICE_CODES: """
+        DELETE FROM device_codes
+        WHERE  device_code_hash = ANY (ARRAY(
+            SELECT   device_code_hash
+            FROM     device_codes
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.SINGLE_USES: """
+        DELETE FROM single_uses
+        WHERE  id_hash = ANY (ARRAY(
+            SELECT   id_hash
+            FROM     single_uses
             WHERE    expires_at <= %s
             ORDER BY expires_at
             LIMIT    %s

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 # All credentials, challenges and tokens of a person. Sessions are deleted before the devices to which they refer.
 CREDENTIALS: Final[tuple[LiteralString, ...]] = (
+    # Ended before they are deleted, so that the services of live ones are told.
+    """
+    UPDATE sessions
+    SET    revoked_at = %(now)s
+    WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s
+    """,
     "DELETE FROM sessions WHERE user_id = %(user_id)s",
     "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %(user_id)s)",
     "DELETE FROM devices WHERE user_id = %(user_id)s",
@@ -332,7 +338,7 @@ class PostgresAnonymization(Aggregate):
 
     def delete_credentials(self, user_id: UUID) -> None:
         for statement in CREDENTIALS:
-            self._connection.execute(statement, {"user_id": user_id})
+            self._connection.execute(statement, {"user_id": user_id, "now": self._transaction.now})
 
     def replace_addresses(
         self, user_id: UUID, addresses: Sequence[str], marks: Sequence[bytes], anonymous: Anonymous, *, at: datetime

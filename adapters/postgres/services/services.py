@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from psycopg.types.json import Jsonb
+
 from adapters.postgres.driver.rows import dict_row, kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.services.management import CountedService, ServicesPage, Usage
@@ -15,10 +17,11 @@ if TYPE_CHECKING:
 
     from core.organizations.organizations import Organization
 
-_SERVICE: Final = """
-    SELECT id, organization_id, slug, name, service_type, client_id, codehost_scopes, websuite_scopes,
-           officesuite_scopes, redirect_uris, device_activation_uri, created_at, updated_at
-    FROM   services
+SELECT_SERVICE: Final = """
+    SELECT s.id, s.organization_id, s.slug, s.name, s.service_type, s.client_id, s.codehost_scopes, s.websuite_scopes,
+           s.officesuite_scopes, s.redirect_uris, s.device_activation_uri, s.post_logout_redirect_uris,
+           s.backchannel_logout_uri, s.frontchannel_logout_uri, s.jwks_uri, s.jwks, s.audiences, s.created_at,
+           s.updated_at
 """
 USAGE: Final = """
     SELECT (SELECT count(*) FROM services WHERE organization_id = %(organization_id)s) AS current_services,
@@ -31,9 +34,7 @@ USAGE: Final = """
 PAGE: Final = f"""
     SELECT    used.current_services, used.max_services, used.tier, page.*
     FROM      ({USAGE}) AS used
-    LEFT JOIN LATERAL (SELECT   s.id, s.organization_id, s.slug, s.name, s.service_type, s.client_id,
-                                s.codehost_scopes, s.websuite_scopes, s.officesuite_scopes, s.redirect_uris,
-                                s.device_activation_uri, s.created_at, s.updated_at,
+    LEFT JOIN LATERAL ({SELECT_SERVICE},
                                 (SELECT count(*)
                                  FROM   plans
                                  WHERE  organization_id = s.organization_id AND service_id = s.id) AS plan_count,
@@ -100,14 +101,20 @@ class PostgresServices(Aggregate):
     def by_slug(self, organization_id: UUID, slug: str) -> Service | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(service_row))
-            .execute(f"{_SERVICE} WHERE organization_id = %s AND slug = %s", (organization_id, slug))
+            .execute(
+                f"{SELECT_SERVICE} FROM services s WHERE s.organization_id = %s AND s.slug = %s",
+                (organization_id, slug),
+            )
             .fetchone()
         )
 
     def by_id(self, organization_id: UUID, service_id: UUID) -> Service | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(service_row))
-            .execute(f"{_SERVICE} WHERE organization_id = %s AND id = %s", (organization_id, service_id))
+            .execute(
+                f"{SELECT_SERVICE} FROM services s WHERE s.organization_id = %s AND s.id = %s",
+                (organization_id, service_id),
+            )
             .fetchone()
         )
 
@@ -147,8 +154,9 @@ class PostgresServices(Aggregate):
                 """
                 INSERT INTO services (id, organization_id, slug, name, service_type, client_id, client_secret_hash,
                                       codehost_scopes, websuite_scopes, officesuite_scopes, redirect_uris,
-                                      device_activation_uri, created_at, updated_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                      device_activation_uri, post_logout_redirect_uris, backchannel_logout_uri,
+                                      frontchannel_logout_uri, jwks_uri, jwks, audiences, created_at, updated_at)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
                 ON CONFLICT (organization_id, slug) DO NOTHING
                 """,
                 (
@@ -164,6 +172,12 @@ class PostgresServices(Aggregate):
                     service.officesuite_scopes,
                     service.redirect_uris,
                     service.device_activation_uri,
+                    service.post_logout_redirect_uris,
+                    service.backchannel_logout_uri,
+                    service.frontchannel_logout_uri,
+                    service.jwks_uri,
+                    Jsonb(service.jwks) if service.jwks is not None else None,
+                    service.audiences,
                     service.created_at,
                     service.updated_at,
                 ),
@@ -176,7 +190,9 @@ class PostgresServices(Aggregate):
             """
             UPDATE services
             SET    name = %s, service_type = %s, codehost_scopes = %s, websuite_scopes = %s, officesuite_scopes = %s,
-                   redirect_uris = %s, device_activation_uri = %s, updated_at = %s
+                   redirect_uris = %s, device_activation_uri = %s, post_logout_redirect_uris = %s,
+                   backchannel_logout_uri = %s, frontchannel_logout_uri = %s, jwks_uri = %s, jwks = %s, audiences = %s,
+                   updated_at = %s
             WHERE  organization_id = %s AND id = %s
             """,
             (
@@ -187,11 +203,43 @@ class PostgresServices(Aggregate):
                 service.officesuite_scopes,
                 service.redirect_uris,
                 service.device_activation_uri,
+                service.post_logout_redirect_uris,
+                service.backchannel_logout_uri,
+                service.frontchannel_logout_uri,
+                service.jwks_uri,
+                Jsonb(service.jwks) if service.jwks is not None else None,
+                service.audiences,
                 service.updated_at,
                 service.organization_id,
                 service.id,
             ),
         )
+
+    def claim_audiences(self, service: Service) -> str | None:
+        claimed = self._connection.execute(
+            """
+            WITH given_up AS (
+                DELETE FROM service_audiences
+                WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+                AND    audience <> ALL (%(audiences)s)
+            )
+            INSERT INTO service_audiences (audience, organization_id, service_id)
+            SELECT audience, %(organization_id)s, %(service_id)s
+            FROM   unnest(%(audiences)s::text[]) AS audience
+            ORDER  BY audience
+            ON CONFLICT (audience) DO UPDATE SET service_id = excluded.service_id
+            WHERE  service_audiences.organization_id = excluded.organization_id
+            AND    service_audiences.service_id = excluded.service_id
+            RETURNING audience
+            """,
+            {
+                "organization_id": service.organization_id,
+                "service_id": service.id,
+                "audiences": service.audiences,
+            },
+        ).fetchall()
+        taken = set(service.audiences) - {audience for (audience,) in claimed}
+        return min(taken, default=None)
 
     def set_client_secret(self, service: Service, client_secret_hash: bytes | None) -> None:
         self._connection.execute_later(

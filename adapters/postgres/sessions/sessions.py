@@ -9,6 +9,7 @@ from uuid import UUID
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.sessions.callers import Caller, ServicePlan
+from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import IDLE_LIFETIME, Confinement, Session
 
@@ -274,7 +275,13 @@ LIVE_SESSION: Final = """
       AND  (s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))
 """
 OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
-REFRESHABLE: Final = f"SELECT {CALLER}, s.refresh_hash, s.exchanged_at, s.expires_at {LIVE} {LIVE_SESSION}"
+_REFRESH: Final = """
+    s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host,
+    v.service_type IN ('web', 'api') AS is_confidential
+"""
+_OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host")
+_CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
+REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
 
 
 def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None]:
@@ -297,8 +304,21 @@ def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller
 
 
 def _refreshable(
-    *, refresh_hash: bytes, exchanged_at: list[datetime], expires_at: datetime, **caller: Any
+    *,
+    refresh_hash: bytes,
+    exchanged_at: list[datetime],
+    expires_at: datetime,
+    is_confidential: bool | None,
+    **columns: Any,
 ) -> Refreshable:
+    granted = {name: columns.pop(name) for name in _OF_GRANT}
+    client_grant = None
+    if granted["scopes"] is not None:
+        client_grant = ClientGrant(**granted, is_confidential=bool(is_confidential))
     return Refreshable(
-        caller=caller_row(**caller), refresh_hash=refresh_hash, exchanged_at=exchanged_at, expires_at=expires_at
+        caller=caller_row(**columns),
+        refresh_hash=refresh_hash,
+        exchanged_at=exchanged_at,
+        expires_at=expires_at,
+        client_grant=client_grant,
     )

@@ -18,8 +18,9 @@ class PostgresBrowserReturns(Aggregate):
     def add(self, wanted: BrowserReturn, id_hash: bytes, *, expires_at: datetime) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO browser_returns (id_hash, target, organization_slug, service_slug, leaves_for, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s)
+            INSERT INTO browser_returns
+                (id_hash, target, organization_slug, service_slug, leaves_for, email, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 id_hash,
@@ -27,6 +28,7 @@ class PostgresBrowserReturns(Aggregate):
                 wanted.organization_slug,
                 wanted.service_slug,
                 wanted.leaves_for,
+                wanted.email,
                 expires_at,
             ),
         )
@@ -36,7 +38,7 @@ class PostgresBrowserReturns(Aggregate):
             self._connection.cursor(row_factory=kwargs_row(BrowserReturn))
             .execute(
                 """
-                SELECT r.target, r.organization_slug, r.service_slug, r.leaves_for,
+                SELECT r.target, r.organization_slug, r.service_slug, r.leaves_for, r.email,
                        coalesce(s.name, o.name, '') AS place
                 FROM   browser_returns r
                 LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
@@ -55,7 +57,7 @@ class PostgresBrowserReturns(Aggregate):
                 """
                 DELETE FROM browser_returns
                 WHERE  id_hash = %s AND expires_at > %s
-                RETURNING target, organization_slug, service_slug, leaves_for
+                RETURNING target, organization_slug, service_slug, leaves_for, email
                 """,
                 (id_hash, at),
             )

@@ -16,8 +16,9 @@ from adapters.crypto.vault import SealBroken
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.webhooks import opened_secrets
+from core.attempts import ATTEMPTS_MAX
 from core.events.events import EventType
-from core.webhooks.deliveries import ATTEMPTS_MAX, Delivery, DueDelivery, LeasedWebhook
+from core.webhooks.deliveries import Delivery, DueDelivery, LeasedWebhook
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from core.service_api import info
 from core.services.api_keys import Permission
-from entrypoints.http.services.services import ServiceChange, ServiceRecord
+from core.services.management import AudienceTaken
+from entrypoints.http.services.services import ServiceChange, ServiceRecord, outside
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import service_key
 from entrypoints.web.routes import Routes
@@ -17,8 +18,8 @@ async def read_info(call: Call) -> ServiceRecord:
     return ServiceRecord.of(await call.read(info.read))
 
 
-@routes.patch("/api/service/info")
+@routes.patch("/api/service/info", refuses=(AudienceTaken,))
 @service_key(Permission.WRITE_SERVICE)
 async def change_info(call: Call, body: ServiceChange) -> ServiceRecord:
     """Change your service. Lists are replaced, not merged."""
-    return ServiceRecord.of(await call.transact(info.change, body.given()))
+    return ServiceRecord.of(await call.transact(info.change, body.given(), outside=outside(call)))

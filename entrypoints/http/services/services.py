@@ -1,7 +1,8 @@
 """Services as the members of their organization create, read, change and delete them."""
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
@@ -9,7 +10,9 @@ import msgspec
 from core.limits import PAGE_NUMBER_MAX
 from core.organizations.access import Operation
 from core.services import management
+from core.services.client_records import Outside
 from core.services.management import (
+    AudienceTaken,
     CountedService,
     ServiceFields,
     ServiceLimitExceeded,
@@ -46,6 +49,30 @@ RedirectUris = Annotated[
 ActivationUri = Annotated[
     str, msgspec.Meta(description="The page of the service on which people activate a device, or null.")
 ]
+LogoutRedirectUris = Annotated[
+    list[str],
+    msgspec.Meta(description="The addresses to which a browser may be sent after signing out, compared exactly."),
+]
+BackchannelUri = Annotated[
+    str, msgspec.Meta(description="The address to which Gatehouse posts a logout token when a session ends, or null.")
+]
+FrontchannelUri = Annotated[
+    str, msgspec.Meta(description="The page that the browser loads in a frame when a session ends, or null.")
+]
+JwksUri = Annotated[
+    str, msgspec.Meta(description="The address of the public keys that sign the service's assertions, or null.")
+]
+Jwks = Annotated[
+    dict[str, list[dict[str, Any]]],
+    msgspec.Meta(description="The public keys that sign the service's assertions, as a JSON Web Key Set, or null."),
+]
+Audiences = Annotated[
+    list[str],
+    msgspec.Meta(
+        description="The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute"
+        " https addresses under a verified domain of the organization, each registered by one service only."
+    ),
+]
 ListLimit = Annotated[int, msgspec.Meta(ge=1, description="The most services to return; all of them if it is omitted.")]
 ListOffset = Annotated[int, msgspec.Meta(ge=0, description="How many services to skip.")]
 
@@ -61,6 +88,12 @@ class NewService(msgspec.Struct, kw_only=True):
     officesuite_scopes: Scopes | None = None
     redirect_uris: RedirectUris = msgspec.field(default_factory=list)
     device_activation_uri: ActivationUri | None = None
+    post_logout_redirect_uris: LogoutRedirectUris = msgspec.field(default_factory=list)
+    backchannel_logout_uri: BackchannelUri | None = None
+    frontchannel_logout_uri: FrontchannelUri | None = None
+    jwks_uri: JwksUri | None = None
+    jwks: Jwks | None = None
+    audiences: Audiences = msgspec.field(default_factory=list)
 
 
 class ServiceChange(msgspec.Struct, kw_only=True):
@@ -73,6 +106,12 @@ class ServiceChange(msgspec.Struct, kw_only=True):
     officesuite_scopes: Scopes | msgspec.UnsetType | None = msgspec.UNSET
     redirect_uris: RedirectUris | msgspec.UnsetType = msgspec.UNSET
     device_activation_uri: ActivationUri | msgspec.UnsetType | None = msgspec.UNSET
+    post_logout_redirect_uris: LogoutRedirectUris | msgspec.UnsetType = msgspec.UNSET
+    backchannel_logout_uri: BackchannelUri | msgspec.UnsetType | None = msgspec.UNSET
+    frontchannel_logout_uri: FrontchannelUri | msgspec.UnsetType | None = msgspec.UNSET
+    jwks_uri: JwksUri | msgspec.UnsetType | None = msgspec.UNSET
+    jwks: Jwks | msgspec.UnsetType | None = msgspec.UNSET
+    audiences: Audiences | msgspec.UnsetType = msgspec.UNSET
 
     def given(self) -> dict[str, object]:
         """Return the fields that the request names."""
@@ -94,6 +133,12 @@ class ServiceRecord(msgspec.Struct, kw_only=True):
     officesuite_scopes: list[str] | None
     redirect_uris: list[str]
     device_activation_uri: str | None
+    post_logout_redirect_uris: list[str]
+    backchannel_logout_uri: str | None
+    frontchannel_logout_uri: str | None
+    jwks_uri: str | None
+    jwks: dict[str, list[dict[str, Any]]] | None
+    audiences: list[str]
     created_at: datetime
 
     @classmethod
@@ -111,6 +156,12 @@ class ServiceRecord(msgspec.Struct, kw_only=True):
             officesuite_scopes=service.officesuite_scopes,
             redirect_uris=service.redirect_uris,
             device_activation_uri=service.device_activation_uri,
+            post_logout_redirect_uris=service.post_logout_redirect_uris,
+            backchannel_logout_uri=service.backchannel_logout_uri,
+            frontchannel_logout_uri=service.frontchannel_logout_uri,
+            jwks_uri=service.jwks_uri,
+            jwks=service.jwks,
+            audiences=service.audiences,
             created_at=service.created_at,
             **counts,
         )
@@ -163,7 +214,14 @@ class ServicesQuery(Query, kw_only=True):
         self.offset = min(self.offset, PAGE_NUMBER_MAX)
 
 
-@routes.post("/api/organizations/:org_slug/services", refuses=(ServiceLimitExceeded, ServiceSlugTaken))
+def outside(call: Call) -> Outside:
+    """Return what the installation says about the addresses of services."""
+    settings = call.installation.settings
+    hosts = {urlsplit(url).hostname for url in (settings.base_url, settings.frontend_url) if url is not None}
+    return Outside(allowed_networks=settings.outbound_allowed, own_hosts=frozenset(filter(None, hosts)))
+
+
+@routes.post("/api/organizations/:org_slug/services", refuses=(ServiceLimitExceeded, ServiceSlugTaken, AudienceTaken))
 @in_organization(Operation.SERVICE_CREATE)
 async def create_service(call: Call, org_slug: str, body: NewService) -> ServiceCreated:
     """Create a service, with a default plan named Free.
@@ -178,8 +236,14 @@ async def create_service(call: Call, org_slug: str, body: NewService) -> Service
         officesuite_scopes=body.officesuite_scopes,
         redirect_uris=body.redirect_uris,
         device_activation_uri=body.device_activation_uri,
+        post_logout_redirect_uris=body.post_logout_redirect_uris,
+        backchannel_logout_uri=body.backchannel_logout_uri,
+        frontchannel_logout_uri=body.frontchannel_logout_uri,
+        jwks_uri=body.jwks_uri,
+        jwks=body.jwks,
+        audiences=body.audiences,
     )
-    created = await call.transact(management.create, org_slug, body.slug, given)
+    created = await call.transact(management.create, org_slug, body.slug, given, outside=outside(call))
     return ServiceCreated(
         service=ServiceRecord.of(created.service),
         default_plan=PlanRecord.of(created.default_plan),
@@ -205,7 +269,7 @@ async def show_service(call: Call, org_slug: str, service_slug: str) -> ServiceR
     return ServiceRecord.of(await call.read(management.read, org_slug, service_slug))
 
 
-@routes.patch("/api/organizations/:org_slug/services/:service_slug", refuses=(ServiceUnknown,))
+@routes.patch("/api/organizations/:org_slug/services/:service_slug", refuses=(ServiceUnknown, AudienceTaken))
 @on_service(Operation.SERVICE_UPDATE)
 async def change_service(call: Call, org_slug: str, service_slug: str, body: ServiceChange) -> ServiceRecord:
     """Change a service. Lists are replaced, not merged.
@@ -213,7 +277,8 @@ async def change_service(call: Call, org_slug: str, service_slug: str, body: Ser
     A service that becomes `mobile` or `desktop` loses its secret. One that becomes `web` or `api` has none until you
     rotate it.
     """
-    return ServiceRecord.of(await call.transact(management.change, org_slug, service_slug, body.given()))
+    changed = await call.transact(management.change, org_slug, service_slug, body.given(), outside=outside(call))
+    return ServiceRecord.of(changed)
 
 
 @routes.delete(

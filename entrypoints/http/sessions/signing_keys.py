@@ -19,7 +19,7 @@ class KeySet(msgspec.Struct, kw_only=True, frozen=True):
     keys: list[dict[str, str]]
 
 
-@routes.get("/.well-known/jwks.json")
+@routes.get("/.well-known/jwks.json", allows_any_origin=True)
 @on_custom_hosts
 @public
 async def jwks(call: Call) -> KeySet:

@@ -109,16 +109,17 @@ async def back_to_service_provider(
 
 
 def signed(call: Call, grant: TokenGrant) -> Tokens:
-    """Return the signed tokens of a grant."""
+    """Return the signed tokens of a grant, as the JSON interface answers them."""
     installation = call.installation
     now = installation.clock()
     # No token outlives its session, because services check a token without asking Gatehouse.
     lifetime = min(installation.settings.access_token_ttl, grant.session_expires_at - now)
     access_token = installation.tokens.sign(
-        {**grant.claims, "aud": str(grant.client_id) if grant.client_id else installation.settings.base_url},
+        {**grant.claims, "aud": _audience(grant) or installation.settings.base_url},
         kind=TokenKind.ACCESS,
         lifetime=lifetime,
         now=now,
+        host=call.host_name,
     )
     installation.metrics.token_issued()
     return Tokens(
@@ -126,6 +127,13 @@ def signed(call: Call, grant: TokenGrant) -> Tokens:
         refresh_token=grant.refresh_token.reveal(),
         expires_in=int(lifetime.total_seconds()),
     )
+
+
+def _audience(grant: TokenGrant) -> str | None:
+    """Return the audience of an access token; None for Gatehouse itself."""
+    if grant.client_grant is not None and grant.client_grant.audience is not None:
+        return grant.client_grant.audience
+    return str(grant.client_id) if grant.client_id else None
 
 
 def signed_in(call: Call, completed: SignInCompleted, *, method: str | None = None) -> SignedIn:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import trio
 
-from actors import event_sequencer, webhook_dispatcher
+from actors import dispatching, event_sequencer
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
 from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from adapters.prometheus import PrometheusMetrics
+from core.attempts import Attempt
 from core.events.events import EventType
 from core.secrets import Secret
-from core.webhooks.deliveries import Attempt
 from core.webhooks.webhooks import SigningSecrets, Webhook
 from tests.transactions import transaction_on
 from tests.world.builder import Builder, new_id
@@ -246,7 +246,7 @@ class Simulation:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the actors poll seldom."""
     monkeypatch.setattr(event_sequencer, "PERIOD_SECONDS", PERIOD_SECONDS)
-    monkeypatch.setattr(webhook_dispatcher, "PERIOD_SECONDS", PERIOD_SECONDS)
+    monkeypatch.setattr(dispatching, "PERIOD_SECONDS", PERIOD_SECONDS)
 
 
 def _behave(behaviour: str, chance: random.Random) -> tuple[float, Attempt]:

@@ -10,14 +10,14 @@ import structlog
 import trio
 
 from actors import event_sequencer, webhook_dispatcher
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX, RECORD_SECONDS_MAX
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
-from actors.webhook_dispatcher import RECORD_SECONDS_MAX, WebhookDispatcher
-from adapters.gateways.webhook_sender import ATTEMPT_SECONDS_MAX
+from actors.webhook_dispatcher import WebhookDispatcher
+from adapters.gateways.attempts import ATTEMPT_SECONDS_MAX
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX
 from core.errors import ServiceUnavailable
-from core.webhooks import deliveries
-from core.webhooks.deliveries import LEASE
 from tests.actors.webhooks.simulation import EPOCH, PERIOD_SECONDS, Simulation
 from tests.postgres import connected
 
@@ -118,7 +118,7 @@ async def test_an_outcome_that_cannot_be_recorded_is_followed_by_the_same_attemp
         (1, simulation.sent[0].message_id),
     ]
     assert statuses(simulation) == [(True, 1)]
-    assert "webhook.not_recorded" in [line["event"] for line in lines]
+    assert "dispatcher.not_recorded" in [line["event"] for line in lines]
 
 
 async def test_the_actors_wait_for_a_database_that_is_away_and_log_it_once_each(
@@ -135,7 +135,7 @@ async def test_the_actors_wait_for_a_database_that_is_away_and_log_it_once_each(
 
     assert statuses(simulation) == [(True, 1)]
     logged = [line["event"] for line in lines]
-    assert (logged.count("webhook.database_away"), logged.count("job.postponed")) == (1, 1)
+    assert (logged.count("dispatcher.database_away"), logged.count("job.postponed")) == (1, 1)
 
 
 def test_a_lease_is_longer_than_an_attempt_and_both_records() -> None:
@@ -158,7 +158,7 @@ async def test_draining_finishes_the_attempts_in_flight_and_leases_no_more(
                 process.dispatcher.drain()
         nursery.cancel_scope.cancel()
 
-    assert len(simulation.sent) == webhook_dispatcher.DELIVERIES_AT_ONCE_MAX
+    assert len(simulation.sent) == DELIVERIES_AT_ONCE_MAX
     assert sorted(statuses(simulation)) == [(False, 0)] * 4 + [(True, 1)] * 8
 
 
@@ -177,9 +177,9 @@ async def test_at_most_eight_deliveries_go_to_one_receiver_and_64_webhooks_are_s
     ).fetchall()
 
     assert sum(count for _, count in rows) == webhook_dispatcher.WEBHOOKS_AT_ONCE_MAX
-    assert max(count for _, count in rows) <= deliveries.ORGANIZATION_WEBHOOKS_MAX
+    assert max(count for _, count in rows) <= ORGANIZATION_TARGETS_MAX
     await trio.sleep(ATTEMPT_SECONDS_MAX - 5)
-    assert len(simulation.sent) == 64 * webhook_dispatcher.DELIVERIES_AT_ONCE_MAX
+    assert len(simulation.sent) == 64 * DELIVERIES_AT_ONCE_MAX
 
 
 async def test_latency_and_durations_are_measured(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from actors.webhook_dispatcher import DELIVERIES_AT_ONCE_MAX
-from core.webhooks.deliveries import ATTEMPTS_MAX, JITTER, RETRY_DELAYS
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX
+from core.attempts import ATTEMPTS_MAX, JITTER, RETRY_DELAYS
 from tests.actors.webhooks.simulation import PERIOD_SECONDS
 
 if TYPE_CHECKING:

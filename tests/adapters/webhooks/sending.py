@@ -11,12 +11,13 @@ from uuid import UUID
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from core.secrets import Secret
-from core.webhooks.deliveries import Attempt, DueDelivery
+from core.webhooks.deliveries import DueDelivery
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterable
 
+    from core.attempts import Attempt
     from core.outbound import Network
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)

@@ -14,10 +14,11 @@ from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.feed import PostgresEventFeed
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt
 from core.events.events import EventType
 from core.secrets import Secret
 from core.webhooks import deliveries, sequencing
-from core.webhooks.deliveries import LEASE, POSTPONEMENT, Attempt, DeliveryFilter
+from core.webhooks.deliveries import POSTPONEMENT, DeliveryFilter
 from core.webhooks.feed import RETENTION
 from core.webhooks.webhooks import SigningSecrets, Webhook
 from tests.plans import explained_statements, rows_read, tables_read_whole
@@ -205,7 +206,7 @@ class TestLease:
         leased = [webhook.id for webhook in sender.lease(9)]
 
         assert late in leased
-        assert len(flooded & set(leased)) == deliveries.ORGANIZATION_WEBHOOKS_MAX
+        assert len(flooded & set(leased)) == ORGANIZATION_TARGETS_MAX
 
     def test_a_webhook_without_anything_due_leaves_the_queue(
         self, sender: Sender, acme: UUID, clock: SettableClock

@@ -14,7 +14,7 @@ import trio
 
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
-from core.webhooks.deliveries import RESPONSE_CHARACTERS_MAX, Attempt
+from core.attempts import RESPONSE_CHARACTERS_MAX, Attempt
 from tests.adapters.webhooks.sending import DELIVERY, EVENT, KEYS, LOOPBACK, NOW, PAYLOAD, SECRETS, attempt
 from tests.receiver import Receiver, open_receiver
 

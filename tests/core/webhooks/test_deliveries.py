@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.attempts import ATTEMPTS_MAX, JITTER, RETRY_DELAYS, Attempt
 from core.secrets import Secret
-from core.webhooks.deliveries import ATTEMPTS_MAX, JITTER, RETRY_DELAYS, Attempt, DueDelivery, outcome_of
+from core.webhooks.deliveries import DueDelivery, outcome_of
 from core.webhooks.webhooks import SigningSecrets
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

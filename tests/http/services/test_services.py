@@ -71,6 +71,12 @@ class TestCreate:
             "officesuite_scopes": None,
             "redirect_uris": [REDIRECT_URI],
             "device_activation_uri": "https://shop.example/activate",
+            "post_logout_redirect_uris": [],
+            "backchannel_logout_uri": None,
+            "frontchannel_logout_uri": None,
+            "jwks_uri": None,
+            "jwks": None,
+            "audiences": [],
             "created_at": at,
         }
         plan = answer.json["default_plan"]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.webhooks.deliveries import JITTER, POSTPONEMENT, RETRY_DELAYS
+from core.attempts import JITTER, RETRY_DELAYS
+from core.webhooks.deliveries import POSTPONEMENT
 from tests.receiver import open_receiver
 from tests.world.world import assert_refused
 

@@ -106,13 +106,20 @@ class PostgresCustomDomains(Aggregate):
     def remove(self, organization_id: UUID, claim_id: UUID) -> None:
         self._connection.execute_later(
             """
+            WITH made_there AS MATERIALIZED (
+                SELECT b.session_id
+                FROM   browser_sessions b
+                JOIN   custom_domains d ON d.id = b.domain_id AND d.organization_id = %(organization_id)s
+                WHERE  b.domain_id = %(claim_id)s
+            )
             UPDATE sessions
-            SET    revoked_at = %s
-            FROM   browser_sessions b
-            JOIN   custom_domains d ON d.id = b.domain_id AND d.organization_id = %s AND d.id = %s
-            WHERE  sessions.id = b.session_id AND sessions.revoked_at IS NULL
+            SET    revoked_at = %(now)s
+            WHERE  revoked_at IS NULL
+            AND    (id = ANY (ARRAY(SELECT session_id FROM made_there))
+                    -- What was signed in to from there.
+                    OR parent_id = ANY (ARRAY(SELECT session_id FROM made_there)))
             """,
-            (self._transaction.now, organization_id, claim_id),
+            {"now": self._transaction.now, "organization_id": organization_id, "claim_id": claim_id},
         )
         # Passkeys, and what is left of the sessions, refer to it.
         self._connection.execute(

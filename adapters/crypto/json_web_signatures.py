@@ -1,0 +1,120 @@
+"""The port `Signatures`: tokens that clients have signed with their own keys.
+
+Only asymmetric algorithms are taken, and each only with a key of its type, so that no public key is ever used as a
+secret. A key that names an algorithm or a use is used for nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final, cast, final
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+from core.openid.dpop import SelfSigned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.openid.clients import KeySet
+
+TOKEN_CHARACTERS_MAX: Final = 8192
+RSA_BITS_MIN: Final = 2048
+RSA_BITS_MAX: Final = 8192
+# The algorithms, each with the type and the curve of its keys.
+_ALGORITHMS: Final[dict[str, tuple[str, str | None]]] = {
+    "RS256": ("RSA", None),
+    "PS256": ("RSA", None),
+    "ES256": ("EC", "P-256"),
+    "EdDSA": ("OKP", "Ed25519"),
+}
+# The members that make up the thumbprint of a public key (RFC 7638, 3.2; RFC 8037, 2).
+_THUMBPRINT_MEMBERS: Final = {"RSA": ("e", "kty", "n"), "EC": ("crv", "kty", "x", "y"), "OKP": ("crv", "kty", "x")}
+_PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
+_JWS: Final = jwt.PyJWS(algorithms=list(_ALGORITHMS))
+
+
+@final
+class JsonWebSignatures:
+    """The port `Signatures`."""
+
+    algorithms = tuple(_ALGORITHMS)
+
+    def named_issuer(self, token: str) -> str | None:
+        if _header(token) is None:
+            return None
+        claims = _object(_decoded(token.partition(".")[2].partition(".")[0]))
+        issuer = claims.get("iss") if claims is not None else None
+        return issuer if isinstance(issuer, str) else None
+
+    def verified(self, token: str, keys: KeySet) -> Mapping[str, Any] | None:
+        header = _header(token)
+        if header is None:
+            return None
+        candidates = cast("list[dict[str, Any]]", keys.get("keys", []))
+        if "kid" in header:
+            candidates = [key for key in candidates if key.get("kid") == header["kid"]]
+        return next((claims for key in candidates if (claims := _claims(token, header["alg"], key)) is not None), None)
+
+    def self_signed(self, token: str, *, kind: str) -> SelfSigned | None:
+        header = _header(token)
+        if header is None or header.get("typ") != kind:
+            return None
+        key = header.get("jwk")
+        if not isinstance(key, dict) or _PRIVATE & cast("dict[str, Any]", key).keys():
+            return None
+        claims = _claims(token, header["alg"], cast("dict[str, Any]", key))
+        if claims is None:
+            return None
+        return SelfSigned(key_thumbprint=_thumbprint(cast("dict[str, str]", key)), claims=claims)
+
+
+def _claims(token: str, algorithm: str, key: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the claims if this key, with this algorithm, has signed the token."""
+    key_type, curve = _ALGORITHMS[algorithm]
+    if key.get("kty") != key_type or key.get("crv") != curve:
+        return None
+    if key.get("alg", algorithm) != algorithm or key.get("use", "sig") != "sig":
+        return None
+    try:
+        public = jwt.PyJWK(dict(key), algorithm).key
+        if isinstance(public, RSAPublicKey) and not RSA_BITS_MIN <= public.key_size <= RSA_BITS_MAX:
+            return None
+        return _object(_JWS.decode(token, public, [algorithm]))
+    except (jwt.PyJWTError, ValueError, TypeError):
+        return None
+
+
+def _header(token: str) -> dict[str, Any] | None:
+    if len(token) > TOKEN_CHARACTERS_MAX or not token.isascii():
+        return None
+    header = _object(_decoded(token.partition(".")[0]))
+    # An extension that is marked as critical would have to be understood (RFC 7515, 4.1.11).
+    if header is None or header.get("alg") not in _ALGORITHMS or "crit" in header:
+        return None
+    return header
+
+
+def _thumbprint(key: Mapping[str, str]) -> str:
+    """Return the SHA-256 thumbprint of a public key (RFC 7638)."""
+    members = {name: key[name] for name in _THUMBPRINT_MEMBERS[key["kty"]]}
+    canonical = json.dumps(members, separators=(",", ":"), sort_keys=True)
+    return base64.urlsafe_b64encode(hashlib.sha256(canonical.encode()).digest()).decode().rstrip("=")
+
+
+def _decoded(segment: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
+    except ValueError:
+        return b""
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None

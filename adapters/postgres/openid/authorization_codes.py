@@ -1,0 +1,83 @@
+"""Authorization codes in the table `authorization_codes`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.openid.codes import AuthorizationCode
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+
+class PostgresAuthorizationCodes(Aggregate):
+    """The port `AuthorizationCodes`."""
+
+    def add(self, code_hash: bytes, code: AuthorizationCode) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO authorization_codes (code_hash, organization_id, service_id, session_id, redirect_uri, scopes,
+                                             audience, nonce, code_challenge, key_thumbprint, created_at, expires_at,
+                                             host)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                code_hash,
+                code.organization_id,
+                code.service_id,
+                code.session_id,
+                code.redirect_uri,
+                list(code.scopes),
+                code.audience,
+                code.nonce,
+                code.code_challenge,
+                code.key_thumbprint,
+                self._transaction.now,
+                code.expires_at,
+                code.host,
+            ),
+        )
+
+    def use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(AuthorizationCode))
+            .execute(
+                """
+                UPDATE authorization_codes c
+                SET    used_at = %(now)s
+                FROM   sessions s
+                JOIN   users u ON u.id = s.user_id
+                WHERE  c.code_hash = %(code_hash)s AND c.organization_id = %(organization_id)s
+                  AND  c.service_id = %(service_id)s AND c.used_at IS NULL AND c.expires_at > %(now)s
+                  AND  s.id = c.session_id
+                RETURNING c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
+                          c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.used_at, u.id AS user_id, u.email
+                """,
+                {
+                    "code_hash": code_hash,
+                    "organization_id": organization_id,
+                    "service_id": service_id,
+                    "now": self._transaction.now,
+                },
+            )
+            .fetchone()
+        )
+
+    def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(AuthorizationCode))
+            .execute(
+                """
+                SELECT c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
+                       c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.used_at, u.id AS user_id, u.email
+                FROM   authorization_codes c
+                JOIN   sessions s ON s.id = c.session_id
+                JOIN   users u ON u.id = s.user_id
+                WHERE  c.code_hash = %s AND c.organization_id = %s AND c.service_id = %s AND c.used_at IS NOT NULL
+                """,
+                (code_hash, organization_id, service_id),
+            )
+            .fetchone()
+        )

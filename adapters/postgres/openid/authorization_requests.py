@@ -1,0 +1,78 @@
+"""Authorization requests in the table `authorization_requests`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.openid.requests import StoredRequest
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+
+class PostgresAuthorizationRequests(Aggregate):
+    """The port `AuthorizationRequests`."""
+
+    def add(self, id_hash: bytes, request: StoredRequest, *, expires_at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO authorization_requests (id_hash, organization_id, service_id, is_pushed, parameters, created_at,
+                                                expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                id_hash,
+                request.organization_id,
+                request.service_id,
+                request.is_pushed,
+                Jsonb(dict(request.parameters)),
+                self._transaction.now,
+                expires_at,
+            ),
+        )
+
+    def use(self, id_hash: bytes, organization_id: UUID, service_id: UUID, *, is_pushed: bool) -> StoredRequest | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(StoredRequest))
+            .execute(
+                """
+                UPDATE authorization_requests
+                SET    used_at = %(now)s
+                WHERE  id_hash = %(id_hash)s AND organization_id = %(organization_id)s AND service_id = %(service_id)s
+                  AND  is_pushed = %(is_pushed)s AND used_at IS NULL AND expires_at > %(now)s
+                RETURNING organization_id, service_id, is_pushed, parameters
+                """,
+                {
+                    "id_hash": id_hash,
+                    "organization_id": organization_id,
+                    "service_id": service_id,
+                    "is_pushed": is_pushed,
+                    "now": self._transaction.now,
+                },
+            )
+            .fetchone()
+        )
+
+    def find_waiting(self, id_hash: bytes) -> tuple[UUID, StoredRequest] | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_waiting))
+            .execute(
+                """
+                SELECT s.client_id, r.organization_id, r.service_id, r.is_pushed, r.parameters
+                FROM   authorization_requests r
+                JOIN   services s ON s.organization_id = r.organization_id AND s.id = r.service_id
+                WHERE  r.id_hash = %s AND NOT r.is_pushed AND r.used_at IS NULL AND r.expires_at > %s
+                """,
+                (id_hash, self._transaction.now),
+            )
+            .fetchone()
+        )
+
+
+def _waiting(*, client_id: UUID, **columns: Any) -> tuple[UUID, StoredRequest]:
+    return client_id, StoredRequest(**columns)

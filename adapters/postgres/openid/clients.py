@@ -1,0 +1,90 @@
+"""Services as OAuth clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.services.services import SELECT_SERVICE, service_row
+from adapters.postgres.transaction import Aggregate
+from core.openid.clients import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+# A browser loads no more pages than this before it goes on.
+PAGES_MAX: Final = 20
+FIND: Final = f"""
+    {SELECT_SERVICE}, o.slug AS organization_slug, o.status = 'active' AS is_organization_active,
+           s.client_secret_hash AS secret_hash
+    FROM   services s
+    JOIN   organizations o ON o.id = s.organization_id
+    WHERE  s.client_id = %s
+"""
+
+
+class PostgresClients(Aggregate):
+    """The port `Clients`."""
+
+    def find(self, client_id: UUID) -> Client | None:
+        return self._connection.cursor(row_factory=kwargs_row(client_row)).execute(FIND, (client_id,)).fetchone()
+
+    def is_organization_known_to(self, organization_id: UUID, user_id: UUID) -> bool:
+        found = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM memberships
+                           WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
+                             AND  confirmed_at IS NOT NULL AND suspended_at IS NULL)
+                -- A link that the organization made, and its user never used, does not count.
+                OR EXISTS (SELECT FROM service_users
+                           WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
+                             AND  last_login_at IS NOT NULL)
+            """,
+            {"organization_id": organization_id, "user_id": user_id},
+        )
+        return bool(found.fetchone())
+
+    def is_child(self, session_id: UUID, *, parent_id: UUID) -> bool:
+        found = self._connection.execute(
+            "SELECT FROM sessions WHERE id = %s AND parent_id = %s AND revoked_at IS NULL", (session_id, parent_id)
+        )
+        return found.fetchone() is not None
+
+    def children_with_pages(self, parent_id: UUID) -> Mapping[UUID, str]:
+        found = self._connection.execute(
+            """
+            SELECT   c.id, s.frontchannel_logout_uri
+            FROM     sessions c
+            JOIN     services s ON s.organization_id = c.organization_id AND s.id = c.service_id
+            WHERE    c.parent_id = %s AND c.revoked_at IS NULL AND s.frontchannel_logout_uri IS NOT NULL
+            ORDER BY c.created_at DESC
+            LIMIT    %s
+            """,
+            (parent_id, PAGES_MAX),
+        )
+        return dict(found.fetchall())
+
+    def with_page(self, session_id: UUID) -> Mapping[UUID, str]:
+        found = self._connection.execute(
+            """
+            SELECT c.id, s.frontchannel_logout_uri
+            FROM   sessions c
+            JOIN   services s ON s.organization_id = c.organization_id AND s.id = c.service_id
+            WHERE  c.id = %s AND c.revoked_at IS NULL AND s.frontchannel_logout_uri IS NOT NULL
+            """,
+            (session_id,),
+        )
+        return dict(found.fetchall())
+
+
+def client_row(
+    *, organization_slug: str, is_organization_active: bool, secret_hash: bytes | None, **service: Any
+) -> Client:
+    """Return the client of a row with the columns of `FIND`."""
+    return Client(
+        service=service_row(**service),
+        organization_slug=organization_slug,
+        is_organization_active=is_organization_active,
+        secret_hash=secret_hash,
+    )

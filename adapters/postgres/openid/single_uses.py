@@ -1,0 +1,26 @@
+"""Ids that were used up, in the table `single_uses`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.postgres.transaction import Aggregate
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class PostgresSingleUses(Aggregate):
+    """The port `SingleUses`."""
+
+    def claim(self, id_hash: bytes, *, until: datetime) -> bool:
+        return (
+            self._connection.execute(
+                "INSERT INTO single_uses (id_hash, expires_at) VALUES (%s, %s) ON CONFLICT (id_hash) DO NOTHING",
+                (id_hash, until),
+            ).rowcount
+            == 1
+        )
+
+    def has(self, id_hash: bytes) -> bool:
+        return self._connection.execute("SELECT FROM single_uses WHERE id_hash = %s", (id_hash,)).fetchone() is not None

@@ -1,0 +1,25 @@
+"""Client grants in the table `client_grants`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.postgres.transaction import Aggregate
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.sessions.client_grants import ClientGrant
+
+
+class PostgresClientGrants(Aggregate):
+    """The port `ClientGrants`."""
+
+    def add(self, session_id: UUID, granted: ClientGrant) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO client_grants (session_id, scopes, audience, key_thumbprint, host)
+            VALUES (%s, %s, %s, %s, %s)
+            """,
+            (session_id, list(granted.scopes), granted.audience, granted.key_thumbprint, granted.host),
+        )

@@ -1,0 +1,54 @@
+"""Attempts to reach a receiver: what an attempt got, and when the next one is made (decisions 7.4).
+
+Webhooks and logout tokens are sent on the same schedule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+# The delay after each failed attempt; the attempt after the last delay is the last one.
+RETRY_DELAYS: Final = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
+ATTEMPTS_MAX: Final = len(RETRY_DELAYS) + 1
+# Delays vary by up to a tenth, so that what failed together is not retried together.
+JITTER: Final = 0.1
+# Longer than the slowest attempt and the time to record it; after it another dispatcher may send.
+LEASE: Final = timedelta(seconds=60)
+# Of one organization at once, so that the receivers of one leave places to those of others.
+ORGANIZATION_TARGETS_MAX: Final = 8
+RESPONSE_CHARACTERS_MAX: Final = 10_000
+ERROR_CHARACTERS_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What an attempt got: a status and the beginning of the body, or the reason why there is no answer."""
+
+    status_code: int | None
+    body: str | None
+    error: str | None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the receiver took what was sent."""
+        return self.status_code is not None and 200 <= self.status_code < 300
+
+
+def next_attempt_at(item_id: UUID, attempts: int, *, at: datetime) -> datetime | None:
+    """Return when to try again after that many attempts, all failed; None when the last one was made."""
+    if attempts >= ATTEMPTS_MAX:
+        return None
+    return at + RETRY_DELAYS[attempts - 1] * _variation(item_id, attempts)
+
+
+def _variation(item_id: UUID, attempts: int) -> float:
+    """Return a factor around one that differs between items, so that they are not all retried at once."""
+    digest = hashlib.sha256(item_id.bytes + bytes([attempts])).digest()
+    return 1 + JITTER * (int.from_bytes(digest[:4]) / 0x8000_0000 - 1)

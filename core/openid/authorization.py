@@ -1,0 +1,220 @@
+"""Answering authorization requests: with a code, a sign-in, a question to the user, or a refusal for the service.
+
+The user signs in to Gatehouse, in the browser; the service gets a session of its own, the child of the browser's, and
+its code. On the first visit to a service of an organization that the user neither belongs to nor uses, the user is
+asked (decisions 10.7). Signing in on the way counts as the answer, because its pages name the service.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
+
+from core.email_addresses import canonical_email
+from core.errors import Refusal
+from core.openid import clients, codes, requests
+from core.openid.requests import AuthorizationRefused, RequestOver, RequestRefused
+from core.secrets import hash_token
+from core.sign_in import child_sessions
+from core.sign_in.refusals import SecondFactorDue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.openid.clients import Client
+    from core.openid.requests import AuthorizationRequest
+    from core.secrets import Secret
+    from core.sessions.browser_sessions import BrowserSession
+    from ports.unit_of_work import UnitOfWork
+
+# A sign-in leads on at once; one that is older than this was made for something else.
+SIGN_IN_COUNTS_FOR: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """The browser that brings a request: its session, if it is signed in, and the token of its device."""
+
+    browser: BrowserSession | None
+    device_token: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadBack:
+    """The browser goes back to the service, with a code or with an error."""
+
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInNeeded:
+    """The user has to sign in, probably with this address, and then the request goes on under its id."""
+
+    request_id: Secret
+    organization_slug: str
+    service_slug: str
+    email: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The user is asked whether the service may know them, and the answer names the request by its id."""
+
+    request_id: Secret
+    organization_name: str
+    service_name: str
+    email: str
+
+
+Answer = LeadBack | SignInNeeded | Question
+
+
+def begin(
+    uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str], visitor: Visitor, *, issuer: str
+) -> Answer | Refusal:
+    """Answer the parameters of a request, or the pushed request that they name; raise `RequestRefused`."""
+    client = _client(uow, client_id)
+    request_uri = parameters.get("request_uri")
+    if request_uri is not None:
+        if not request_uri.startswith(requests.URN):
+            raise RequestRefused("The request names a request_uri that was not pushed here.")
+        parameters = requests.pushed(uow, client, request_uri)
+    try:
+        return _answer(uow, client, requests.parse(client, parameters), visitor, issuer=issuer)
+    except AuthorizationRefused as refused:
+        # Returned, so that a pushed request stays used.
+        return _refusal(refused, issuer)
+
+
+def resume(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer | Refusal:
+    """Answer a request that has waited for a sign-in; raise `RequestOver`."""
+    client, request = _use(uow, request_id)
+    return _answer(uow, client, request, visitor, issuer=issuer)
+
+
+def allow(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer | Refusal:
+    """Answer a request whose user was asked, and said yes; raise `RequestOver`."""
+    client, request = _use(uow, request_id)
+    return _answer(uow, client, replace(request, prompts=[]), visitor, issuer=issuer, is_allowed=True)
+
+
+def deny(uow: UnitOfWork, request_id: str, *, issuer: str) -> LeadBack:
+    """Answer a request whose user was asked, and said no; raise `RequestOver`."""
+    _, request = _use(uow, request_id)
+    return _refusal(request.refused("access_denied", "The user has not agreed."), issuer)
+
+
+def with_parameters(address: str, **parameters: str | None) -> str:
+    """Return an address with further parameters; those that are None are left out."""
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return f"{address}{'&' if '?' in address else '?'}{urlencode(given)}"
+
+
+def _answer(
+    uow: UnitOfWork,
+    client: Client,
+    request: AuthorizationRequest,
+    visitor: Visitor,
+    *,
+    issuer: str,
+    is_allowed: bool = False,
+) -> Answer | Refusal:
+    browser = visitor.browser
+    if browser is None or _needs_sign_in(request, browser, uow.now):
+        return _sign_in(uow, client, request)
+    if not is_allowed and _needs_answer(uow, client, request, browser):
+        return _question(uow, client, request, browser)
+    outcome = child_sessions.begin(
+        uow,
+        browser.session_id,
+        browser.user_id,
+        organization_slug=client.organization_slug,
+        service_slug=client.service.slug,
+        device_token=visitor.device_token,
+    )
+    if isinstance(outcome, SecondFactorDue):
+        return _sign_in(uow, client, request)
+    if isinstance(outcome, Refusal):
+        return outcome
+    code = codes.issue(uow, client, request, outcome.grant.session_id)
+    return LeadBack(address=with_parameters(request.redirect_uri, code=code.reveal(), state=request.state, iss=issuer))
+
+
+def _needs_sign_in(request: AuthorizationRequest, browser: BrowserSession, at: datetime) -> bool:
+    authenticated_at = browser.authenticated_at
+    if "login" in request.prompts or (request.wants_second_factor and not browser.has_proved_second_factor):
+        return True
+    if request.has_to_be_new and request.asked_at is not None and authenticated_at.timestamp() < request.asked_at:
+        return True
+    max_age = request.max_age_seconds
+    return max_age is not None and at - authenticated_at > timedelta(seconds=max_age)
+
+
+def _needs_answer(uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession) -> bool:
+    expected = request.hinted_email
+    is_another = expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
+    if is_another or {"consent", "select_account"} & set(request.prompts):
+        return True
+    if request.asked_at is not None and browser.authenticated_at.timestamp() >= request.asked_at:
+        return uow.now - browser.authenticated_at > SIGN_IN_COUNTS_FOR
+    return not uow.clients.is_organization_known_to(client.service.organization_id, browser.user_id)
+
+
+def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> SignInNeeded:
+    if "none" in request.prompts:
+        raise request.refused("login_required", "The user has to sign in.")
+    return SignInNeeded(
+        request_id=requests.keep(uow, client, request.asked_to_sign_in(uow.now)),
+        organization_slug=client.organization_slug,
+        service_slug=client.service.slug,
+        email=request.hinted_email,
+    )
+
+
+def _question(uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession) -> Question:
+    if "none" in request.prompts:
+        raise request.refused("consent_required", "The user has to agree.")
+    organization = uow.organizations.by_slug(client.organization_slug)
+    assert organization is not None, "a client was found without its organization"
+    return Question(
+        request_id=requests.keep(uow, client, request),
+        organization_name=organization.name,
+        service_name=client.service.name,
+        email=browser.email,
+    )
+
+
+def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest]:
+    """Use up a request that waits; of two requests with one id one gets it."""
+    id_hash = hash_token(request_id)
+    waiting = uow.authorization_requests.find_waiting(id_hash)
+    if waiting is None:
+        raise RequestOver
+    client_id, stored = waiting
+    client = _client(uow, client_id)
+    if uow.authorization_requests.use(id_hash, stored.organization_id, stored.service_id, is_pushed=False) is None:
+        raise RequestOver
+    return client, requests.recalled(stored.parameters)
+
+
+def _client(uow: UnitOfWork, client_id: UUID) -> Client:
+    client = clients.find(uow, client_id)
+    if client is None or not client.is_organization_active:
+        raise RequestRefused("The application that sent you here is not known, or is not active.")
+    return client
+
+
+def _refusal(refused: AuthorizationRefused, issuer: str) -> LeadBack:
+    return LeadBack(
+        address=with_parameters(
+            refused.redirect_uri,
+            error=refused.error,
+            error_description=refused.description,
+            state=refused.state,
+            iss=issuer,
+        )
+    )

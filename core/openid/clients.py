@@ -1,0 +1,172 @@
+"""Services as OAuth clients: who a client is, and how it authenticates.
+
+`web` and `api` services are confidential: they authenticate by their secret (in the header or in the body), or by an
+assertion that they have signed (RFC 7523). `mobile` and `desktop` services are public: they name themselves, and prove
+by PKCE that the code is theirs. The signature of an assertion is verified before the transaction, because its keys may
+have to be fetched; here its claims are judged and its id is used up.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from core.openid.refusals import ClientInvalid, ClientUnauthorized
+from core.secrets import Secret, hash_token
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
+
+KeySet = Mapping[str, Any]
+
+ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+ASSERTION_LIFETIME_MAX: Final = timedelta(hours=1)
+CLOCK_DIFFERENCE_MAX: Final = timedelta(seconds=30)
+_ID_CHARACTERS_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A service with what it takes to authenticate it."""
+
+    service: Service
+    organization_slug: str
+    is_organization_active: bool
+    secret_hash: bytes | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> UUID:
+        """The client id."""
+        return self.service.client_id
+
+    @property
+    def is_confidential(self) -> bool:
+        """Whether the client authenticates."""
+        return self.service.service_type.is_confidential
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeySource:
+    """Where the public keys of a service are: in its record, or at an address."""
+
+    key_set: KeySet | None = None
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """The claims of an assertion whose signature was verified with the keys of its client."""
+
+    id: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentedClient:
+    """What a request says about its client; without secret and assertion it only names one."""
+
+    client_id: UUID
+    secret: Secret | None = None
+    assertion: Assertion | None = None
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether the client tries to authenticate."""
+        return self.secret is not None or self.assertion is not None
+
+    @property
+    def limited_as(self) -> str:
+        """What the requests of this client are counted by.
+
+        A secret counts by its hash: others know the client id, and must not use up what the client may send.
+        """
+        proved = hash_token(self.secret.reveal()).hex() if self.secret is not None else "assertion"
+        return f"{self.client_id} {proved}"
+
+
+def find(uow: UnitOfWork, client_id: UUID) -> Client | None:
+    """Return a client; None when there is none, or under the custom host of another organization."""
+    client, host = uow.clients.find(client_id), uow.origin.custom_host
+    is_elsewhere = client is not None and host is not None and client.service.organization_id != host.organization_id
+    return None if is_elsewhere else client
+
+
+def key_source(uow: UnitOfWork, client_id: UUID) -> KeySource:
+    """Return where the keys of a confidential service are; raise `ClientInvalid` when it has none."""
+    client = find(uow, client_id)
+    if client is None or not client.is_confidential:
+        raise ClientInvalid
+    service = client.service
+    if service.jwks is None and service.jwks_uri is None:
+        raise ClientInvalid("The service has registered no keys. Set its jwks or its jwks_uri.")
+    return KeySource(key_set=service.jwks, uri=service.jwks_uri)
+
+
+def judged_assertion(
+    claims: Mapping[str, Any], client_id: UUID, audiences: frozenset[str], *, at: datetime
+) -> Assertion:
+    """Return an assertion for the client itself, for this server and of this time; raise `ClientInvalid`."""
+    audience = claims.get("aud")
+    named = cast("list[Any]", audience) if isinstance(audience, list) else [audience]
+    identifier, expires = claims.get("jti"), claims.get("exp")
+    if claims.get("iss") != str(client_id) or claims.get("sub") != str(client_id):
+        raise ClientInvalid("The assertion names another client as iss or sub.")
+    if len(named) != 1 or named[0] not in audiences:
+        raise ClientInvalid("The assertion is for another server: its aud must be the issuer or the token endpoint.")
+    if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX:
+        raise ClientInvalid("The assertion needs a jti.")
+    expires_at = _moment(expires)
+    if expires_at is None or not at - CLOCK_DIFFERENCE_MAX < expires_at <= at + ASSERTION_LIFETIME_MAX:
+        raise ClientInvalid("The assertion has expired, or is valid for more than an hour.")
+    not_before = _moment(claims.get("nbf", claims.get("iat", 0)))
+    if not_before is None or not_before > at + CLOCK_DIFFERENCE_MAX:
+        raise ClientInvalid("The assertion is not valid yet.")
+    return Assertion(id=identifier, expires_at=expires_at)
+
+
+def authenticate(uow: UnitOfWork, presented: PresentedClient) -> Client:
+    """Return the client, authenticated if it is confidential; raise `ClientInvalid`."""
+    client = identify(uow, presented)
+    if client.is_confidential != presented.authenticates:
+        raise ClientInvalid
+    return client
+
+
+def authenticate_confidential(uow: UnitOfWork, presented: PresentedClient) -> Client:
+    """Return the authenticated client; raise `ClientUnauthorized` for a public one."""
+    client = authenticate(uow, presented)
+    if not client.is_confidential:
+        raise ClientUnauthorized
+    return client
+
+
+def identify(uow: UnitOfWork, presented: PresentedClient) -> Client:
+    """Return the client that a request names; raise `ClientInvalid` when it authenticates and fails."""
+    client = find(uow, presented.client_id)
+    if client is None or not client.is_organization_active:
+        raise ClientInvalid
+    if presented.secret is not None:
+        given = hash_token(presented.secret.reveal())
+        if client.secret_hash is None or not hmac.compare_digest(given, client.secret_hash):
+            raise ClientInvalid
+    if presented.assertion is not None:
+        mark = hash_token(f"assertion {client.id} {presented.assertion.id}")
+        if not uow.single_uses.claim(mark, until=presented.assertion.expires_at + CLOCK_DIFFERENCE_MAX):
+            raise ClientInvalid("The assertion was used already. Sign a new one for each request.")
+    return client
+
+
+def _moment(value: object) -> datetime | None:
+    """Return the moment of a numeric date (RFC 7519, 2); None when it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return datetime.fromtimestamp(value, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None

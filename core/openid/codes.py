@@ -1,0 +1,139 @@
+"""Authorization codes: a browser carries one to the service, whose backend exchanges it for tokens, once.
+
+The session of the service has begun when the code is issued, and its tokens are handed out for the code. A code that is
+used again, or with something wrong about it, was seen by another party: the session ends with everything that came of
+it (RFC 6749, 4.1.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.openid import clients, dpop, pkce, requests
+from core.openid.grants import IssuedTokens
+from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid
+from core.secrets import Secret, hash_token
+from core.sessions import refresh, sessions
+from core.sessions.client_grants import ClientGrant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.openid.clients import Client, PresentedClient
+    from core.openid.dpop import Proof
+    from core.openid.requests import AuthorizationRequest
+    from ports.unit_of_work import UnitOfWork
+
+LIFETIME: Final = timedelta(seconds=60)
+REUSED: Final = "authorization_code_reused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizationCode:
+    """What a code stands for; `user_id` and `email` are those of its session's user.
+
+    `host` is the custom host under which it was issued, None for the base URL; it is redeemed there only.
+    """
+
+    organization_id: UUID
+    service_id: UUID
+    session_id: UUID
+    redirect_uri: str
+    scopes: Sequence[str]
+    audience: str | None
+    nonce: str | None
+    code_challenge: str | None
+    key_thumbprint: str | None
+    expires_at: datetime
+    host: str | None = None
+    used_at: datetime | None = None
+    user_id: UUID | None = None
+    email: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentedCode:
+    """A code as a token request presents it."""
+
+    code: str = field(repr=False)
+    redirect_uri: str | None
+    code_verifier: str | None = field(repr=False)
+    resource: str | None = None
+
+
+def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, session_id: UUID) -> Secret:
+    """Return the code for a session that has begun for this service."""
+    code = uow.randomness.token()
+    uow.authorization_codes.add(
+        hash_token(code.reveal()),
+        AuthorizationCode(
+            organization_id=client.service.organization_id,
+            service_id=client.service.id,
+            session_id=session_id,
+            redirect_uri=request.redirect_uri,
+            scopes=request.scopes,
+            audience=request.audience,
+            nonce=request.nonce,
+            code_challenge=request.code_challenge,
+            key_thumbprint=request.key_thumbprint,
+            expires_at=uow.now + LIFETIME,
+            host=uow.origin.host_name,
+        ),
+    )
+    return code
+
+
+def redeem(
+    uow: UnitOfWork, presented_client: PresentedClient, presented: PresentedCode, proof: Proof | None
+) -> IssuedTokens | OAuthRefusal:
+    """Exchange a code for the tokens of its session.
+
+    A refusal that ends the session is returned, so that it is committed.
+    """
+    client = clients.authenticate(uow, presented_client)
+    if proof is not None:
+        dpop.accept(uow, proof)
+    requests.checked_audience(client, presented.resource)
+    code_hash = hash_token(presented.code)
+    code = uow.authorization_codes.use(code_hash, client.service.organization_id, client.service.id)
+    if code is None:
+        used = uow.authorization_codes.find_used(code_hash, client.service.organization_id, client.service.id)
+        return _end(uow, used, GrantInvalid()) if used is not None else GrantInvalid()
+    try:
+        if code.host != uow.origin.host_name:
+            raise GrantInvalid("The code was issued under another address of Gatehouse. Exchange it there.")
+        granted = _granted(client, code, presented, proof)
+    except OAuthRefusal as refusal:
+        return _end(uow, code, refusal)
+    tokens = refresh.take_over(uow, code.session_id, granted)
+    if tokens is None:
+        return GrantInvalid("The session of this code has ended. Sign in again.")
+    return IssuedTokens(grant=tokens, nonce=code.nonce)
+
+
+def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, proof: Proof | None) -> ClientGrant:
+    if presented.redirect_uri != code.redirect_uri:
+        raise GrantInvalid("The redirect_uri is not that of the authorization request.")
+    pkce.require_verified(code.code_challenge, presented.code_verifier)
+    if presented.resource is not None and presented.resource != code.audience:
+        raise TargetInvalid("The resource is not that of the authorization request.")
+    return ClientGrant(
+        scopes=code.scopes,
+        audience=code.audience,
+        key_thumbprint=dpop.bound_to(proof, code.key_thumbprint),
+        host=code.host,
+        is_confidential=client.is_confidential,
+    )
+
+
+def _end(uow: UnitOfWork, code: AuthorizationCode, refusal: OAuthRefusal) -> OAuthRefusal:
+    """End what came of a code, or would have; return the refusal."""
+    assert code.user_id is not None, "a stored code was read without its user"
+    assert code.email is not None, "a stored code was read without the address of its user"
+    ended = uow.sessions.revoke(code.session_id, user_id=code.user_id)
+    sessions.record_ended(uow, code.user_id, code.email, ended, reason=REUSED)
+    return refusal

@@ -1,0 +1,80 @@
+"""The grants of the token endpoint that need no code: refresh tokens, and the credentials of a client itself.
+
+Codes are in `codes.py`, devices in `device_codes.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from core.openid import clients, dpop, requests, scopes
+from core.openid.refusals import GrantInvalid
+from core.sessions import refresh as sessions_refresh
+from core.sessions.client_grants import RefreshingClient
+from core.sessions.refresh import RefreshRefused, TokenReused
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.openid.clients import PresentedClient
+    from core.openid.dpop import Proof
+    from core.sessions.token_claims import TokenGrant
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedTokens:
+    """The tokens of a session for its service; with the scope `openid` the entrypoint adds an ID token."""
+
+    grant: TokenGrant
+    nonce: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientToken:
+    """The claims of a token for a client itself, which opens nothing at Gatehouse."""
+
+    client_id: UUID
+    audience: str | None
+    claims: dict[str, Any] = field(repr=False)
+
+
+def refresh(
+    uow: UnitOfWork, presented: PresentedClient, refresh_token: str, *, scope: str | None, proof: Proof | None
+) -> IssuedTokens | TokenReused:
+    """Exchange a refresh token for the client to which it was issued; raise `GrantInvalid` or `ScopeInvalid`.
+
+    `TokenReused` is to be ended by `refresh.end_reused`, as at the other endpoint.
+    """
+    client = clients.authenticate(uow, presented)
+    if proof is not None:
+        dpop.accept(uow, proof)
+    refreshing = RefreshingClient(
+        client_id=client.id, key_thumbprint=proof.key_thumbprint if proof is not None else None
+    )
+    try:
+        outcome = sessions_refresh.refresh(uow, refresh_token, client=refreshing)
+    except RefreshRefused as refused:
+        raise GrantInvalid(refused.message) from None
+    if isinstance(outcome, TokenReused):
+        return outcome
+    granted = outcome.client_grant
+    if granted is None or scope is None:
+        return IssuedTokens(grant=outcome)
+    narrowed = replace(granted, scopes=scopes.narrowed(scope, granted.scopes))
+    claims = outcome.claims | {"scope": " ".join(narrowed.scopes)}
+    return IssuedTokens(grant=replace(outcome, client_grant=narrowed, claims=claims))
+
+
+def client_credentials(
+    uow: UnitOfWork, presented: PresentedClient, *, resource: str | None, proof: Proof | None
+) -> ClientToken:
+    """Return the claims of a token for an authenticated client; raise `ClientUnauthorized` for a public one."""
+    client = clients.authenticate_confidential(uow, presented)
+    if proof is not None:
+        dpop.accept(uow, proof)
+    claims: dict[str, Any] = {"sub": str(client.id), "client_id": str(client.id)}
+    if proof is not None:
+        claims["cnf"] = {"jkt": proof.key_thumbprint}
+    return ClientToken(client_id=client.id, audience=requests.checked_audience(client, resource), claims=claims)

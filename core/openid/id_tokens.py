@@ -1,0 +1,45 @@
+"""ID tokens: what a service learns about the sign-in of its user (OpenID Connect Core, 2)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from core.openid import scopes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.openid.grants import IssuedTokens
+
+
+def is_due(granted: Sequence[str]) -> bool:
+    """Return whether a token response includes an ID token."""
+    return scopes.OPENID in granted
+
+
+def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
+    """Return the claims of the ID token that belongs to an access token."""
+    grant = issued.grant
+    granted = grant.client_grant.scopes if grant.client_grant is not None else ()
+    claims = {name: grant.claims[name] for name in ("sub", "sid", "amr", "auth_time")}
+    claims |= {
+        "aud": str(grant.client_id),
+        "acr": scopes.context_class(claims["amr"]),
+        "at_hash": _half_hash(access_token),
+    }
+    if scopes.EMAIL in granted:
+        # A session begins only with a proved address, and ends when the address becomes unproved.
+        claims |= {"email": grant.claims["email"], "email_verified": True}
+    if scopes.PROFILE in granted:
+        claims["preferred_username"] = grant.claims["email"]
+    if issued.nonce is not None:
+        claims["nonce"] = issued.nonce
+    return claims
+
+
+def _half_hash(token: str) -> str:
+    """Return the left half of the SHA-256 of a token (OpenID Connect Core, 3.1.3.6)."""
+    digest = hashlib.sha256(token.encode()).digest()
+    return base64.urlsafe_b64encode(digest[: len(digest) // 2]).decode().rstrip("=")

@@ -1,0 +1,117 @@
+"""Introspection and revocation of tokens (RFC 7662, RFC 7009): a client asks about its own tokens, and ends them.
+
+A token of another client is answered like one that never was. Revoking any token of a session ends the session, with
+all its tokens. A token of the client itself has no session; its id is noted until it would have expired.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.openid import clients
+from core.secrets import hash_token
+from core.sessions import refresh, sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.openid.clients import Client, PresentedClient
+    from core.sessions.callers import Caller
+    from core.sessions.refresh import Refreshable
+    from ports.unit_of_work import UnitOfWork
+
+ACCESS_TOKEN: Final = "access_token"  # noqa: S105 - the name of a kind, not a secret
+REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105 - likewise
+_SHOWN: Final = ("iss", "sub", "aud", "exp", "iat", "jti", "scope", "sid", "amr", "auth_time", "cnf", "org", "role")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentedToken:
+    """A token that a client asks about: its text, and its claims if it is a valid access token of ours."""
+
+    text: str = field(repr=False)
+    claims: Mapping[str, Any] | None = field(default=None, repr=False)
+
+
+def introspect(uow: UnitOfWork, presented: PresentedClient, token: PresentedToken) -> dict[str, Any]:
+    """Return what holds for a token of the client; only `active: false` for any other text."""
+    client = clients.authenticate_confidential(uow, presented)
+    if token.claims is not None:
+        return _of_access_token(uow, client, token.claims) or {"active": False}
+    session = refresh.inspect(uow, token.text)
+    if session is None or not _is_usable(session.caller, client):
+        return {"active": False}
+    return _of_refresh_token(client, session)
+
+
+def revoke(uow: UnitOfWork, presented: PresentedClient, token: PresentedToken) -> None:
+    """End a token of the client, with its session; nothing happens for any other text."""
+    client = clients.authenticate(uow, presented)
+    if token.claims is not None and _is_of(client, token.claims) and "sid" not in token.claims:
+        expires_at = datetime.fromtimestamp(token.claims["exp"], UTC)
+        uow.single_uses.claim(_revocation_of(token.claims), until=expires_at)
+        return
+    if token.claims is not None:
+        session_id = UUID(token.claims["sid"]) if _is_of(client, token.claims) else None
+    else:
+        session_id = refresh.session_of(uow, token.text)
+    caller = uow.callers.of_session(session_id) if session_id is not None else None
+    if caller is None or caller.service_client_id != client.id:
+        return
+    ended = uow.sessions.revoke(caller.session_id, user_id=caller.user_id)
+    sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="token_revoked")
+
+
+def _of_access_token(uow: UnitOfWork, client: Client, claims: Mapping[str, Any]) -> dict[str, Any] | None:
+    if not _is_of(client, claims):
+        return None
+    if "sid" not in claims:
+        if uow.single_uses.has(_revocation_of(claims)):
+            return None
+        return _described(claims, client)
+    caller = uow.callers.of_session(UUID(claims["sid"]))
+    if caller is None or not _is_usable(caller, client):
+        return None
+    return {**_described(claims, client), "username": caller.email}
+
+
+def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
+    caller = session.caller
+    described: dict[str, Any] = {
+        "active": True,
+        "client_id": str(client.id),
+        "token_type": REFRESH_TOKEN,
+        "sub": str(caller.user_id),
+        "username": caller.email,
+        "sid": str(caller.session_id),
+        "exp": int(session.expires_at.timestamp()),
+    }
+    if session.client_grant is not None:
+        described["scope"] = " ".join(session.client_grant.scopes)
+    return described
+
+
+def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
+    return {
+        "active": True,
+        "client_id": str(client.id),
+        "token_type": "DPoP" if "cnf" in claims else "Bearer",
+        **{name: claims[name] for name in _SHOWN if name in claims},
+    }
+
+
+def _is_usable(caller: Caller, client: Client) -> bool:
+    """Return whether a session is one of the client, whose user still uses its service."""
+    return caller.service_client_id == client.id and caller.belongs_to_context and caller.is_organization_active
+
+
+def _is_of(client: Client, claims: Mapping[str, Any]) -> bool:
+    # A token of the JSON interface has no client_id; its audience is the client.
+    return claims.get("client_id", claims["aud"]) == str(client.id)
+
+
+def _revocation_of(claims: Mapping[str, Any]) -> bytes:
+    return hash_token(f"revoked {claims['jti']}")

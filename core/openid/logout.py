@@ -1,0 +1,126 @@
+"""Signing out at the request of a service (OpenID Connect RP-Initiated Logout).
+
+An ID token as a hint proves which sign-in the service means; then the browser's session ends at once, with all that was
+signed in to from it. Without one the user is asked first. The services whose sessions end hear of it: by a token that
+Gatehouse posts to them (`logout_notices.py`), and by a page that the browser loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from core.openid import clients, requests
+from core.openid.authorization import with_parameters
+from core.openid.requests import RequestRefused
+from core.services.services import ServiceType
+from core.sessions import sessions
+
+if TYPE_CHECKING:
+    from core.openid.clients import Client
+    from core.sessions.browser_sessions import BrowserSession
+    from ports.unit_of_work import UnitOfWork
+
+Claims = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogoutRequest:
+    """What a service asks for; the hint is the claims of an ID token of ours, which may have expired."""
+
+    hint: Claims | None = None
+    client_id: str | None = None
+    redirect_uri: str | None = None
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedOut:
+    """The sessions have ended: where the browser goes now, if anywhere, and the pages of services it loads before."""
+
+    address: str | None
+    pages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignOutQuestion:
+    """The user is asked whether to sign out; `service_name` is that of the service that asks, if it names itself."""
+
+    service_name: str | None
+
+
+def begin(
+    uow: UnitOfWork, wanted: LogoutRequest, browser: BrowserSession | None, *, issuer: str
+) -> SignedOut | SignOutQuestion:
+    """Sign out if the hint shows that the service may ask for it, else ask the user; raise `RequestRefused`."""
+    client = _client(uow, wanted)
+    address = _address(client, wanted)
+    if wanted.hint is None:
+        return SignOutQuestion(service_name=client.service.name if client is not None else None)
+    session_id, user_id = UUID(wanted.hint["sid"]), UUID(wanted.hint["sub"])
+    if browser is None:
+        return SignedOut(address=address, pages=_end_session(uow, session_id, user_id, issuer))
+    if browser.user_id != user_id or not uow.clients.is_child(session_id, parent_id=browser.session_id):
+        # The service means another sign-in than that of this browser.
+        return SignOutQuestion(service_name=client.service.name if client is not None else None)
+    return SignedOut(address=address, pages=_end_browser(uow, browser, issuer))
+
+
+def confirm(uow: UnitOfWork, wanted: LogoutRequest, browser: BrowserSession | None, *, issuer: str) -> SignedOut:
+    """Sign out, as the user has said; raise `RequestRefused` for an address that is not registered."""
+    address = _address(_client(uow, wanted), wanted)
+    return SignedOut(address=address, pages=_end_browser(uow, browser, issuer) if browser is not None else ())
+
+
+def _client(uow: UnitOfWork, wanted: LogoutRequest) -> Client | None:
+    """Return the client of the hint, which is also the one that the request names; None when it names none."""
+    hinted = wanted.hint["aud"] if wanted.hint is not None else None
+    named = wanted.client_id or hinted
+    if named is None:
+        return None
+    if hinted not in {None, named}:
+        raise RequestRefused("The request names another application than its id_token_hint.")
+    try:
+        client = clients.find(uow, UUID(named))
+    except ValueError:
+        client = None
+    if client is None:
+        raise RequestRefused("The application that sent you here is not known.")
+    return client
+
+
+def _address(client: Client | None, wanted: LogoutRequest) -> str | None:
+    if wanted.redirect_uri is None:
+        return None
+    if client is None:
+        raise RequestRefused("The request names an address to go back to, and not the application that it belongs to.")
+    is_desktop = client.service.service_type is ServiceType.DESKTOP
+    registered = client.service.post_logout_redirect_uris
+    if not any(requests.matches(one, wanted.redirect_uri, any_loopback_port=is_desktop) for one in registered):
+        raise RequestRefused(
+            "The request names a post_logout_redirect_uri that is not registered with the application."
+            " Its makers have to register exactly this address."
+        )
+    return with_parameters(wanted.redirect_uri, state=wanted.state) if wanted.state else wanted.redirect_uri
+
+
+def _end_browser(uow: UnitOfWork, browser: BrowserSession, issuer: str) -> tuple[str, ...]:
+    pages = _pages(uow.clients.children_with_pages(browser.session_id), issuer)
+    sessions.sign_out(uow, browser.session_id, browser.user_id, browser.email)
+    return pages
+
+
+def _end_session(uow: UnitOfWork, session_id: UUID, user_id: UUID, issuer: str) -> tuple[str, ...]:
+    """End the session of a service alone: this browser has none of Gatehouse."""
+    caller = uow.callers.of_session(session_id)
+    if caller is None or caller.user_id != user_id:
+        return ()
+    pages = _pages(uow.clients.with_page(session_id), issuer)
+    sessions.sign_out(uow, session_id, user_id, caller.email)
+    return pages
+
+
+def _pages(ended: Mapping[UUID, str], issuer: str) -> tuple[str, ...]:
+    return tuple(with_parameters(uri, iss=issuer, sid=str(session_id)) for session_id, uri in ended.items())

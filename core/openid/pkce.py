@@ -1,0 +1,44 @@
+"""Proof Key for Code Exchange (RFC 7636): the client that redeems a code is the one that asked for it.
+
+Only the method S256 is taken. Public services must use it; a confidential one that began with it must finish with it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+from typing import Final
+
+from core.openid.refusals import GrantInvalid, RequestInvalid
+
+METHOD: Final = "S256"
+_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+
+
+def checked_challenge(challenge: str | None, method: str | None, *, is_required: bool) -> str | None:
+    """Return the challenge of a request; raise `RequestInvalid` when it is missing or invalid."""
+    if challenge is None:
+        if is_required:
+            raise RequestInvalid("Mobile and desktop services use PKCE: send a code_challenge with the method S256.")
+        if method is not None:
+            raise RequestInvalid("The code_challenge is missing.")
+        return None
+    if method != METHOD:
+        raise RequestInvalid("The code_challenge_method must be S256.")
+    if not _CHALLENGE.fullmatch(challenge):
+        raise RequestInvalid("The code_challenge must be a SHA-256 in base64url, without padding.")
+    return challenge
+
+
+def require_verified(challenge: str | None, verifier: str | None) -> None:
+    """Raise `GrantInvalid` unless the verifier is that of the challenge, or neither is there."""
+    if challenge is None and verifier is None:
+        return
+    if challenge is None or verifier is None or not _VERIFIER.fullmatch(verifier):
+        raise GrantInvalid("The code_verifier is missing, malformed, or was not announced by a code_challenge.")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+    if not hmac.compare_digest(digest, challenge):
+        raise GrantInvalid("The code_verifier is not that of the code_challenge.")

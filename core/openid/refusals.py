@@ -1,0 +1,158 @@
+"""The refusals of OAuth and OpenID Connect; `error` is the name that their RFCs give each of them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.errors import ErrorCode, Refusal
+
+
+class OAuthRefusal(Refusal):
+    """A refusal with a name of its own in OAuth."""
+
+    code = ErrorCode.BAD_REQUEST
+    error: ClassVar[str]
+
+
+class RequestInvalid(OAuthRefusal):
+    """A parameter is missing, invalid or repeated (RFC 6749, 5.2)."""
+
+    error = "invalid_request"
+    default_message = "A parameter is missing or invalid."
+
+
+class RequestObjectUnsupported(OAuthRefusal):
+    """Request objects are not taken (OpenID Connect Core, 6.1)."""
+
+    error = "request_not_supported"
+    default_message = "Request objects are not supported. Send the parameters, or push them to /auth/par."
+
+
+class ResponseTypeUnsupported(OAuthRefusal):
+    """Only the code flow is there (RFC 6749, 4.1.2.1)."""
+
+    error = "unsupported_response_type"
+    default_message = "The response_type must be code."
+
+
+class ClientInvalid(OAuthRefusal):
+    """The client is unknown, did not authenticate, or its organization is not active."""
+
+    code = ErrorCode.UNAUTHORIZED
+    error = "invalid_client"
+    default_message = (
+        "The client is unknown, or its credentials are wrong. Send the client id and the client secret of the service."
+    )
+
+
+class GrantInvalid(OAuthRefusal):
+    """The code, refresh token or device code is not valid, or was issued to another client."""
+
+    error = "invalid_grant"
+    default_message = "The code or token is not valid, has expired or was used already. Start again."
+
+
+class ClientUnauthorized(OAuthRefusal):
+    """The client may not use this grant."""
+
+    error = "unauthorized_client"
+    default_message = "Only web and api services, which have a secret, may use this grant."
+
+
+class GrantTypeUnsupported(OAuthRefusal):
+    """There is no such grant type."""
+
+    error = "unsupported_grant_type"
+    default_message = (
+        "The grant type is not supported. Use authorization_code, refresh_token, client_credentials or"
+        " urn:ietf:params:oauth:grant-type:device_code."
+    )
+
+
+class ScopeInvalid(OAuthRefusal):
+    """A scope is not known, or was not granted."""
+
+    error = "invalid_scope"
+    default_message = "The scope is not known, or goes beyond what was granted. Use openid, profile and email."
+
+
+class TargetInvalid(OAuthRefusal):
+    """The resource is not an audience of the service (RFC 8707, 2)."""
+
+    error = "invalid_target"
+    default_message = "The resource is none of the audiences of the service. Register it with the service first."
+
+
+class TokenTypeUnsupported(OAuthRefusal):
+    """The token cannot be revoked (RFC 7009, 2.2.1)."""
+
+    error = "unsupported_token_type"
+    default_message = "Only access tokens and refresh tokens can be revoked."
+
+
+class ProofInvalid(OAuthRefusal):
+    """The DPoP proof is missing or not valid (RFC 9449, 5)."""
+
+    error = "invalid_dpop_proof"
+    default_message = "The DPoP proof is not valid. Send a new one for this request, signed with the key of the token."
+
+
+class ProofUnauthorized(ProofInvalid):
+    """The DPoP proof of a request with an access token is missing or not valid (RFC 9449, 7.1)."""
+
+    code = ErrorCode.UNAUTHORIZED
+
+
+class NonceRequired(OAuthRefusal):
+    """The DPoP proof has no current nonce; the client repeats the request with this one (RFC 9449, 8)."""
+
+    error = "use_dpop_nonce"
+    default_message = "The DPoP proof needs the nonce of the header DPoP-Nonce. Repeat the request with it."
+
+    def __init__(self, nonce: str) -> None:
+        super().__init__()
+        self.nonce = nonce
+
+
+class NonceRequiredHere(NonceRequired):
+    """The same refusal of a request with an access token (RFC 9449, 9)."""
+
+    code = ErrorCode.UNAUTHORIZED
+
+
+class AuthorizationPending(OAuthRefusal):
+    """The user has not answered yet (RFC 8628, 3.5)."""
+
+    code = ErrorCode.DEVICE_CODE_PENDING
+    error = "authorization_pending"
+    default_message = "The device is not approved yet. Keep polling."
+
+
+class SlowDown(AuthorizationPending):
+    """The device polls too often (RFC 8628, 3.5)."""
+
+    error = "slow_down"
+    default_message = "The device polls too often. Wait five seconds longer between two requests."
+
+
+class DeviceCodeExpired(OAuthRefusal):
+    """The device code or the user code has expired."""
+
+    code = ErrorCode.DEVICE_CODE_EXPIRED
+    error = "expired_token"
+    default_message = "The code has expired. Start again on the device."
+
+
+class AccessDenied(OAuthRefusal):
+    """The user, or the organization, denied access."""
+
+    error = "access_denied"
+    default_message = "Access was denied."
+
+
+class InsufficientScope(OAuthRefusal):
+    """The access token was not granted the scope of the endpoint (RFC 6750, 3.1)."""
+
+    code = ErrorCode.FORBIDDEN
+    error = "insufficient_scope"
+    default_message = "The access token lacks the scope openid. Ask for it in the authorization request."

@@ -1,0 +1,289 @@
+"""Authorization requests: what a service asks for when it sends a browser to `/auth/authorize`.
+
+A request whose client or redirect URI is wrong is refused on a page (`RequestRefused`), because there is no safe place
+to send the browser back to. Every later problem goes back to the service (`AuthorizationRefused`). A request can be
+pushed beforehand (RFC 9126), and it is stored while its user signs in or answers a question; both are used once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from core.errors import BadRequest
+from core.limits import EMAIL_CHARACTERS_MAX
+from core.openid import clients, dpop, pkce, scopes
+from core.openid.refusals import (
+    OAuthRefusal,
+    RequestInvalid,
+    RequestObjectUnsupported,
+    ResponseTypeUnsupported,
+    TargetInvalid,
+)
+from core.secrets import hash_token
+from core.services import redirect_uris
+from core.services.services import ServiceType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.openid.clients import Client, PresentedClient
+    from core.openid.dpop import Proof
+    from core.secrets import Secret
+    from ports.unit_of_work import UnitOfWork
+
+PUSHED_LIFETIME: Final = timedelta(seconds=60)
+# Signing in may include a registration and its mail.
+WAITING_LIFETIME: Final = timedelta(hours=1)
+URN: Final = "urn:ietf:params:oauth:request_uri:"
+VALUE_CHARACTERS_MAX: Final = 2000
+PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
+_THUMBPRINT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+class RequestRefused(BadRequest):
+    """The request names no known client or no registered redirect URI, so there is no safe way back."""
+
+    default_message = (
+        "This application sent you here with a request that cannot be answered."
+        " Go back to the application, and tell its makers what is written here."
+    )
+
+
+class RequestOver(RequestRefused):
+    """The stored request has expired, or was answered already."""
+
+    default_message = "This request is over. Go back to the application, and sign in there again."
+
+
+class AuthorizationRefused(Exception):
+    """The request is refused, and the service learns why: the browser goes back to it with an error."""
+
+    def __init__(self, error: str, description: str, *, redirect_uri: str, state: str | None) -> None:
+        super().__init__(error)
+        self.error = error
+        self.description = description
+        self.redirect_uri = redirect_uri
+        self.state = state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizationRequest:
+    """A valid request.
+
+    `asked_at` is when its user was asked to sign in, if that has happened; the sign-in has to be newer when
+    `has_to_be_new`.
+    """
+
+    redirect_uri: str
+    state: str | None
+    scopes: Sequence[str]
+    nonce: str | None
+    code_challenge: str | None
+    audience: str | None
+    key_thumbprint: str | None
+    prompts: Sequence[str]
+    max_age_seconds: int | None
+    login_hint: str | None
+    wants_second_factor: bool
+    has_to_be_new: bool = False
+    asked_at: float | None = None
+
+    @property
+    def hinted_email(self) -> str | None:
+        """The address of the user whom the service expects; None for a hint that is no address, which means any."""
+        hint = self.login_hint
+        return hint if hint is not None and "@" in hint and len(hint) <= EMAIL_CHARACTERS_MAX else None
+
+    def refused(self, error: str, description: str) -> AuthorizationRefused:
+        """Return the refusal that goes back to the service."""
+        return AuthorizationRefused(error, description, redirect_uri=self.redirect_uri, state=self.state)
+
+    def asked_to_sign_in(self, at: datetime) -> AuthorizationRequest:
+        """Return the request as it goes on after its user was asked to sign in."""
+        is_login = "login" in self.prompts or self.max_age_seconds == 0
+        return replace(
+            self,
+            prompts=[prompt for prompt in self.prompts if prompt not in {"login", "select_account"}],
+            max_age_seconds=None if is_login else self.max_age_seconds,
+            has_to_be_new=is_login or self.has_to_be_new,
+            asked_at=at.timestamp(),
+            # Who has no second factor cannot prove one; the service reads in `acr` what was proved.
+            wants_second_factor=False,
+        )
+
+    def stored(self) -> dict[str, Any]:
+        """Return the request as data to store, which `recalled` reads."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRequest:
+    """A request in the database: the parameters of a pushed one, or the fields of one that waits."""
+
+    organization_id: UUID
+    service_id: UUID
+    is_pushed: bool
+    parameters: Mapping[str, Any]
+
+
+def recalled(stored: Mapping[str, Any]) -> AuthorizationRequest:
+    """Return the request that was stored."""
+    return AuthorizationRequest(**stored)
+
+
+def parse(client: Client, parameters: Mapping[str, str]) -> AuthorizationRequest:
+    """Return the request of a client; raise `RequestRefused` or `AuthorizationRefused`."""
+    redirect_uri, state = _redirect_uri(client, parameters.get("redirect_uri")), parameters.get("state")
+    try:
+        return _parsed(client, parameters, redirect_uri, state)
+    except OAuthRefusal as refusal:
+        raise AuthorizationRefused(refusal.error, refusal.message, redirect_uri=redirect_uri, state=state) from None
+
+
+def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, str], proof: Proof | None) -> str:
+    """Store the parameters of a valid request, and return its address; raise `OAuthRefusal` (RFC 9126, 2)."""
+    client = clients.authenticate(uow, presented)
+    if proof is not None:
+        dpop.accept(uow, proof)
+        # The code is then bound to the key, as by the parameter (RFC 9449, 10.1).
+        dpop.bound_to(proof, parameters.get("dpop_jkt"))
+        parameters = {**parameters, "dpop_jkt": proof.key_thumbprint}
+    if "request_uri" in parameters:
+        raise RequestInvalid("A pushed request cannot name a request_uri.")
+    try:
+        redirect_uri = _redirect_uri(client, parameters.get("redirect_uri"))
+    except RequestRefused as refusal:
+        raise RequestInvalid(refusal.message) from None
+    _parsed(client, parameters, redirect_uri, parameters.get("state"))
+    return URN + _store(uow, client, dict(parameters), is_pushed=True, lifetime=PUSHED_LIFETIME).reveal()
+
+
+def pushed(uow: UnitOfWork, client: Client, request_uri: str) -> Mapping[str, str]:
+    """Use up a pushed request of this client and return its parameters; raise `RequestOver`."""
+    stored = uow.authorization_requests.use(
+        hash_token(request_uri.removeprefix(URN)), client.service.organization_id, client.service.id, is_pushed=True
+    )
+    if stored is None:
+        raise RequestOver
+    return stored.parameters
+
+
+def keep(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> Secret:
+    """Store a request while its user signs in or answers a question, and return its id."""
+    return _store(uow, client, request.stored(), is_pushed=False, lifetime=WAITING_LIFETIME)
+
+
+def matches(registered: str, given: str, *, any_loopback_port: bool) -> bool:
+    """Return whether a redirect URI is the registered one, character by character.
+
+    An installed application listens on a port of loopback that it is given at that moment (RFC 8252, 7.3), so for it
+    the port is left out of the comparison.
+    """
+    if registered == given:
+        return True
+    if not any_loopback_port:
+        return False
+    registered_rest, given_rest = (
+        redirect_uris.without_loopback_port(registered),
+        redirect_uris.without_loopback_port(given),
+    )
+    return registered_rest is not None and registered_rest == given_rest
+
+
+def checked_audience(client: Client, resource: str | None) -> str | None:
+    """Return the audience that a request names as its resource; raise `TargetInvalid` (RFC 8707, 2)."""
+    if resource is not None and resource not in client.service.audiences:
+        raise TargetInvalid
+    return resource
+
+
+def _redirect_uri(client: Client, given: str | None) -> str:
+    service = client.service
+    if given is None:
+        raise RequestRefused("The request of the application names no redirect_uri.")
+    is_desktop = service.service_type is ServiceType.DESKTOP
+    if not any(matches(one, given, any_loopback_port=is_desktop) for one in service.redirect_uris):
+        raise RequestRefused(
+            "The request names a redirect_uri that is not registered with the application."
+            " Its makers have to register exactly this address."
+        )
+    return given
+
+
+def _parsed(
+    client: Client, parameters: Mapping[str, str], redirect_uri: str, state: str | None
+) -> AuthorizationRequest:
+    too_long = sorted(name for name, value in parameters.items() if len(value) > VALUE_CHARACTERS_MAX)
+    if too_long:
+        raise RequestInvalid(f"The parameter {too_long[0]} has more than {VALUE_CHARACTERS_MAX} characters.")
+    if "request" in parameters:
+        raise RequestObjectUnsupported
+    if parameters.get("response_type") != "code":
+        raise ResponseTypeUnsupported
+    if parameters.get("response_mode", "query") != "query":
+        raise RequestInvalid("The response_mode must be query.")
+    thumbprint = parameters.get("dpop_jkt")
+    if thumbprint is not None and not _THUMBPRINT.fullmatch(thumbprint):
+        raise RequestInvalid("The dpop_jkt must be the SHA-256 thumbprint of a key.")
+    return AuthorizationRequest(
+        redirect_uri=redirect_uri,
+        state=state,
+        scopes=scopes.known(parameters.get("scope")),
+        nonce=parameters.get("nonce"),
+        code_challenge=pkce.checked_challenge(
+            parameters.get("code_challenge"),
+            parameters.get("code_challenge_method"),
+            is_required=not client.is_confidential,
+        ),
+        audience=checked_audience(client, parameters.get("resource")),
+        key_thumbprint=thumbprint,
+        prompts=_prompts(parameters.get("prompt")),
+        max_age_seconds=_max_age(parameters.get("max_age")),
+        login_hint=parameters.get("login_hint"),
+        wants_second_factor=_wants_second_factor(parameters.get("acr_values")),
+    )
+
+
+def _prompts(text: str | None) -> list[str]:
+    prompts = list(dict.fromkeys(text.split(" "))) if text else []
+    if not PROMPTS.issuperset(prompts):
+        raise RequestInvalid("A prompt is none, login, consent or select_account.")
+    if "none" in prompts and len(prompts) > 1:
+        raise RequestInvalid("The prompt none stands alone.")
+    return prompts
+
+
+def _max_age(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise RequestInvalid("The max_age is a number of seconds.")
+    return int(text)
+
+
+def _wants_second_factor(text: str | None) -> bool:
+    """Return whether the class that a request prefers among those known is that of two factors."""
+    known = [value for value in (text or "").split(" ") if value in scopes.CONTEXT_CLASSES]
+    return known[:1] == [scopes.TWO_FACTORS]
+
+
+def _store(
+    uow: UnitOfWork, client: Client, parameters: dict[str, Any], *, is_pushed: bool, lifetime: timedelta
+) -> Secret:
+    secret = uow.randomness.token()
+    uow.authorization_requests.add(
+        hash_token(secret.reveal()),
+        StoredRequest(
+            organization_id=client.service.organization_id,
+            service_id=client.service.id,
+            is_pushed=is_pushed,
+            parameters=parameters,
+        ),
+        expires_at=uow.now + lifetime,
+    )
+    return secret

@@ -1,0 +1,52 @@
+"""Scopes: what a service may learn about its user from the ID token and the user information endpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from core.openid.refusals import ScopeInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from core.sessions.callers import Caller
+
+OPENID: Final = "openid"
+EMAIL: Final = "email"
+PROFILE: Final = "profile"
+# Every grant of a user has a refresh token, so this scope asks for nothing more.
+OFFLINE_ACCESS: Final = "offline_access"
+ALL: Final = (OPENID, PROFILE, EMAIL, OFFLINE_ACCESS)
+
+# Authentication context classes: what was proved at the sign-in.
+ONE_FACTOR: Final = "urn:gatehouse:acr:one-factor"
+TWO_FACTORS: Final = "urn:gatehouse:acr:two-factors"
+CONTEXT_CLASSES: Final = (ONE_FACTOR, TWO_FACTORS)
+
+
+def known(text: str | None) -> list[str]:
+    """Return the scopes of a request that Gatehouse knows, each once; unknown ones are left out (RFC 6749, 3.3)."""
+    return [scope for scope in dict.fromkeys((text or "").split(" ")) if scope in ALL]
+
+
+def narrowed(text: str, granted: Sequence[str]) -> Sequence[str]:
+    """Return the scopes that a refresh asks for; raise `ScopeInvalid` for one that was not granted."""
+    wanted = list(dict.fromkeys(text.split(" ")))
+    if not set(wanted) <= set(granted):
+        raise ScopeInvalid
+    return wanted
+
+
+def context_class(amr: Collection[str]) -> str:
+    """Return the class of a sign-in by these methods (OpenID Connect Core, 2)."""
+    return TWO_FACTORS if "mfa" in amr else ONE_FACTOR
+
+
+def claims_of(caller: Caller, scopes: Collection[str]) -> dict[str, Any]:
+    """Return the claims about a user that these scopes open (OpenID Connect Core, 5.4)."""
+    claims: dict[str, Any] = {"sub": str(caller.user_id)}
+    if EMAIL in scopes:
+        claims |= {"email": caller.email, "email_verified": caller.is_verified}
+    if PROFILE in scopes:
+        claims["preferred_username"] = caller.email
+    return claims

@@ -1,0 +1,50 @@
+"""Client grants: what a service was granted at the token endpoint, together with a session of a user.
+
+A session without one began at the JSON interface. What the grants mean is in the area `openid`; here they are part of
+a session, because refreshing it keeps them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.sessions.callers import Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientGrant:
+    """The scopes, the audience of the access tokens if it is not the client, and the key they are bound to, if any.
+
+    `host` is the custom host under which the sign-in began, None for the base URL; the tokens are refreshed there only.
+    """
+
+    scopes: Sequence[str]
+    audience: str | None = None
+    key_thumbprint: str | None = None
+    host: str | None = None
+    is_confidential: bool = False
+
+    @property
+    def needs_client(self) -> bool:
+        """Whether its refresh token works at the token endpoint only, with the client's secret or key."""
+        return self.is_confidential or self.key_thumbprint is not None
+
+    def claims(self, caller: Caller) -> dict[str, Any]:
+        """Return what it adds to the claims of an access token (RFC 9068, 2.2; RFC 9449, 6)."""
+        claims: dict[str, Any] = {"client_id": str(caller.service_client_id), "scope": " ".join(self.scopes)}
+        if self.key_thumbprint is not None:
+            claims["cnf"] = {"jkt": self.key_thumbprint}
+        return claims
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshingClient:
+    """The authenticated client of a refresh at the token endpoint, and the key of its proof, if it sent one."""
+
+    client_id: UUID
+    key_thumbprint: str | None = None

@@ -1,0 +1,158 @@
+"""How a request names its client and authenticates it: by Basic, in the body, or with a signed assertion.
+
+The use case judges what is presented here. Requests that authenticate are counted by client, all others, and those
+whose authentication fails, by address.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Concatenate, Final, ParamSpec, TypeVar
+from urllib.parse import unquote_plus
+from uuid import UUID
+
+from core.errors import Refusal
+from core.openid import clients
+from core.openid.clients import ASSERTION_TYPE, PresentedClient
+from core.openid.refusals import ClientInvalid, RequestInvalid
+from core.rate_limits import RateLimit
+from core.secrets import Secret
+from entrypoints.web.calls import Call
+from entrypoints.web.hidden import SecretBody
+from entrypoints.web.hosts import issuer_of
+from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+_BASIC: Final = "basic"
+ENDPOINTS: Final = ("/auth/token", "/auth/par", "/auth/introspect", "/auth/revoke", "/auth/device/code")
+
+
+class ClientFields(SecretBody, kw_only=True):
+    """What a request to an OAuth endpoint says about its client."""
+
+    client_id: str | None = None
+    client_secret: str | None = None
+    client_assertion_type: str | None = None
+    client_assertion: str | None = None
+
+    def __post_init__(self) -> None:
+        # A parameter without a value counts as left out (RFC 6749, 3.2).
+        for name in self.__struct_fields__:
+            if getattr(self, name) == "":
+                setattr(self, name, None)
+
+
+async def presented_client(call: Call, fields: ClientFields) -> PresentedClient:
+    """Return what a request presents; raise `ClientInvalid` when it names no client or its assertion is not valid."""
+    basic = _basic(call)
+    ways = [basic is not None, fields.client_secret is not None, fields.client_assertion is not None]
+    if sum(ways) > 1:
+        raise RequestInvalid("The client authenticates in two ways. Use one.")
+    if fields.client_assertion is not None:
+        return await _asserted(call, fields, fields.client_assertion)
+    if basic is not None:
+        client_id, secret = basic
+        if fields.client_id not in {None, client_id}:
+            raise RequestInvalid("The body names another client than the Authorization header.")
+        return PresentedClient(client_id=_client_id(client_id), secret=Secret(secret))
+    secret = Secret(fields.client_secret) if fields.client_secret is not None else None
+    return PresentedClient(client_id=_client_id(fields.client_id), secret=secret)
+
+
+async def transact_limited(
+    call: Call,
+    use_case: Callable[Concatenate[UnitOfWork, PresentedClient, Arguments], Result | Refusal],
+    /,
+    presented: PresentedClient,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Result:
+    """Run a use case for a client in one transaction, within the limit of the client or of the address."""
+    with _limited(call, presented):
+        return await call.transact(use_case, presented, *args, **kwargs)
+
+
+async def step_limited(
+    call: Call,
+    use_case: Callable[Concatenate[UnitOfWork, PresentedClient, Arguments], Result],
+    /,
+    presented: PresentedClient,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Result:
+    """Run a use case for a client that writes nothing, except the ids that it uses up, each for itself."""
+    with _limited(call, presented):
+        return await call.step(use_case, presented, *args, **kwargs)
+
+
+@contextmanager
+def _limited(call: Call, presented: PresentedClient) -> Generator[None]:
+    if presented.authenticates:
+        call.limit_client(presented)
+    else:
+        call.limit(RateLimit.SIGN_IN_GROUP)
+    try:
+        yield
+    except ClientInvalid:
+        if presented.authenticates:
+            call.limit(RateLimit.SIGN_IN_GROUP)
+        raise
+
+
+def issuer_names(call: Call) -> frozenset[str]:
+    """Return the names that an assertion may have for this server: the issuer, and its endpoints."""
+    base_url = issuer_of(call)
+    return frozenset({base_url, *(base_url + path for path in ENDPOINTS)})
+
+
+def _basic(call: Call) -> tuple[str, str] | None:
+    """Return the client id and the secret of the Authorization header, both decoded (RFC 6749, 2.3.1)."""
+    values = call.request.headers.getlist("Authorization")
+    if not values:
+        return None
+    scheme, _, value = values[0].strip().partition(" ")
+    if len(values) > 1 or scheme.lower() != _BASIC:
+        raise ClientInvalid("The Authorization header must be Basic, once, with the client id and the secret.")
+    try:
+        client_id, colon, secret = base64.b64decode(value.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        raise ClientInvalid from None
+    if not colon:
+        raise ClientInvalid
+    return unquote_plus(client_id), unquote_plus(secret)
+
+
+async def _asserted(call: Call, fields: ClientFields, assertion: str) -> PresentedClient:
+    if fields.client_assertion_type != ASSERTION_TYPE:
+        raise RequestInvalid(f"The client_assertion_type must be {ASSERTION_TYPE}.")
+    # Verifying a signature costs more than comparing a hash, and fetching the keys more still.
+    installation = call.installation
+    issuer = installation.signatures.named_issuer(assertion)
+    client_id = _client_id(issuer)
+    if fields.client_id not in {None, issuer}:
+        raise ClientInvalid
+    source = await call.read(clients.key_source, client_id)
+    claims = None
+    if source.key_set is not None:
+        claims = installation.signatures.verified(assertion, source.key_set)
+    elif source.uri is not None:
+        for is_fresh in (False, True):
+            keys = await installation.key_sets.fetch(source.uri, is_fresh=is_fresh)
+            claims = installation.signatures.verified(assertion, keys) if keys is not None else None
+            if claims is not None:
+                break
+    if claims is None:
+        call.limit(RateLimit.SIGN_IN_GROUP)
+        raise ClientInvalid("The assertion is not signed with a registered key of the client.")
+    verified = clients.judged_assertion(claims, client_id, issuer_names(call), at=installation.clock())
+    return PresentedClient(client_id=client_id, assertion=verified)
+
+
+def _client_id(text: str | None) -> UUID:
+    try:
+        return UUID(text or "")
+    except ValueError:
+        raise ClientInvalid from None

@@ -1,0 +1,232 @@
+"""The token endpoint, and what clients ask and end about their tokens."""
+
+from typing import Any
+
+import msgspec
+
+from core.errors import OrganizationNotActive, TokenExpired, TokenInvalid
+from core.openid import codes, device_codes, grants, id_tokens, introspection
+from core.openid.clients import PresentedClient
+from core.openid.codes import PresentedCode
+from core.openid.dpop import Proof
+from core.openid.grants import ClientToken, IssuedTokens
+from core.openid.introspection import PresentedToken
+from core.openid.refusals import (
+    AccessDenied,
+    AuthorizationPending,
+    ClientInvalid,
+    ClientUnauthorized,
+    DeviceCodeExpired,
+    GrantInvalid,
+    GrantTypeUnsupported,
+    NonceRequired,
+    ProofInvalid,
+    RequestInvalid,
+    ScopeInvalid,
+    SlowDown,
+    TargetInvalid,
+)
+from core.rate_limits import RateLimit
+from core.sessions import refresh as sessions_refresh
+from core.sessions.refresh import TokenReused
+from core.sessions.tokens import TokenKind
+from entrypoints.http.openid.client_authentication import ClientFields, presented_client, step_limited, transact_limited
+from entrypoints.http.sessions.token_answers import signed
+from entrypoints.web import oauth
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.dpop import presented_proof
+from entrypoints.web.hidden import SecretBody
+from entrypoints.web.hosts import on_custom_hosts
+from entrypoints.web.oauth import OAuthFailure
+from entrypoints.web.routes import Routes
+from entrypoints.web.verified_tokens import verified_access_token
+
+routes = Routes(
+    "OpenID Connect",
+    "Gatehouse is an OpenID provider and an OAuth authorization server. Services are its clients; any certified library"
+    " configures itself from `/.well-known/openid-configuration`.",
+    oauth.refused,
+    OAuthFailure,
+)
+
+AUTHORIZATION_CODE = "authorization_code"
+REFRESH_TOKEN = "refresh_token"  # noqa: S105 - the name of a grant, not a secret
+CLIENT_CREDENTIALS = "client_credentials"
+GRANT_TYPES = (AUTHORIZATION_CODE, REFRESH_TOKEN, CLIENT_CREDENTIALS, device_codes.GRANT_TYPE)
+CLIENT_REFUSALS = (ClientInvalid, RequestInvalid)
+TOKEN_REFUSALS = (
+    *CLIENT_REFUSALS,
+    GrantInvalid,
+    GrantTypeUnsupported,
+    ClientUnauthorized,
+    ScopeInvalid,
+    TargetInvalid,
+    ProofInvalid,
+    NonceRequired,
+    AuthorizationPending,
+    SlowDown,
+    DeviceCodeExpired,
+    AccessDenied,
+    OrganizationNotActive,
+)
+
+
+class TokenRequest(ClientFields, kw_only=True):
+    """A grant to exchange for tokens: a code, a refresh token, a device code, or the client's own credentials."""
+
+    grant_type: str | None = None
+    code: str | None = None
+    redirect_uri: str | None = None
+    code_verifier: str | None = None
+    refresh_token: str | None = None
+    device_code: str | None = None
+    scope: str | None = None
+    resource: str | None = None
+
+
+class IssuedTokensAnswer(SecretBody, kw_only=True, omit_defaults=True):
+    """The tokens of a grant. With the scope `openid` there is an ID token; a client itself gets no refresh token."""
+
+    access_token: str
+    token_type: str
+    expires_in: int
+    refresh_token: str | msgspec.UnsetType = msgspec.UNSET
+    id_token: str | msgspec.UnsetType = msgspec.UNSET
+    scope: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class TokenQuestion(ClientFields, kw_only=True):
+    """A token of the client: an access token or a refresh token. The hint is not needed."""
+
+    token: str | None = None
+    token_type_hint: str | None = None
+
+
+@routes.post("/auth/token", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=TOKEN_REFUSALS)
+@on_custom_hosts
+@public
+async def exchange(call: Call, body: TokenRequest) -> IssuedTokensAnswer:
+    """Exchange a grant for tokens.
+
+    Takes a form, as OAuth has it, or JSON. Confidential services authenticate: by Basic, by `client_secret`, or by
+    `client_assertion` (`private_key_jwt`). With a `DPoP` header the tokens are bound to the key of the proof. A code
+    or a refresh token that is used twice ends the session that it belongs to.
+    """
+    grant_type = body.grant_type
+    if grant_type is None and body.device_code is not None:
+        grant_type = device_codes.GRANT_TYPE
+    if grant_type not in GRANT_TYPES:
+        raise GrantTypeUnsupported if grant_type is not None else RequestInvalid("The grant_type is missing.")
+    proof = presented_proof(call)
+    if grant_type == device_codes.GRANT_TYPE:
+        return _answer(call, await _poll(call, body, proof))
+    presented = await presented_client(call, body)
+    if grant_type == CLIENT_CREDENTIALS:
+        token = await step_limited(call, grants.client_credentials, presented, resource=body.resource, proof=proof)
+        return _answer_client(call, token)
+    if grant_type == REFRESH_TOKEN:
+        return _answer(call, await _refresh(call, presented, body, proof))
+    if body.code is None:
+        raise RequestInvalid("The code is missing.")
+    code = PresentedCode(
+        code=body.code, redirect_uri=body.redirect_uri, code_verifier=body.code_verifier, resource=body.resource
+    )
+    return _answer(call, await transact_limited(call, codes.redeem, presented, code, proof))
+
+
+@routes.post("/auth/introspect", takes_form=True, has_group_limit=False, refuses=(*CLIENT_REFUSALS, ClientUnauthorized))
+@on_custom_hosts
+@public
+async def introspect(call: Call, body: TokenQuestion) -> dict[str, Any]:
+    """Tell a confidential service whether one of its tokens is valid, and what is in it (RFC 7662).
+
+    For the token of another service, one that is over, and any other text the answer is `{"active": false}`.
+    """
+    presented = await presented_client(call, body)
+    token = await _presented_token(call, body.token)
+    return await step_limited(call, introspection.introspect, presented, token)
+
+
+@routes.post("/auth/revoke", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=CLIENT_REFUSALS)
+@on_custom_hosts
+@public
+async def revoke(call: Call, body: TokenQuestion) -> None:
+    """End a token of the service, with the session that it belongs to and all other tokens of it (RFC 7009).
+
+    The answer is the same for any other text.
+    """
+    presented = await presented_client(call, body)
+    await transact_limited(call, introspection.revoke, presented, await _presented_token(call, body.token))
+
+
+async def _poll(call: Call, body: TokenRequest, proof: Proof | None) -> IssuedTokens:
+    call.limit(RateLimit.DEVICE_FLOW)
+    if body.device_code is None:
+        raise RequestInvalid("The device_code is missing.")
+    is_named = (
+        body.client_id is not None or body.client_assertion is not None or "Authorization" in call.request.headers
+    )
+    presented = await presented_client(call, body) if is_named else None
+    return await call.transact(device_codes.poll, presented, body.device_code, proof)
+
+
+async def _refresh(call: Call, presented: PresentedClient, body: TokenRequest, proof: Proof | None) -> IssuedTokens:
+    if body.refresh_token is None:
+        raise RequestInvalid("The refresh_token is missing.")
+    outcome = await transact_limited(call, grants.refresh, presented, body.refresh_token, scope=body.scope, proof=proof)
+    if isinstance(outcome, TokenReused):
+        await call.transact(sessions_refresh.end_reused, outcome)
+        raise GrantInvalid
+    return outcome
+
+
+async def _presented_token(call: Call, text: str | None) -> PresentedToken:
+    if text is None:
+        raise RequestInvalid("The token is missing.")
+    try:
+        return PresentedToken(text=text, claims=await verified_access_token(call, text))
+    except (TokenExpired, TokenInvalid):
+        return PresentedToken(text=text)
+
+
+def _answer(call: Call, issued: IssuedTokens) -> IssuedTokensAnswer:
+    installation, grant = call.installation, issued.grant
+    tokens = signed(call, grant)
+    answer = IssuedTokensAnswer(
+        access_token=tokens.access_token,
+        token_type="DPoP" if "cnf" in grant.claims else "Bearer",
+        expires_in=tokens.expires_in,
+        refresh_token=tokens.refresh_token,
+    )
+    if grant.client_grant is not None:
+        granted = grant.client_grant.scopes
+        answer.scope = " ".join(granted)
+        if id_tokens.is_due(granted):
+            now = installation.clock()
+            answer.id_token = installation.tokens.sign(
+                id_tokens.claims_of(issued, tokens.access_token),
+                kind=TokenKind.ID,
+                lifetime=min(installation.settings.access_token_ttl, grant.session_expires_at - now),
+                now=now,
+                host=call.host_name,
+            )
+    return answer
+
+
+def _answer_client(call: Call, token: ClientToken) -> IssuedTokensAnswer:
+    installation = call.installation
+    lifetime = installation.settings.access_token_ttl
+    access_token = installation.tokens.sign(
+        {**token.claims, "aud": token.audience or str(token.client_id)},
+        kind=TokenKind.ACCESS,
+        lifetime=lifetime,
+        now=installation.clock(),
+        host=call.host_name,
+    )
+    installation.metrics.token_issued()
+    return IssuedTokensAnswer(
+        access_token=access_token,
+        token_type="DPoP" if "cnf" in token.claims else "Bearer",
+        expires_in=int(lifetime.total_seconds()),
+    )

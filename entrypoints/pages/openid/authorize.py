@@ -1,0 +1,143 @@
+"""The authorization endpoint: where services send browsers, and from where those return with a code."""
+
+from typing import Annotated, Final
+from urllib.parse import parse_qsl, urlencode
+from uuid import UUID
+
+import msgspec
+from quart import Response
+
+from core.errors import Forbidden, OrganizationNotActive
+from core.openid import authorization
+from core.openid.authorization import Answer, LeadBack, SignInNeeded, Visitor
+from core.openid.requests import RequestOver, RequestRefused
+from core.sessions.refresh import SessionOver
+from core.sign_in.refusals import SignInRefused
+from entrypoints.http.openid.pushed_requests import AuthorizationFields
+from entrypoints.http.sessions import token_answers
+from entrypoints.pages.openid.leading_back import leading_page
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.web.answers import Status, see_other
+from entrypoints.web.browsers import ProtectedForm
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser_or_not, public
+from entrypoints.web.decoding import Query
+from entrypoints.web.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.routes import Routes
+
+routes = Routes("OpenID Connect", "Signing in to services, in the browser.", refusal_page)
+
+AUTHORIZE: Final = "/auth/authorize"
+RESUME: Final = "/auth/authorize/resume"
+REFUSALS: Final = (RequestRefused, RequestOver, SessionOver, SignInRefused, Forbidden, OrganizationNotActive)
+
+
+class AuthorizationQuery(AuthorizationFields, kw_only=True):
+    """The parameters of an authorization request, or the client and the reference of a pushed one."""
+
+
+class PostedAuthorization(AuthorizationFields, kw_only=True):
+    """The same parameters in a form of a service."""
+
+
+class ResumeQuery(Query, kw_only=True):
+    """The id of a request that has waited for its user to sign in."""
+
+    request_id: Annotated[str, msgspec.Meta(description="The id of the request, valid once.")] = ""
+
+
+class AnswerForm(ProtectedForm, kw_only=True):
+    """The user's answer: the id of the request that it is for."""
+
+    request_id: str = ""
+
+
+@routes.get(AUTHORIZE, refuses=REFUSALS)
+@on_custom_hosts
+@in_browser_or_not
+async def authorize(call: Call, query: AuthorizationQuery) -> Page | Annotated[None, Status(303)]:
+    """Sign the user in to a service, and send the browser back with a code.
+
+    Only the `redirect_uri` that the service has registered is followed, character by character; a `desktop` service may
+    use any port of loopback. The answer has the parameters `code`, `state` and `iss`, or `error`.
+    """
+    _require_distinct(call)
+    answer = await call.transact(
+        authorization.begin,
+        _client_id(query.client_id),
+        query.given(),
+        _visitor(call),
+        issuer=issuer_of(call),
+    )
+    return await _respond(call, answer, is_after_form=False)
+
+
+@routes.post(AUTHORIZE, status=303, refuses=(RequestRefused,))
+@on_custom_hosts
+@public
+async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
+    """Take the same parameters as a form, and redirect to them: a browser sends no cookies with it."""
+    call.headers["Location"] = f"{AUTHORIZE}?{urlencode({'client_id': form.client_id or '', **form.given()})}"
+
+
+@routes.get(RESUME, refuses=REFUSALS)
+@on_custom_hosts
+@in_browser_or_not
+async def resume(call: Call, query: ResumeQuery) -> Page | Annotated[None, Status(303)]:
+    """Go on with a request after the user has signed in."""
+    answer = await call.transact(authorization.resume, query.request_id, _visitor(call), issuer=issuer_of(call))
+    return await _respond(call, answer, is_after_form=True)
+
+
+@routes.post("/auth/authorize/allow", refuses=REFUSALS)
+@on_custom_hosts
+@in_browser_or_not
+async def allow(call: Call, form: AnswerForm) -> Page | Annotated[None, Status(303)]:
+    """Continue to the service."""
+    answer = await call.transact(authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call))
+    return await _respond(call, answer, is_after_form=True)
+
+
+@routes.post("/auth/authorize/deny", refuses=(RequestRefused, RequestOver))
+@on_custom_hosts
+@in_browser_or_not
+async def deny(call: Call, form: AnswerForm) -> Page:
+    """Go back to the service without signing in to it."""
+    back = await call.transact(authorization.deny, form.request_id, issuer=issuer_of(call))
+    return leading_page(call, back.address)
+
+
+async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Response:
+    if isinstance(answer, LeadBack):
+        return leading_page(call, answer.address) if is_after_form else see_other(answer.address)
+    if isinstance(answer, SignInNeeded):
+        return await send_to_sign_in(
+            call,
+            return_to=f"{RESUME}?{urlencode({'request_id': answer.request_id.reveal()})}",
+            organization=answer.organization_slug,
+            service=answer.service_slug,
+            email=answer.email,
+        )
+    return form_page(call, "authorize.html", question=answer)
+
+
+def _visitor(call: Call) -> Visitor:
+    return Visitor(browser=call.browser, device_token=token_answers.destination(call).device_token)
+
+
+def _client_id(text: str | None) -> UUID:
+    try:
+        return UUID(text or "")
+    except ValueError:
+        raise RequestRefused("The request names no application, or one that is not known.") from None
+
+
+def _require_distinct(call: Call) -> None:
+    """Refuse a parameter that is sent twice (RFC 6749, 3.1): another party may have read the other one."""
+    names = [
+        name for name, _ in parse_qsl(call.request.query_string.decode("ascii", "replace"), keep_blank_values=True)
+    ]
+    if len(set(names)) < len(names):
+        raise RequestRefused("The request of the application has a parameter twice.")

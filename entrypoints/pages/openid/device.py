@@ -1,0 +1,126 @@
+"""The activation page: a user types the code that a device shows, sees who asks, and answers."""
+
+import base64
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+import msgspec
+from quart import Response
+
+from core.errors import Forbidden, OrganizationNotActive
+from core.openid import device_codes
+from core.openid.device_codes import UserCodeExpired, UserCodeUnknown, WaitingDevice
+from core.rate_limits import RateLimit
+from core.sessions.refresh import SessionOver
+from core.sign_in.refusals import SecondFactorDue, SignInRefused
+from entrypoints.http.openid.device_codes import ACTIVATION_PATH
+from entrypoints.http.sessions import token_answers
+from entrypoints.pages.languages import translated
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page, page
+from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import ProtectedForm, recent
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.decoding import Query
+from entrypoints.web.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.routes import Routes
+
+routes = Routes("device flow", "The page on which people approve a device.", refusal_page)
+
+LIMITS: Final = (RateLimit.DEVICE_FLOW, RateLimit.SIGN_IN_GROUP)
+
+
+class ActivationQuery(Query, kw_only=True):
+    """The code that the device shows; without it the page asks for it."""
+
+    user_code: Annotated[str, msgspec.Meta(description="The code that the device shows.")] = ""
+
+
+class DeviceCodeForm(ProtectedForm, kw_only=True):
+    """The code that the user has typed, or answers."""
+
+    user_code: str = ""
+
+
+@routes.get(ACTIVATION_PATH, limits=(RateLimit.DEVICE_FLOW,), refuses=(UserCodeUnknown, UserCodeExpired))
+@on_custom_hosts
+@in_browser_or_not
+async def show_device(call: Call, query: ActivationQuery) -> Page | Annotated[None, Status(303)]:
+    """Ask for the code of a device, or show which service asks and from where."""
+    if not query.user_code:
+        return form_page(call, "device.html", problem="", user_code="")
+    return await _answer_page(call, query.user_code)
+
+
+@routes.post(ACTIVATION_PATH, limits=LIMITS, refuses=(UserCodeUnknown, UserCodeExpired))
+@on_custom_hosts
+@in_browser_or_not
+async def type_code(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, Status(303)]:
+    """Take the code that the user has typed."""
+    return await _answer_page(call, form.user_code)
+
+
+@routes.post(
+    "/auth/device/approve",
+    refuses=(UserCodeUnknown, UserCodeExpired, SessionOver, SignInRefused, Forbidden, OrganizationNotActive),
+)
+@on_custom_hosts
+@in_browser_or_not
+async def approve_device(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, Status(303)]:
+    """Sign the device in."""
+    if call.browser is None:
+        return await _to_sign_in(call, form.user_code)
+    if (await call.read(device_codes.find, form.user_code)).client is None:
+        # It can do whatever the user can, so they prove that they are there.
+        await recent(call)
+    try:
+        await call.transact(
+            device_codes.approve,
+            form.user_code,
+            call.browser,
+            device_token=token_answers.destination(call).device_token,
+        )
+    except SecondFactorDue:
+        return await _to_sign_in(call, form.user_code)
+    return page(call, "device_answered.html", is_approved=True)
+
+
+@routes.post("/auth/device/deny", refuses=(UserCodeUnknown, UserCodeExpired))
+@on_custom_hosts
+@in_browser_or_not
+async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
+    """Refuse the device."""
+    await call.transact(device_codes.deny, form.user_code)
+    return page(call, "device_answered.html", is_approved=False)
+
+
+async def _answer_page(call: Call, user_code: str) -> Response:
+    try:
+        waiting = await call.read(device_codes.find, user_code)
+    except (UserCodeUnknown, UserCodeExpired) as refusal:
+        return form_page(call, "device.html", status=refusal.code.status, problem=refusal.message, user_code=user_code)
+    if call.browser is None:
+        return await _to_sign_in(call, user_code, waiting)
+    if waiting.client is None:
+        await recent(call)
+    address = f"{issuer_of(call)}{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}"
+    drawn = await call.installation.qr_codes.svg(address, title=translated(call, "QR code of this page"))
+    return form_page(
+        call,
+        "device_answer.html",
+        user_code=user_code,
+        waiting=waiting,
+        qr_code=base64.b64encode(drawn.encode()).decode(),
+    )
+
+
+async def _to_sign_in(call: Call, user_code: str, waiting: WaitingDevice | None = None) -> Response:
+    client = waiting.client if waiting is not None else None
+    return await send_to_sign_in(
+        call,
+        return_to=f"{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}",
+        organization=client.organization_slug if client is not None else None,
+        service=client.service.slug if client is not None else None,
+    )

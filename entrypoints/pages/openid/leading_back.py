@@ -1,0 +1,26 @@
+"""Leading a browser back to a service, with the parameters of the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, page
+
+if TYPE_CHECKING:
+    from quart import Response
+
+    from entrypoints.web.calls import Call
+
+
+def leading_page(call: Call, address: str, *, frames: tuple[str, ...] = (), seconds: int = 0) -> Response:
+    """Return a page that leads on to an address, for the answer to a form.
+
+    A browser follows no redirect from a form to another site, because the pages with forms forbid that (form-action).
+    `frames` are pages of services that the browser loads before it goes on.
+    """
+    shown = page(call, "leading_on.html", address=address, seconds=seconds, frames=frames)
+    if frames:
+        sources = " ".join(sorted({f"{urlsplit(uri).scheme}://{urlsplit(uri).netloc}" for uri in frames}))
+        shown.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}; frame-src {sources}"
+    return shown

@@ -1,0 +1,26 @@
+"""Storage of authorization requests."""
+
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.openid.requests import StoredRequest
+
+
+class AuthorizationRequests(Protocol):
+    """Requests that were pushed, or that wait for their user."""
+
+    def add(self, id_hash: bytes, request: StoredRequest, *, expires_at: datetime) -> None:
+        """Store a request."""
+        ...
+
+    def use(self, id_hash: bytes, organization_id: UUID, service_id: UUID, *, is_pushed: bool) -> StoredRequest | None:
+        """Use up a request of a service; None when there is none, or it was used or has expired.
+
+        Of several concurrent calls one gets the request.
+        """
+        ...
+
+    def find_waiting(self, id_hash: bytes) -> tuple[UUID, StoredRequest] | None:
+        """Return the client id and the request of one that waits and is not used; None when there is none."""
+        ...

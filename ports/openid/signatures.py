@@ -1,0 +1,39 @@
+"""Signatures of others: assertions of clients, and proofs of possession."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from core.openid.clients import KeySet
+from core.openid.dpop import SelfSigned
+
+
+class Signatures(Protocol):
+    """Verifies signed tokens that were not issued here; by public keys and asymmetric algorithms alone."""
+
+    def named_issuer(self, token: str) -> str | None:
+        """Return the `iss` that a token claims, unverified, to find its keys; None when it is no signed token."""
+        ...
+
+    def verified(self, token: str, keys: KeySet) -> Mapping[str, Any] | None:
+        """Return the claims of a token that one of the keys has signed; None for any other text."""
+        ...
+
+    def self_signed(self, token: str, *, kind: str) -> SelfSigned | None:
+        """Return a token of this `typ` that is signed with the public key in its header; None for any other text."""
+        ...
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """The algorithms that are taken, as discovery names them."""
+        ...
+
+
+class KeySets(Protocol):
+    """Key sets that clients publish."""
+
+    async def fetch(self, uri: str, *, is_fresh: bool = False) -> KeySet | None:
+        """Return the key set at an address, which may be some minutes old; None when it cannot be had.
+
+        `is_fresh` asks for one that is hardly older than this call, for a key that the known set does not have.
+        """
+        ...

@@ -1,0 +1,101 @@
+"""Key sets of clients over HTTP: remembered, fetched by one request at a time, and limited in size and place."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from adapters.gateways.key_sets import ADDRESSES_MAX, BYTES_MAX, PAUSE_SECONDS, REMEMBERED_SECONDS, HttpKeySets
+from adapters.gateways.outbound import outbound_client
+from tests.receiver import Receiver, open_receiver
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+KEYS = {"keys": [{"kty": "EC", "kid": "one"}]}
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+
+
+class Time:
+    """The seconds that the key sets count."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@asynccontextmanager
+async def opened(
+    receiver: Receiver, answer: Any, *, allowed: Any = LOOPBACK
+) -> AsyncGenerator[tuple[HttpKeySets, Time]]:
+    """Return the key sets, and the time; the receiver answers with this body."""
+    answers(receiver, answer)
+    time = Time()
+    async with outbound_client(allowed) as client:
+        yield HttpKeySets(client, monotonic_seconds=time), time
+
+
+def answers(receiver: Receiver, answer: Any, status: str = "200 OK") -> None:
+    """Let the receiver answer with this body."""
+    body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    receiver.answers(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+
+
+async def test_a_key_set_is_fetched_once_and_remembered() -> None:
+    async with open_receiver() as receiver, opened(receiver, KEYS) as (key_sets, time):
+        async with trio.open_nursery() as nursery:
+            for _ in range(5):
+                nursery.start_soon(key_sets.fetch, receiver.url)
+        assert await key_sets.fetch(receiver.url) == KEYS
+        assert len(receiver.received) == 1
+
+        time.now += REMEMBERED_SECONDS + 1
+        assert await key_sets.fetch(receiver.url) == KEYS
+        assert len(receiver.received) == 2
+
+
+async def test_an_unknown_key_asks_again_but_not_at_once() -> None:
+    async with open_receiver() as receiver, opened(receiver, KEYS) as (key_sets, time):
+        await key_sets.fetch(receiver.url)
+        answers(receiver, {"keys": []})
+
+        assert await key_sets.fetch(receiver.url, is_fresh=True) == KEYS
+        time.now += PAUSE_SECONDS + 1
+        assert await key_sets.fetch(receiver.url, is_fresh=True) == {"keys": []}
+
+
+@pytest.mark.parametrize("answer", [b"nonsense", [], {}, {"keys": {}}, b" " * (BYTES_MAX + 1), b"[" * 50_000], ids=str)
+async def test_what_is_no_key_set_is_none(answer: Any) -> None:
+    async with open_receiver() as receiver, opened(receiver, answer) as (key_sets, _):
+        assert await key_sets.fetch(receiver.url) is None
+
+
+async def test_a_refusal_is_no_key_set_and_is_asked_again_later() -> None:
+    async with open_receiver() as receiver, opened(receiver, KEYS) as (key_sets, time):
+        answers(receiver, KEYS, "404 Not Found")
+        assert await key_sets.fetch(receiver.url) is None
+        answers(receiver, KEYS)
+        assert await key_sets.fetch(receiver.url) is None
+        time.now += PAUSE_SECONDS + 1
+
+        assert await key_sets.fetch(receiver.url) == KEYS
+
+
+async def test_a_private_address_is_not_asked() -> None:
+    async with open_receiver() as receiver, opened(receiver, KEYS, allowed=()) as (key_sets, _):
+        assert await key_sets.fetch(receiver.url) is None
+        assert receiver.connections == 0
+
+
+async def test_the_number_of_remembered_addresses_is_bounded() -> None:
+    async with open_receiver() as receiver, opened(receiver, KEYS, allowed=()) as (key_sets, _):
+        for number in range(ADDRESSES_MAX + 10):
+            await key_sets.fetch(f"http://127.0.0.1:{receiver.port}/{number}")
+
+        assert key_sets.remembered_count == ADDRESSES_MAX

@@ -1,0 +1,65 @@
+"""Relying parties that others have written work unchanged: openid-client, oauth4webapi and Authlib."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.peers import RUN_SECONDS_MAX, peer
+from tests.world.peer_site import peer_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from adapters.postgres.driver.connection import Connection
+    from core.sessions.signing_keys import KeyPair
+    from tests.peers import Peer
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def environment(
+    connection: Connection, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
+) -> Iterator[dict[str, str]]:
+    """A running server with two services, as the programs know it."""
+    with peer_site(connection, database_url, key_pairs) as known:
+        yield known
+
+
+def node(library: Peer, program: str, environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program of a Node peer, beside the library."""
+    for file in library.files.glob("*.mjs"):
+        shutil.copy(file, folder)
+    (folder / "node_modules").symlink_to(library.programs.parent)
+    return subprocess.run(
+        [shutil.which("node") or "node", program],
+        check=False,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=RUN_SECONDS_MAX,
+    )
+
+
+@pytest.mark.parametrize("program", ["confidential.mjs", "public.mjs"])
+def test_openid_client_and_oauth4webapi_work_unchanged(
+    environment: dict[str, str], tmp_path: Path, program: str
+) -> None:
+    done = node(peer("openid-client"), program, environment, tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "all flows\n"), done.stderr
+
+
+def test_authlib_works_unchanged(environment: dict[str, str], tmp_path: Path) -> None:
+    library = peer("authlib")
+
+    done = library.run("python", str(library.files / "sign_in.py"), folder=tmp_path, environment=environment)
+
+    assert (done.returncode, done.stdout) == (0, "all flows\n"), done.stderr

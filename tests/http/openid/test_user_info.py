@@ -1,0 +1,54 @@
+"""An access token opens the claims of its scopes, and nothing more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.world.builder import EMAIL
+
+if TYPE_CHECKING:
+    from tests.world.relying_party import RelyingParty
+    from tests.world.world import World
+
+
+async def test_the_claims_are_those_of_the_scopes(shop: RelyingParty, world: World) -> None:
+    bare = await shop.tokens(scope="openid")
+    full = await shop.tokens(scope="openid email profile")
+
+    assert set((await world.client.get("/auth/userinfo", token=bare["access_token"])).json) == {"sub"}
+    answer = (await world.client.post("/auth/userinfo", token=full["access_token"])).json
+    assert answer == {
+        "sub": str(world.user_id(EMAIL)),
+        "email": EMAIL,
+        "email_verified": True,
+        "preferred_username": EMAIL,
+    }
+
+
+async def test_without_the_scope_openid_it_is_refused(shop: RelyingParty, world: World) -> None:
+    answer = await world.client.get("/auth/userinfo", token=(await shop.tokens(scope="email"))["access_token"])
+
+    assert (answer.status, answer.json["error"]) == (403, "insufficient_scope")
+
+
+async def test_a_token_of_the_json_interface_shows_all_claims(shop: RelyingParty, world: World) -> None:
+    tokens = await world.sign_in()
+
+    assert (await world.client.get("/auth/userinfo", token=tokens.access_token)).json["email"] == EMAIL
+
+
+async def test_no_other_token_is_taken(shop: RelyingParty, world: World) -> None:
+    tokens = await shop.tokens()
+
+    for token in (tokens["id_token"], tokens["refresh_token"], "nonsense"):
+        answer = await world.client.get("/auth/userinfo", token=token)
+        assert (answer.status, answer.json["error"]) == (401, "invalid_token")
+        assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
+    assert (await world.client.get(f"/auth/userinfo?access_token={tokens['access_token']}")).status == 401
+
+
+async def test_a_revoked_token_is_refused(shop: RelyingParty, world: World) -> None:
+    tokens = await shop.tokens()
+    await shop.post("/auth/revoke", {"token": tokens["access_token"]})
+
+    assert (await world.client.get("/auth/userinfo", token=tokens["access_token"])).status == 401

@@ -1,0 +1,173 @@
+"""A service signs its user out: at once with an ID token, else after asking."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.world.authorization import led_back, sign_in
+from tests.world.builder import EMAIL
+from tests.world.relying_party import insert_relying_party
+from tests.world.signing_in import claims_of
+
+if TYPE_CHECKING:
+    from tests.world.relying_party import RelyingParty
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+GOODBYE = "https://shop.example/bye"
+
+
+async def tokens_of(visitor: Visitor, party: RelyingParty) -> dict[str, Any]:
+    """Sign in to a service, and return its tokens."""
+    party.set(post_logout_redirect_uris=[GOODBYE])
+    return (await party.redeem((await sign_in(visitor, party))["code"])).json
+
+
+def logout_address(**parameters: str) -> str:
+    """Return the address to which a service sends a browser to sign out."""
+    return f"/auth/logout?{urlencode(parameters)}"
+
+
+async def test_with_an_id_token_the_browser_is_signed_out_at_once_and_led_back(
+    shop: RelyingParty, visitor: Visitor
+) -> None:
+    tokens = await tokens_of(visitor, shop)
+
+    answer = await visitor.send(
+        "GET", logout_address(id_token_hint=tokens["id_token"], post_logout_redirect_uri=GOODBYE, state="s-2")
+    )
+
+    assert led_back(answer, GOODBYE) == {"state": "s-2"}
+    assert not shop.is_live(tokens)
+    assert not visitor.has_session
+
+
+async def test_an_id_token_is_a_hint_also_when_it_has_expired(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    tokens = await tokens_of(visitor, shop)
+    world.clock.advance(timedelta(hours=2))
+
+    await visitor.send("GET", logout_address(id_token_hint=tokens["id_token"]))
+
+    assert not visitor.has_session
+
+
+@pytest.mark.parametrize("hint", ["", "nonsense", "access_token", "refresh_token"])
+async def test_without_a_valid_id_token_the_user_is_asked(shop: RelyingParty, visitor: Visitor, hint: str) -> None:
+    tokens = await tokens_of(visitor, shop)
+    parameters = {"client_id": str(shop.client_id), "post_logout_redirect_uri": GOODBYE, "state": "s-2"}
+
+    asked = await visitor.send("GET", logout_address(id_token_hint=tokens.get(hint, hint), **parameters))
+    was_live = shop.is_live(tokens)
+    forged = await visitor.submit(asked, "/auth/logout/confirm", headers={"Sec-Fetch-Site": "cross-site"})
+    answer = await visitor.submit(asked, "/auth/logout/confirm")
+
+    assert EMAIL in asked.text
+    assert "Shop" in asked.text
+    assert (was_live, forged.status) == (True, 403)
+    assert led_back(answer, GOODBYE) == {"state": "s-2"}
+    assert not shop.is_live(tokens)
+
+
+async def test_the_id_token_of_another_user_signs_nobody_out(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    own = await tokens_of(visitor, shop)
+    world.user("eve@example.com")
+    attacker = type(visitor)(visitor.client, "10.9.9.9")
+    foreign = (await shop.redeem((await sign_in(attacker, shop, email="eve@example.com"))["code"])).json
+
+    asked = await visitor.send("GET", logout_address(id_token_hint=foreign["id_token"]))
+
+    assert "/auth/logout/confirm" in asked.text
+    assert shop.is_live(own)
+
+
+async def test_a_browser_without_a_session_ends_the_session_that_the_id_token_names(
+    shop: RelyingParty, visitor: Visitor
+) -> None:
+    tokens = await tokens_of(visitor, shop)
+    visitor.cookies.clear()
+
+    await visitor.send("GET", logout_address(id_token_hint=tokens["id_token"]))
+
+    assert not shop.is_live(tokens)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://evil.example/", "https://shop.example/bye/", "https://shop.example/callback", "//evil.example"]
+)
+async def test_only_an_address_registered_for_it_is_followed(
+    shop: RelyingParty, visitor: Visitor, address: str
+) -> None:
+    tokens = await tokens_of(visitor, shop)
+
+    hinted = await visitor.send(
+        "GET", logout_address(id_token_hint=tokens["id_token"], post_logout_redirect_uri=address)
+    )
+    unnamed = await visitor.send("GET", logout_address(post_logout_redirect_uri=GOODBYE))
+
+    assert (hinted.status, unnamed.status) == (400, 400)
+    assert shop.is_live(tokens)
+
+
+async def test_another_client_than_that_of_the_id_token_is_refused(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    other = insert_relying_party(world, slug="evil", service_slug="evil")
+    tokens = await tokens_of(visitor, shop)
+
+    answer = await visitor.send("GET", logout_address(id_token_hint=tokens["id_token"], client_id=str(other.client_id)))
+
+    assert answer.status == 400
+
+
+async def test_the_browser_loads_the_pages_of_the_services_whose_sessions_end(
+    shop: RelyingParty, visitor: Visitor
+) -> None:
+    shop.set(frontchannel_logout_uri="https://shop.example/out?x=1")
+    tokens = await tokens_of(visitor, shop)
+
+    answer = await visitor.send(
+        "GET", logout_address(id_token_hint=tokens["id_token"], post_logout_redirect_uri=GOODBYE)
+    )
+
+    session_id = claims_of(tokens["id_token"])["sid"]
+    assert f"https://shop.example/out?x=1&amp;iss=http%3A%2F%2Flocalhost%3A8000&amp;sid={session_id}" in answer.text
+    assert "frame-src https://shop.example" in answer.headers["Content-Security-Policy"]
+    assert led_back(answer, GOODBYE) == {}
+
+
+async def test_a_form_with_an_id_token_leaves_no_token_in_an_address(shop: RelyingParty, visitor: Visitor) -> None:
+    tokens = await tokens_of(visitor, shop)
+
+    answer = await visitor.client.post(
+        "/auth/logout",
+        data=urlencode({"id_token_hint": tokens["id_token"], "client_id": str(shop.client_id)}).encode(),
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+
+    assert answer.status == 303
+    assert tokens["id_token"] not in answer.headers["Location"]
+
+
+async def test_a_hint_at_a_session_that_has_ended_does_nothing(shop: RelyingParty, visitor: Visitor) -> None:
+    tokens = await tokens_of(visitor, shop)
+    await shop.post("/auth/revoke", {"token": tokens["refresh_token"]})
+    visitor.cookies.clear()
+
+    answer = await visitor.send(
+        "GET", logout_address(id_token_hint=tokens["id_token"], post_logout_redirect_uri=GOODBYE)
+    )
+
+    assert led_back(answer, GOODBYE) == {}
+
+
+@pytest.mark.parametrize("client_id", ["nonsense", "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"])
+async def test_an_unknown_client_is_refused(shop: RelyingParty, visitor: Visitor, client_id: str) -> None:
+    assert (await visitor.send("GET", logout_address(client_id=client_id))).status == 400

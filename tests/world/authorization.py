@@ -1,0 +1,49 @@
+"""Browsers on the way to a service: the address that the service sends them to, and what they bring back."""
+
+from __future__ import annotations
+
+from html import unescape
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from tests.world.builder import EMAIL
+from tests.world.relying_party import CHALLENGE, REDIRECT_URI
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.relying_party import RelyingParty
+    from tests.world.visitor import Visitor
+
+ISSUER = "http://localhost:8000"
+
+
+def address_of(party: RelyingParty, **parameters: str) -> str:
+    """Return the address to which the service sends a browser."""
+    given = {
+        "client_id": str(party.client_id),
+        "response_type": "code",
+        "redirect_uri": REDIRECT_URI,
+        "scope": "openid email",
+        "state": "s-1",
+        "nonce": "n-1",
+        "code_challenge": CHALLENGE,
+        "code_challenge_method": "S256",
+        **parameters,
+    }
+    return f"/auth/authorize?{urlencode({name: value for name, value in given.items() if value})}"
+
+
+def led_back(answer: Answer, redirect_uri: str = REDIRECT_URI) -> dict[str, str]:
+    """Return the parameters with which the browser goes back to the service."""
+    if answer.status == 303:
+        address = answer.headers["Location"]
+    else:
+        assert answer.status == 200, answer.text
+        address = unescape(answer.text.partition("; url=")[2].partition('"')[0])
+    assert address.startswith(redirect_uri), address
+    return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+
+
+async def sign_in(visitor: Visitor, party: RelyingParty, *, email: str = EMAIL, **parameters: str) -> dict[str, str]:
+    """Sign in on the way to a service, and return what comes back."""
+    return led_back(await visitor.sign_in(email, path=address_of(party, **parameters)))
