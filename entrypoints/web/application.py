@@ -59,8 +59,6 @@ if TYPE_CHECKING:
 REQUEST_SECONDS_MAX: Final = 30.0
 BODY_SECONDS_MAX: Final = 20
 RETRY_AFTER_SECONDS: Final = 5
-# The paths of pages for people.
-PAGES: Final = "/app/"
 UNMATCHED: Final = "unmatched"
 # Where the pages for people are (decisions 12.1).
 PAGES: Final = "/app/"
