@@ -23,7 +23,7 @@ from core.platform import owners
 from entrypoints import capabilities, database, equipment, logs, main, master_keys
 from entrypoints.refusals import CannotStart
 from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
-from entrypoints.settings import Bind
+from entrypoints.setting_kinds import Bind
 from entrypoints.signals import stop_signals
 from entrypoints.web.application import Application
 from entrypoints.workers import supervise_workers

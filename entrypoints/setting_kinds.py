@@ -1,21 +1,28 @@
-"""The parts that settings are made of: the readers of values, and the declaration of a setting."""
+"""The kinds of values that settings take: how they are read, described and shown."""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from core.email_addresses import normalize_email
+from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import timedelta
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 PREFIX: Final = "GATEHOUSE_"
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
 _PATH: Final = re.compile(r"[A-Za-z0-9/._~-]*")
+_PORT_MAX: Final = 65535
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{8,500}")
 
 
@@ -48,6 +55,110 @@ def token(text: str) -> Secret:
 
 
 WEB_ADDRESS: Final = Kind(web_address, "an address such as https://id.example.com, without query or fragment")
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """An address to listen on."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def switch(text: str) -> bool:
+    return {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}[
+        text.lower()
+    ]
+
+
+def bind(text: str) -> Bind:
+    match = re.fullmatch(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:\s]+)):([0-9]{1,5})", text)
+    if match is None or int(match[3]) > _PORT_MAX:
+        raise ValueError
+    return Bind(match[1] or match[2], int(match[3]))
+
+
+def name_server(text: str) -> Bind:
+    server = bind(text)
+    return Bind(str(ipaddress.ip_address(server.host)), server.port)
+
+
+def origin(text: str) -> str:
+    address = web_address(text)
+    if urlsplit(address).path:
+        raise ValueError
+    return address
+
+
+def database_address(text: str) -> Secret:
+    if urlsplit(text).scheme not in {"postgresql", "postgres"}:
+        raise ValueError
+    return Secret(text)
+
+
+def password(text: str) -> Secret:
+    if not PASSWORD_CHARACTERS_MIN <= len(text) <= PASSWORD_CHARACTERS_MAX:
+        raise ValueError
+    return Secret(text)
+
+
+def email(text: str) -> str:
+    if not text.rpartition("@")[2].isascii():
+        # Checked before anything is started (`equipment.py`), because only an adapter knows these domains.
+        return text
+    return normalize_email(text, str)
+
+
+def number(minimum: int, maximum: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
+            raise ValueError
+        return int(text)
+
+    return read
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in words:
+            raise ValueError
+        return text.lower()
+
+    return read
+
+
+def domain(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", text.lower()):
+        raise ValueError
+    return text.lower()
+
+
+def list_of(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
+    return lambda text: tuple(read(item.strip()) for item in text.split(",") if item.strip())
+
+
+def show_list(items: tuple[Any, ...]) -> str:
+    return ",".join(str(item) for item in items)
+
+
+def show_seconds(duration: timedelta) -> str:
+    return f"{duration.total_seconds():.0f}"
+
+
+def show_days(duration: timedelta) -> str:
+    return f"{duration.days}"
+
+
+SWITCH: Final = Kind(switch, "on or off", lambda value: "on" if value else "off")
+ORIGINS: Final = Kind(
+    list_of(origin), "a comma-separated list of origins such as https://app.example.com, without a path", show_list
+)
+NETWORKS: Final = Kind(
+    list_of(ipaddress.ip_network), "a comma-separated list of networks such as 10.0.0.0/8", show_list
+)
 
 
 def described(name: str, sentence: str, kind: Kind) -> dict[str, Any]:

@@ -8,35 +8,26 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
-import re
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
 from core.webhooks.deliveries import RETENTION_DEFAULT
 from entrypoints import billing_settings, upstream_settings
+from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart
-from entrypoints.setting_kinds import DEFAULT_PORTS as _DEFAULT_PORTS
-from entrypoints.setting_kinds import PREFIX, described
-from entrypoints.setting_kinds import WEB_ADDRESS as _WEB_ADDRESS
-from entrypoints.setting_kinds import Kind as _Kind
-from entrypoints.setting_kinds import token as _token
-from entrypoints.setting_kinds import web_address as _web_address
+from entrypoints.setting_kinds import PREFIX, Bind, Kind, Network, described
 from entrypoints.upstream_settings import UpstreamSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+    from collections.abc import Mapping
 
 LOOPBACK: Final = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
-_PORT_MAX: Final = 65535
 # From this similarity on, an unknown name is most likely a misspelled setting.
 _MISSPELLING_SIMILARITY_MIN: Final = 0.8
 
@@ -45,109 +36,7 @@ class SettingInvalid(CannotStart):
     """A setting has an invalid value; the message is the line to print."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
-    """An address to listen on."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def _switch(text: str) -> bool:
-    return {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}[
-        text.lower()
-    ]
-
-
-def _bind(text: str) -> Bind:
-    match = re.fullmatch(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:\s]+)):([0-9]{1,5})", text)
-    if match is None or int(match[3]) > _PORT_MAX:
-        raise ValueError
-    return Bind(match[1] or match[2], int(match[3]))
-
-
-def _name_server(text: str) -> Bind:
-    server = _bind(text)
-    return Bind(str(ipaddress.ip_address(server.host)), server.port)
-
-
-def _origin(text: str) -> str:
-    address = _web_address(text)
-    if urlsplit(address).path:
-        raise ValueError
-    return address
-
-
-def _database_address(text: str) -> Secret:
-    if urlsplit(text).scheme not in {"postgresql", "postgres"}:
-        raise ValueError
-    return Secret(text)
-
-
-def _password(text: str) -> Secret:
-    if not PASSWORD_CHARACTERS_MIN <= len(text) <= PASSWORD_CHARACTERS_MAX:
-        raise ValueError
-    return Secret(text)
-
-
-def _email(text: str) -> str:
-    if not text.rpartition("@")[2].isascii():
-        # Checked before anything is started (`equipment.py`), because only an adapter knows these domains.
-        return text
-    return normalize_email(text, str)
-
-
-def _number(minimum: int, maximum: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
-            raise ValueError
-        return int(text)
-
-    return read
-
-
-def _one_of(*words: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text.lower() not in words:
-            raise ValueError
-        return text.lower()
-
-    return read
-
-
-def _domain(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", text.lower()):
-        raise ValueError
-    return text.lower()
-
-
-def _list_of(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
-    return lambda text: tuple(read(item.strip()) for item in text.split(",") if item.strip())
-
-
-def _show_list(items: tuple[Any, ...]) -> str:
-    return ",".join(str(item) for item in items)
-
-
-def _show_seconds(duration: timedelta) -> str:
-    return f"{duration.total_seconds():.0f}"
-
-
-def _show_days(duration: timedelta) -> str:
-    return f"{duration.days}"
-
-
-_SWITCH = _Kind(_switch, "on or off", lambda value: "on" if value else "off")
-_ORIGINS = _Kind(
-    _list_of(_origin), "a comma-separated list of origins such as https://app.example.com, without a path", _show_list
-)
-_NETWORKS = _Kind(_list_of(ipaddress.ip_network), "a comma-separated list of networks such as 10.0.0.0/8", _show_list)
-
-
-def _setting(name: str, sentence: str, kind: _Kind, default: Any) -> Any:
+def _setting(name: str, sentence: str, kind: Kind, default: Any) -> Any:
     return field(default=default, metadata=described(name, sentence, kind))
 
 
@@ -158,154 +47,158 @@ class Settings(UpstreamSettings):
     base_url: str = _setting(
         "BASE_URL",
         "The address at which people and services reach Gatehouse; links and tokens contain it.",
-        _WEB_ADDRESS,
+        kinds.WEB_ADDRESS,
         "http://localhost:8000",
     )
     passkey_rp_id: str | None = _setting(
         "PASSKEY_RP_ID",
         "The domain of passkeys, by default the host of the base URL; changing it invalidates every passkey.",
-        _Kind(_domain, "the host of GATEHOUSE_BASE_URL or a domain above it, such as example.com"),
+        Kind(kinds.domain, "the host of GATEHOUSE_BASE_URL or a domain above it, such as example.com"),
         None,
     )
     bind: Bind = _setting(
-        "BIND", "The address and port to listen on.", _Kind(_bind, "host:port"), Bind("127.0.0.1", 8000)
+        "BIND", "The address and port to listen on.", Kind(kinds.bind, "host:port"), Bind("127.0.0.1", 8000)
     )
     database_url: Secret | None = _setting(
         "DATABASE_URL",
         "The PostgreSQL (14 or newer) to use; without it an embedded one runs in the data folder.",
-        _Kind(_database_address, "an address such as postgresql://user:password@host/database"),
+        Kind(kinds.database_address, "an address such as postgresql://user:password@host/database"),
         None,
     )
     database_connections: int = _setting(
         "DATABASE_CONNECTIONS",
         "The maximum number of connections to PostgreSQL of each process.",
-        _Kind(_number(1, 500), "a whole number from 1 to 500"),
+        Kind(kinds.number(1, 500), "a whole number from 1 to 500"),
         10,
     )
     data_dir: Path = _setting(
         "DATA_DIR",
         "The folder for the embedded PostgreSQL and the generated keys.",
-        _Kind(Path, "a folder"),
+        Kind(Path, "a folder"),
         Path(".gatehouse"),
     )
     master_keys: Secret | None = _setting(
         "MASTER_KEYS",
         "The keys that encrypt secrets at rest; the first encrypts, all decrypt.",
-        _Kind(Secret, "a comma-separated list of keys of 32 bytes in base64"),
+        Kind(Secret, "a comma-separated list of keys of 32 bytes in base64"),
         None,
     )
     owner_email: str | None = _setting(
         "OWNER_EMAIL",
         "The email address of the first platform owner, who is created at the first start.",
-        _Kind(_email, "an email address"),
+        Kind(kinds.email, "an email address"),
         None,
     )
     owner_password: Secret | None = _setting(
         "OWNER_PASSWORD",
         "The password of the first platform owner.",
-        _Kind(_password, f"{PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters"),
+        Kind(kinds.password, f"{PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters"),
         None,
     )
     smtp_url: Secret | None = _setting(
         "SMTP_URL",
         "The mail server and the sender; without it mails stay in the database.",
-        _Kind(Secret, "an address such as smtp://user:password@host:587?from=Gatehouse%20%3Cid@example.com%3E"),
+        Kind(Secret, "an address such as smtp://user:password@host:587?from=Gatehouse%20%3Cid@example.com%3E"),
         None,
     )
     billing_url: str = _setting(
         "BILLING_URL",
         "The address of the payment provider's API, without /v1.",
-        _WEB_ADDRESS,
+        kinds.WEB_ADDRESS,
         "https://api.stripe.com",
     )
     billing_secret_key: Secret | None = _setting(
         "BILLING_SECRET_KEY",
         "The secret key of the payment provider; without it the embedded sandbox takes its place.",
-        _Kind(_token, "a key such as sk_live_…"),
+        Kind(kinds.token, "a key such as sk_live_…"),
         None,
     )
     billing_webhook_secret: Secret | None = _setting(
         "BILLING_WEBHOOK_SECRET",
         "The secret that signs the payment provider's events; it goes together with the secret key.",
-        _Kind(_token, "a secret such as whsec_…"),
+        Kind(kinds.token, "a secret such as whsec_…"),
         None,
     )
     geoip_db: Path | None = _setting(
         "GEOIP_DB",
         "A GeoIP database; without one, places do not count in the risk of a sign-in. It is read at the start.",
-        _Kind(Path, "a file in MaxMind's format, such as GeoLite2-City.mmdb"),
+        Kind(Path, "a file in MaxMind's format, such as GeoLite2-City.mmdb"),
         None,
     )
     frontend_url: str | None = _setting(
         "FRONTEND_URL",
         "The address of your own frontend, which invitations lead to; without it they lead to a page of Gatehouse.",
-        _Kind(_web_address, "an address such as https://app.example.com, without query or fragment"),
+        Kind(kinds.web_address, "an address such as https://app.example.com, without query or fragment"),
         None,
     )
     auto_approve: bool = _setting(
         "AUTO_APPROVE",
         "Whether a new organization is active at once instead of waiting for a platform owner.",
-        _SWITCH,
+        kinds.SWITCH,
         False,
     )
     dev: bool = _setting(
         "DEV",
         "Development mode: an owner with a generated password, the mailbox page, migrations at every start.",
-        _SWITCH,
+        kinds.SWITCH,
         False,
     )
     access_token_ttl: timedelta = _setting(
         "ACCESS_TOKEN_TTL",
         "How many seconds an access token is valid.",
-        _Kind(lambda text: timedelta(seconds=_number(60, 86_400)(text)), "seconds from 60 to 86400", _show_seconds),
+        Kind(
+            lambda text: timedelta(seconds=kinds.number(60, 86_400)(text)),
+            "seconds from 60 to 86400",
+            kinds.show_seconds,
+        ),
         ACCESS_TOKEN_LIFETIME_DEFAULT,
     )
     trusted_proxies: tuple[Network, ...] = _setting(
         "TRUSTED_PROXIES",
         "The networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.",
-        _NETWORKS,
+        kinds.NETWORKS,
         (),
     )
     cors_origins: tuple[str, ...] = _setting(
-        "CORS_ORIGINS", "The origins whose pages may call the interface from a browser.", _ORIGINS, ()
+        "CORS_ORIGINS", "The origins whose pages may call the interface from a browser.", kinds.ORIGINS, ()
     )
     outbound_allow: tuple[Network, ...] = _setting(
         "OUTBOUND_ALLOW",
         "The private networks to which webhooks and other targets of organizations may lead.",
-        _NETWORKS,
+        kinds.NETWORKS,
         (),
     )
     dns_server: Bind | None = _setting(
         "DNS_SERVER",
         "The name server that is asked for the proofs of domains; without it, those of the system.",
-        _Kind(_name_server, "an IP address and a port, such as 192.0.2.53:53"),
+        Kind(kinds.name_server, "an IP address and a port, such as 192.0.2.53:53"),
         None,
     )
     delivery_retention: timedelta = _setting(
         "DELIVERY_RETENTION_DAYS",
         "How many days the deliveries of webhooks are kept.",
-        _Kind(lambda text: timedelta(days=_number(1, 90)(text)), "days from 1 to 90", _show_days),
+        Kind(lambda text: timedelta(days=kinds.number(1, 90)(text)), "days from 1 to 90", kinds.show_days),
         RETENTION_DEFAULT,
     )
     rate_limits: bool = _setting(
         "RATE_LIMITS",
         "Whether rate limits and the limit on one client's connections apply; turn them off for load tests only.",
-        _SWITCH,
+        kinds.SWITCH,
         True,
     )
     log_format: str = _setting(
-        "LOG_FORMAT", "The format of the log.", _Kind(_one_of("json", "console"), "json or console"), "json"
+        "LOG_FORMAT", "The format of the log.", Kind(kinds.one_of("json", "console"), "json or console"), "json"
     )
     log_level: str = _setting(
         "LOG_LEVEL",
         "The lowest level that is logged.",
-        _Kind(_one_of("debug", "info", "warning", "error"), "debug, info, warning or error"),
+        Kind(kinds.one_of("debug", "info", "warning", "error"), "debug, info, warning or error"),
         "info",
     )
     shutdown_seconds: int = _setting(
         "SHUTDOWN_SECONDS",
         "How long open requests may take to finish when the server stops.",
-        _Kind(_number(1, 300), "seconds from 1 to 300"),
+        Kind(kinds.number(1, 300), "seconds from 1 to 300"),
         15,
     )
 
@@ -314,7 +207,7 @@ class Settings(UpstreamSettings):
         """The origin of the base URL, as browsers write it: without a path and without the default port."""
         parts = urlsplit(self.base_url)
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-        is_default_port = parts.port in {None, _DEFAULT_PORTS[parts.scheme]}
+        is_default_port = parts.port in {None, kinds.DEFAULT_PORTS[parts.scheme]}
         return f"{parts.scheme}://{host}" if is_default_port else f"{parts.scheme}://{host}:{parts.port}"
 
     @property
@@ -363,7 +256,7 @@ def load(environment: Mapping[str, str]) -> Settings:
             raise SettingInvalid(f"{name} takes {kind.takes}. Change it, or unset it for its default.") from None
     if "bind" in values:
         # With another port alone, links have to lead to it all the same.
-        values.setdefault("base_url", _web_address(f"http://localhost:{values['bind'].port}"))
+        values.setdefault("base_url", kinds.web_address(f"http://localhost:{values['bind'].port}"))
     settings = Settings(**values)
     if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
         raise SettingInvalid("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
@@ -397,7 +290,7 @@ def rows(settings: Settings) -> list[SettingRow]:
     ]
 
 
-def _shown(kind: _Kind, value: Any) -> str:
+def _shown(kind: Kind, value: Any) -> str:
     if value is None:
         return ""
     return repr(value) if isinstance(value, Secret) else kind.show(value)

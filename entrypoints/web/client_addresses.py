@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from entrypoints.settings import Network
+    from entrypoints.setting_kinds import Network
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from core.errors import Forbidden
 from entrypoints.server import Server, listen
-from entrypoints.settings import Bind
+from entrypoints.setting_kinds import Bind
 from entrypoints.web.answers import Media
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
