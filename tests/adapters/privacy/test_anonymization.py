@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.privacy import anonymization
+from adapters.postgres.privacy import personal_data
 from core.privacy.anonymization import without_addresses
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ BIG = (
     *("platform_audit_entries", "mfa_events", "sign_in_failures"),
 )
 STATEMENTS = (
-    *anonymization.CREDENTIALS,
-    *anonymization.ADDRESSES,
-    anonymization.DETAILS,
-    *(find for find, _ in (*anonymization.WORDS, *anonymization.ORIGINS)),
-    *(change for _, change in anonymization.ORIGINS),
+    *personal_data.CREDENTIALS,
+    *personal_data.ADDRESSES,
+    personal_data.DETAILS,
+    *(find for find, _ in (*personal_data.WORDS, *personal_data.ORIGINS)),
+    *(change for _, change in personal_data.ORIGINS),
 )
 
 
