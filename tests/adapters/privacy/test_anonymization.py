@@ -133,6 +133,7 @@ def test_no_statement_scans_a_whole_log(crowded: tuple[Connection, UUID]) -> Non
         "user_agent": "anonymized",
         "forced": "mfa_force_disabled_by_admin",
         "at": None,
+        "now": None,
         "ids": [user_id],
     }
 
