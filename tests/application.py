@@ -16,7 +16,6 @@ import pytest
 
 from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.json_web_signatures import JsonWebSignatures
-from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
@@ -46,6 +45,7 @@ from entrypoints.web.application import Application
 from entrypoints.web.rate_limiting import RateLimiter
 from tests.documented import assert_documented
 from tests.secret_watch import WATCH
+from tests.signing_keys import key_pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -208,8 +208,8 @@ def with_mail_limits(installation: Installation) -> Installation:
 
 @pytest.fixture(scope="session")
 def key_pairs() -> tuple[KeyPair, KeyPair]:
-    """Two key pairs, made once, because making them is slow."""
-    return make_key_pair(), make_key_pair()
+    """Two key pairs, which all tests share, because making them is slow."""
+    return key_pair(0), key_pair(1)
 
 
 @pytest.fixture

@@ -46,10 +46,15 @@ __all__ = ["chromium", "watch"]
 # Real seconds without a running task after which virtual time jumps. Longer than a transaction, because Trio cannot
 # tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.
 AUTOJUMP_SECONDS = 0.02
+EXAMPLES_OF_THE_GATE = 25
 # The garbage of a few tests rather than of a few calls.
 NEW_OBJECTS_MAX = 50_000
 
-hypothesis.settings.register_profile("gatehouse", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.register_profile(
+    "gatehouse", deadline=None, derandomize="CI" in os.environ, max_examples=EXAMPLES_OF_THE_GATE
+)
+# `--hypothesis-profile=thorough`, with which CI runs the tests of properties once more.
+hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("gatehouse"), max_examples=100)
 hypothesis.settings.load_profile("gatehouse")
 watch_everything()
 # A process started in the background ignores SIGINT, and the servers that tests stop with it would inherit that.

@@ -7,6 +7,7 @@ test that provokes it.
 from __future__ import annotations
 
 import json
+from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -47,9 +48,10 @@ def _route(application: Application, method: str, path: str) -> Route | None:
         name, _ = urls.match(method=method)
     except HTTPException:
         return None
-    return next(route for route in application.routes if route.name == name)
+    return application._routes[name]
 
 
+@cache
 def _documented(route: Route) -> tuple[set[int], set[str]]:
     found = refusals(route)
     statuses = {answer.status for answer in answers(route)} | {one.code.status for one in found}

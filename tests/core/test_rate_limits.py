@@ -109,12 +109,12 @@ def test_an_unused_bucket_is_full_again(limit: RateLimit, start: float) -> None:
     assert granted == [True] * limit.burst
 
 
-@given(limits, starts, st.floats(min_value=0, max_value=700))
+@given(limits, starts, st.floats(min_value=0, max_value=0.99))
 def test_the_next_request_is_granted_after_the_retry_after_of_a_refusal(
-    limit: RateLimit, start: float, waited: float
+    limit: RateLimit, start: float, intervals: float
 ) -> None:
     bucket = emptied(limit, start)
-    now = start + waited
+    now = start + intervals * limit.seconds_per_request
     assume(bucket.take(limit, now) is None)
 
     seconds = bucket.retry_after_seconds(limit, now)

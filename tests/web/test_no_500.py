@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_from_bytes
 from uuid import UUID
 
 import msgspec
+import pytest
 import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,7 +28,7 @@ from entrypoints.web.routes import Routes
 from ports.unit_of_work import UnitOfWork
 from tests.web.probe import PEER, ask
 
-EXAMPLES = 400
+EXAMPLES = 4 * settings().max_examples
 ORIGIN = "https://app.example.com"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "--", "*")
 ID = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
@@ -196,6 +197,7 @@ hostile_requests = st.builds(
 )
 
 
+@pytest.mark.hypothesis
 async def test_no_request_is_answered_with_500(installation: Installation) -> None:
     behind_a_proxy = replace(
         installation.settings, trusted_proxies=(ipaddress.ip_network("0.0.0.0/0"),), cors_origins=(ORIGIN,)

@@ -36,7 +36,7 @@ class Killed(BaseException):
 class TestCrashes:
     """After a crash between any two steps, the next run continues from the tables."""
 
-    @pytest.mark.parametrize("error", [Crash, Killed])
+    @pytest.mark.parametrize("error", [Crash, pytest.param(Killed, marks=pytest.mark.long)])
     @pytest.mark.parametrize(("step", "nth"), STEPS)
     async def test_a_crash_between_any_two_steps_loses_no_mail(
         self, installation: Installation, autojump_clock: MockClock, step: str, nth: int, error: type[BaseException]

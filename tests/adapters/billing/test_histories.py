@@ -69,7 +69,7 @@ def delivered(transact: Transact, seller: Seller, provider: Provider, events: Se
     return state(seller)
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), happenings=HAPPENINGS)
 def test_any_order_and_repetition_of_events_ends_in_the_state_of_the_ordered_single_delivery(
     seller: Seller, transact: Transact, data: st.DataObject, happenings: list[tuple[str, int]]
@@ -84,7 +84,7 @@ def test_any_order_and_repetition_of_events_ends_in_the_state_of_the_ordered_sin
     assert delivered(transact, seller, provider, mixed) == ordered
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(happenings=HAPPENINGS)
 @example(happenings=[("failed", 1), ("paid", 1)])
 @example(happenings=[("renewed", 0), ("renewed", 0)])

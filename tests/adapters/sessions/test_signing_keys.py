@@ -10,12 +10,12 @@ import psycopg
 import pytest
 import trio
 
-from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions import signing_keys
 from core.sessions.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
+from tests.signing_keys import key_pair
 from tests.transactions import transaction_on
 from tests.waiting import waiting_for_a_lock
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.clock import SettableClock
 
 LIFETIME = timedelta(minutes=15)
-PAIRS = [make_key_pair() for _ in range(4)]
+PAIRS = [key_pair(number) for number in range(4)]
 
 
 def states(transact: Callable[..., Any]) -> dict[str, KeyState]:

@@ -345,7 +345,7 @@ def test_a_token_over_the_maximum_length_is_refused() -> None:
 
 
 def test_a_token_of_an_unknown_key_raises_signing_key_unknown() -> None:
-    token = signer_with(signing_key(KeyState.ACTIVE)).sign(
+    token = signer_with(signing_key(KeyState.ACTIVE, make_key_pair())).sign(
         CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW
     )
 

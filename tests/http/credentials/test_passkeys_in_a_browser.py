@@ -140,6 +140,7 @@ def test_a_browser_registers_a_passkey_and_signs_in_with_it(visitor: Visitor) ->
         assert claims["amr"] == ["hwk", "user", "mfa"]
 
 
+@pytest.mark.long
 def test_an_authenticator_with_a_passkey_of_the_account_creates_no_second_one(visitor: Visitor) -> None:
     token = visitor.log_in()
     visitor.register(token)
@@ -148,6 +149,7 @@ def test_an_authenticator_with_a_passkey_of_the_account_creates_no_second_one(vi
         visitor.register(token)
 
 
+@pytest.mark.long
 def test_a_security_key_without_user_verification_counts_as_one_factor(visitor: Visitor) -> None:
     visitor.plug_in(is_user_verified=False, transport="usb")
     # Without a PIN it stores no resident key, and the browser refuses before it calls the server; so none is requested.
@@ -167,6 +169,7 @@ def test_a_security_key_without_user_verification_counts_as_one_factor(visitor: 
     assert claims_of(answer["access_token"])["amr"] == ["hwk", "user"]
 
 
+@pytest.mark.long
 def test_a_signed_challenge_works_once(visitor: Visitor) -> None:
     visitor.register(visitor.log_in())
     _, started = visitor.post(f"{PATH}/authenticate/start", {})
@@ -178,6 +181,7 @@ def test_a_signed_challenge_works_once(visitor: Visitor) -> None:
     assert statuses == [200, 401]
 
 
+@pytest.mark.long
 def test_an_authenticator_without_a_passkey_of_the_account_cannot_sign_in(visitor: Visitor) -> None:
     visitor.register(visitor.log_in())
     visitor.plug_in()

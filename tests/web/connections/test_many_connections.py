@@ -317,6 +317,7 @@ pieces = st.sampled_from(
 )
 
 
+@pytest.mark.hypothesis
 @pytest.mark.usefixtures("complaints")
 async def test_no_bytes_are_answered_with_500_or_affect_the_server(server: Running) -> None:
     async def send_and_hang_up(data: bytes) -> bytes:
@@ -326,7 +327,7 @@ async def test_no_bytes_are_answered_with_500_or_affect_the_server(server: Runni
             await wire.stream.send_eof()
             return await wire.rest()
 
-    @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=2 * settings().max_examples, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(pieces | st.binary(max_size=20), max_size=15).map(b"".join))
     def no_500(data: bytes) -> None:
         received = trio.from_thread.run(send_and_hang_up, data)

@@ -1,0 +1,206 @@
+"""An annotation for each aggregate of a unit of work, which creates the aggregate when it is first used, and keeps it.
+
+This module evaluates its annotations, so it has no `from __future__ import annotations`.
+"""
+
+from typing import TYPE_CHECKING
+
+from adapters.postgres.accounts.one_time_tokens import PostgresOneTimeTokens
+from adapters.postgres.accounts.own_accounts import PostgresOwnAccounts
+from adapters.postgres.accounts.sign_in_failures import PostgresSignInFailures
+from adapters.postgres.accounts.user_import import PostgresUserImport
+from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
+from adapters.postgres.audit.analytics import PostgresAnalytics
+from adapters.postgres.audit.audit_log import PostgresAuditLog
+from adapters.postgres.audit.chain import PostgresAuditChains
+from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
+from adapters.postgres.audit.siem import PostgresSiemStreams
+from adapters.postgres.billing.cancellations import PostgresBillingCancellations
+from adapters.postgres.billing.checkout import PostgresBillingCheckouts
+from adapters.postgres.billing.customers import PostgresBillingCustomers
+from adapters.postgres.billing.events import PostgresBillingEvents
+from adapters.postgres.billing.sandbox import PostgresSandbox
+from adapters.postgres.billing.subscriptions import PostgresBillingSubscriptions
+from adapters.postgres.credentials.devices import PostgresDevices
+from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
+from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
+from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
+from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
+from adapters.postgres.events.events import PostgresEvents
+from adapters.postgres.invitations.invitations import PostgresInvitations
+from adapters.postgres.mail.brands import PostgresMailBrands
+from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
+from adapters.postgres.mail.routed_mail import PostgresRoutedMail
+from adapters.postgres.openid.authorization_codes import PostgresAuthorizationCodes
+from adapters.postgres.openid.authorization_requests import PostgresAuthorizationRequests
+from adapters.postgres.openid.clients import PostgresClients
+from adapters.postgres.openid.device_codes import PostgresDeviceCodes
+from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
+from adapters.postgres.openid.single_uses import PostgresSingleUses
+from adapters.postgres.organizations.access import PostgresAccess
+from adapters.postgres.organizations.members import PostgresMembers
+from adapters.postgres.organizations.organizations import PostgresOrganizations
+from adapters.postgres.organizations.relations import PostgresRelations
+from adapters.postgres.organizations.roles import PostgresRoles
+from adapters.postgres.organizations.settings.branding import PostgresBrandings
+from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
+from adapters.postgres.organizations.settings.mail import PostgresMailServers
+from adapters.postgres.organizations.setup_links import PostgresSetupLinks
+from adapters.postgres.organizations.tiers import PostgresTiers
+from adapters.postgres.platform.health_figures import PostgresFigures
+from adapters.postgres.platform.housekeeping import PostgresHousekeeping
+from adapters.postgres.platform.mfa import PostgresPlatformMfa
+from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.users import PostgresPlatformUsers
+from adapters.postgres.privacy.anonymization import PostgresAnonymization
+from adapters.postgres.privacy.export import PostgresPrivacyExport
+from adapters.postgres.saml.certificates import PostgresSamlCertificates
+from adapters.postgres.saml.configurations import PostgresSamlConfigurations, PostgresSamlProviders
+from adapters.postgres.saml.logouts import PostgresSamlLogouts
+from adapters.postgres.saml.requests import PostgresSamlRequests
+from adapters.postgres.saml.sessions import PostgresSamlSessions
+from adapters.postgres.scim.groups import PostgresScimGroups
+from adapters.postgres.scim.provisioning_log import PostgresScimLog
+from adapters.postgres.scim.tokens import PostgresScimTokens
+from adapters.postgres.scim.users import PostgresScimUsers
+from adapters.postgres.service_api.analytics import PostgresServiceFigures
+from adapters.postgres.service_api.subscriptions import PostgresServiceSubscriptions
+from adapters.postgres.service_api.users import PostgresServiceUsers
+from adapters.postgres.services.api_keys import PostgresApiKeys
+from adapters.postgres.services.end_users import PostgresEndUsers
+from adapters.postgres.services.grants import PostgresServiceGrants
+from adapters.postgres.services.plans import PostgresPlans
+from adapters.postgres.services.services import PostgresServices
+from adapters.postgres.services.subscriptions import PostgresSubscriptions
+from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
+from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
+from adapters.postgres.sessions.client_grants import PostgresClientGrants
+from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
+from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
+from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
+from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
+from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns
+from adapters.postgres.sign_in.identities import PostgresIdentities
+from adapters.postgres.sign_in.login_events import PostgresLoginEvents
+from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
+from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConnections
+from adapters.postgres.sign_in.upstream.credentials import PostgresOauthCredentials
+from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
+from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
+from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
+from adapters.postgres.webhooks.feed import PostgresEventFeed
+from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
+from adapters.postgres.webhooks.webhooks import PostgresWebhooks
+
+
+class Aggregates:
+    """The aggregates of one transaction."""
+
+    audit_entries: PostgresAuditEntries
+    platform_audit_entries: PostgresPlatformAuditEntries
+    events: PostgresEvents
+    access: PostgresAccess
+    callers: PostgresCallers
+    users: PostgresUsers
+    credentials: PostgresCredentials
+    own_accounts: PostgresOwnAccounts
+    user_import: PostgresUserImport
+    sessions: PostgresSessions
+    browser_sessions: PostgresBrowserSessions
+    unfinished_sign_ins: PostgresUnfinishedSignIns
+    devices: PostgresDevices
+    sign_in_failures: PostgresSignInFailures
+    login_events: PostgresLoginEvents
+    one_time_tokens: PostgresOneTimeTokens
+    totp_secrets: PostgresTotpSecrets
+    second_factors: PostgresSecondFactors
+    backup_codes: PostgresBackupCodes
+    passkeys: PostgresPasskeys
+    passkey_challenges: PostgresPasskeyChallenges
+    mfa_challenges: PostgresMfaChallenges
+    browser_returns: PostgresBrowserReturns
+    identities: PostgresIdentities
+    upstream_sign_ins: PostgresUpstreamSignIns
+    oauth_credentials: PostgresOauthCredentials
+    upstream_connections: PostgresUpstreamConnections
+    domain_routes: PostgresDomainRoutes
+    mfa_events: PostgresMfaEvents
+    organizations: PostgresOrganizations
+    platform_organizations: PostgresPlatformOrganizations
+    tiers: PostgresTiers
+    platform_audit_log: PostgresPlatformAuditLog
+    members: PostgresMembers
+    roles: PostgresRoles
+    mail_servers: PostgresMailServers
+    branding: PostgresBrandings
+    custom_domains: PostgresCustomDomains
+    setup_links: PostgresSetupLinks
+    service_grants: PostgresServiceGrants
+    relations: PostgresRelations
+    services: PostgresServices
+    verified_domains: PostgresVerifiedDomains
+    plans: PostgresPlans
+    api_keys: PostgresApiKeys
+    subscriptions: PostgresSubscriptions
+    service_users: PostgresServiceUsers
+    service_subscriptions: PostgresServiceSubscriptions
+    service_figures: PostgresServiceFigures
+    billing_cancellations: PostgresBillingCancellations
+    billing_checkouts: PostgresBillingCheckouts
+    billing_customers: PostgresBillingCustomers
+    billing_events: PostgresBillingEvents
+    billing_subscriptions: PostgresBillingSubscriptions
+    sandbox: PostgresSandbox
+    clients: PostgresClients
+    client_grants: PostgresClientGrants
+    single_uses: PostgresSingleUses
+    authorization_requests: PostgresAuthorizationRequests
+    authorization_codes: PostgresAuthorizationCodes
+    device_codes: PostgresDeviceCodes
+    logout_notices: PostgresLogoutNotices
+    saml_configurations: PostgresSamlConfigurations
+    saml_providers: PostgresSamlProviders
+    saml_certificates: PostgresSamlCertificates
+    saml_requests: PostgresSamlRequests
+    saml_sessions: PostgresSamlSessions
+    saml_logouts: PostgresSamlLogouts
+    webhooks: PostgresWebhooks
+    webhook_deliveries: PostgresWebhookDeliveries
+    event_feed: PostgresEventFeed
+    event_sequencing: PostgresEventSequencing
+    invitations: PostgresInvitations
+    end_users: PostgresEndUsers
+    scim_tokens: PostgresScimTokens
+    scim_users: PostgresScimUsers
+    scim_groups: PostgresScimGroups
+    scim_log: PostgresScimLog
+    audit_log: PostgresAuditLog
+    audit_chains: PostgresAuditChains
+    siem_streams: PostgresSiemStreams
+    analytics: PostgresAnalytics
+    platform_users: PostgresPlatformUsers
+    platform_mfa: PostgresPlatformMfa
+    privacy_export: PostgresPrivacyExport
+    anonymization: PostgresAnonymization
+    mail: PostgresMailOutbox
+    mail_counts: PostgresMailCounts
+    routed_mail: PostgresRoutedMail
+    mail_brands: PostgresMailBrands
+    signing_keys: PostgresSigningKeys
+    server_secrets: PostgresServerSecrets
+    housekeeping: PostgresHousekeeping
+    figures: PostgresFigures
+
+    if not TYPE_CHECKING:
+        # With this method a type checker would accept any attribute.
+
+        def __getattr__(self, name: str) -> Aggregate:
+            aggregate = _AGGREGATES.get(name)
+            if aggregate is None:
+                raise AttributeError(name)
+            created = self.__dict__[name] = aggregate(self._transaction)
+            return created
+
+
+_AGGREGATES: dict[str, type[Aggregate]] = Aggregates.__annotations__

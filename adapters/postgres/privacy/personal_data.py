@@ -1,0 +1,201 @@
+"""Where personal data of a person are: the statements that find, change and delete them.
+
+Every statement finds its rows by an index, so that a log of millions of rows is not read for one address. The indexes
+`*_addresses` contain the addresses that the entries of the logs mention.
+"""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+# All credentials, challenges and tokens of a person. Sessions are deleted before the devices to which they refer.
+CREDENTIALS: Final[tuple[LiteralString, ...]] = (
+    # Ended before they are deleted, so that the services of live ones are told.
+    """
+    UPDATE sessions
+    SET    revoked_at = %(now)s
+    WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s
+    """,
+    "DELETE FROM sessions WHERE user_id = %(user_id)s",
+    "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %(user_id)s)",
+    "DELETE FROM devices WHERE user_id = %(user_id)s",
+    "DELETE FROM mfa_challenges WHERE user_id = %(user_id)s AND used_at IS NULL",
+    "DELETE FROM totp_secrets WHERE user_id = %(user_id)s",
+    "DELETE FROM backup_codes WHERE user_id = %(user_id)s",
+    "DELETE FROM passkeys WHERE user_id = %(user_id)s",
+    "DELETE FROM identities WHERE user_id = %(user_id)s",
+    "DELETE FROM upstream_sign_ins WHERE user_id = %(user_id)s",
+    "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",
+    "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
+    # Its addresses may say anything about the buyer.
+    "DELETE FROM billing_checkouts WHERE user_id = %(user_id)s",
+    "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
+    "DELETE FROM scim_profiles WHERE user_id = %(user_id)s",
+)
+ADDRESSES: Final[tuple[LiteralString, ...]] = (
+    # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below. The
+    # ids go into an array, so that deliveries are found by an index whatever the planner estimates.
+    """
+    UPDATE webhook_deliveries
+    SET    response_body = NULL
+    WHERE  response_body IS NOT NULL
+    AND    event_id = ANY (ARRAY(
+        SELECT id FROM events WHERE actor_user_id = %(user_id)s
+        UNION
+        SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]))
+    """,
+    "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
+    "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
+    "UPDATE scim_log_entries SET user_name = NULL WHERE user_name = ANY (%(addresses)s)",
+    "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
+    # An invitation can be declined without signing in; then only the invitation shows whose request that was.
+    """
+    UPDATE audit_entries a
+    SET    ip_address = %(ip_address)s, user_agent = CASE WHEN a.user_agent IS NOT NULL THEN %(user_agent)s END
+    FROM   invitations i
+    WHERE  i.email = ANY (%(addresses)s)
+      AND  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id::text
+      AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
+    """,
+    # After the entries: an entry that was being sealed has its seal by now, and one that was not gets no salt of it.
+    """
+    UPDATE audit_seals s
+    SET    salts = s.salts - '{ip_address,user_agent}'::text[]
+    FROM   invitations i
+    JOIN   audit_entries a
+           ON  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id::text
+    WHERE  i.email = ANY (%(addresses)s)
+      AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
+      AND  s.organization_id = a.organization_id AND s.position = a.position
+    """,
+    """
+    UPDATE invitations
+    SET    email = %(placeholder)s,
+           status = CASE status WHEN 'pending' THEN 'cancelled' ELSE status END,
+           answered_at = CASE status WHEN 'pending' THEN %(at)s ELSE answered_at END,
+           token_sealed = NULL
+    WHERE  email = ANY (%(addresses)s)
+    """,
+)
+# Texts in the audit logs of organizations. The salts of the changed details are deleted too, so that no value can be
+# guessed by its digest, and the chain stays verifiable (`core/audit/chain.py`).
+DETAILS: Final = """
+    SELECT id, details FROM audit_entries
+    WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]
+"""
+CHANGE_DETAILS: Final = "UPDATE audit_entries SET details = %s WHERE id = %s"
+FORGET_DETAILS: Final = """
+    UPDATE audit_seals s
+    SET    salts = s.salts - %s::text[]
+    FROM   audit_entries e
+    WHERE  e.id = %s AND s.organization_id = e.organization_id AND s.position = e.position
+"""
+# Texts in other logs; each row is found by the addresses in it or by its user.
+WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
+    (
+        """
+        SELECT id, data FROM events
+        WHERE  data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]
+        """,
+        "UPDATE events SET data = %s WHERE id = %s",
+    ),
+    (
+        """
+        SELECT id, details FROM platform_audit_entries
+        WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]
+        """,
+        "UPDATE platform_audit_entries SET details = %s WHERE id = %s",
+    ),
+    (
+        "SELECT id, details FROM mfa_events WHERE user_id = %(user_id)s AND details::text LIKE '%%@%%'",
+        "UPDATE mfa_events SET details = %s WHERE id = %s",
+    ),
+)
+# Names and texts that people have typed. Few of them mention an address at all, and an index finds these.
+ORGANIZATIONS: Final = """
+    SELECT id, name, rejection_reason, suspension_reason
+    FROM   organizations
+    WHERE  name LIKE '%%@%%' OR rejection_reason LIKE '%%@%%' OR suspension_reason LIKE '%%@%%'
+"""
+ROLES: Final = """
+    SELECT organization_id, slug, name, description
+    FROM   organization_roles
+    WHERE  name LIKE '%%@%%' OR description LIKE '%%@%%'
+"""
+# Mails to others that still have their contents, and may name the person as the inviter.
+INVITATION_MAILS: Final = """
+    SELECT m.id, m.values_sealed
+    FROM   mails m
+    WHERE  m.template = 'invitation' AND m.values_sealed IS NOT NULL
+      AND  m.organization_id IN (SELECT organization_id FROM invitations WHERE invited_by = %(user_id)s)
+"""
+# The origins of actions, and the actor's address. What happened without a request has no origin, and gets none.
+ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
+    (
+        "SELECT id FROM login_events WHERE user_id = %(user_id)s",
+        """
+        UPDATE login_events
+        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END,
+               geo_country = NULL, geo_city = NULL
+        WHERE  id = ANY (%(ids)s)
+        """,
+    ),
+    (
+        # The person's own events, and what the person did to others as a platform owner; likewise in the next two logs.
+        """
+        SELECT id FROM mfa_events WHERE user_id = %(user_id)s
+        UNION
+        SELECT id FROM mfa_events
+        WHERE  event_type = %(forced)s AND details ->> 'disabled_by' = %(user_id)s::text
+        """,
+        """
+        UPDATE mfa_events
+        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
+        WHERE  id = ANY (%(ids)s)
+        """,
+    ),
+    (
+        """
+        SELECT id FROM audit_entries WHERE actor_user_id = %(user_id)s
+        UNION
+        SELECT id FROM audit_entries
+        WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
+        """,
+        """
+        UPDATE audit_entries
+        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
+        WHERE  id = ANY (%(ids)s)
+        """,
+    ),
+    (
+        # After the entries, for the reason given above.
+        """
+        SELECT id FROM audit_entries WHERE actor_user_id = %(user_id)s
+        UNION
+        SELECT id FROM audit_entries
+        WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
+        """,
+        """
+        UPDATE audit_seals s
+        SET    salts = s.salts - '{ip_address,user_agent}'::text[]
+        FROM   audit_entries e
+        WHERE  e.id = ANY (%(ids)s) AND s.organization_id = e.organization_id AND s.position = e.position
+        """,
+    ),
+    (
+        "SELECT id FROM platform_audit_entries WHERE actor_user_id = %(user_id)s",
+        """
+        UPDATE platform_audit_entries
+        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
+        WHERE  id = ANY (%(ids)s)
+        """,
+    ),
+    (
+        "SELECT id FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL",
+        "UPDATE events SET actor_email = %(placeholder)s WHERE id = ANY (%(ids)s)",
+    ),
+)
