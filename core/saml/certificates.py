@@ -96,14 +96,17 @@ def create(
 ) -> SamlCertificate:
     """Make a new certificate the active one; the previous one no longer signs."""
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    _require_enabled(uow, service)
     return add(uow, service, made, valid_from=valid_from)
 
 
 def add(
     uow: UnitOfWork, service: Service, made: MadeCertificate, *, valid_from: datetime, **recorded: Any
 ) -> SamlCertificate:
-    """Do what `create` does, for a caller who was authorized; `recorded` are further details of the audit entry."""
-    _require_enabled(uow, service)
+    """Do what `create` does, for a caller who was authorized, and before SAML is enabled too.
+
+    `recorded` are further details of the audit entry.
+    """
     certificate = SamlCertificate(
         id=uow.randomness.new_id(),
         public_key=made.certificate_pem,

@@ -53,26 +53,28 @@ def show(uow: UnitOfWork, cookie: str) -> SamlSetup:
     )
 
 
-def configure(uow: UnitOfWork, cookie: str, changes: Mapping[str, Any], *, email_attribute: str) -> bool:
-    """Set where the service provider is, and turn SAML on; return whether the service lacks a certificate.
+def configure(uow: UnitOfWork, cookie: str, changes: Mapping[str, Any], *, email_attribute: str) -> None:
+    """Set where the service provider is, and enable SAML.
 
     `email_attribute` is the name under which assertions contain the address; empty for the usual one.
     """
     setup = setup_links.lock(uow, cookie, Part.SAML)
     service = _service(uow, setup)
-    present = uow.saml_configurations.view(service)
+    present = uow.saml_configurations.view(service).configuration
     mapping = {
-        **(present.configuration.attribute_mapping or DEFAULT_MAPPING),
+        **(present.attribute_mapping or DEFAULT_MAPPING),
         "email": email_attribute or DEFAULT_MAPPING["email"],
     }
     configuration.change(
         uow, service, enabled=True, changes={**changes, "attribute_mapping": mapping}, **setup.recorded
     )
-    return not present.has_certificate
 
 
 def add_certificate(uow: UnitOfWork, cookie: str, made: MadeCertificate, *, valid_from: datetime) -> None:
-    """Make a certificate the active one, unless the service has got one meanwhile."""
+    """Make a certificate the active one, unless the service has one already.
+
+    Most applications want the certificate before they say where they are, so this needs no enabled configuration.
+    """
     setup = setup_links.lock(uow, cookie, Part.SAML)
     service = _service(uow, setup)
     if uow.saml_certificates.active(service) is None:

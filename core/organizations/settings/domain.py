@@ -13,6 +13,8 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.domain_proofs import DomainProof, Finding, ProofStatus
@@ -222,4 +224,22 @@ def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding, **recorded: Any
             domain=proof.domain,
             **recorded,
         )
+    if claim.proof.ends_at is None and proof.ends_at is not None:
+        _warn(uow, claim.organization_id, proof, proof.ends_at)
     return proof
+
+
+def _warn(uow: UnitOfWork, organization_id: UUID, proof: DomainProof, ends_at: datetime) -> None:
+    """Tell the owner that the proof has disappeared, once each time that it does."""
+    owner = uow.mail_servers.owner_contact(organization_id)
+    mail.send(
+        uow,
+        owner.email,
+        MailTemplate.DOMAIN_FAILING,
+        organization_id=organization_id,
+        organization=owner.organization_name,
+        domain=proof.domain,
+        record_name=proof.record_name,
+        record_value=proof.value,
+        at=ends_at.strftime("%Y-%m-%d %H:%M UTC"),
+    )

@@ -1,5 +1,6 @@
 """The page of a setup link for the SIEM: the receiver of the audit log, a test, and the last error."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -62,11 +63,14 @@ async def set_siem(call: Call, form: SiemSetupForm) -> Page | Annotated[None, St
     return see_other(SIEM)
 
 
-@routes.post("/app/setup/parts/siem/test", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, SiemUnknown))
+@routes.post("/app/setup/parts/siem/test", limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
 @public
-async def test_siem(call: Call, form: SetupForm) -> Page:
+async def test_siem(call: Call, form: SetupForm) -> Page | Annotated[None, Status(303)]:
     """Send a test event to the receiver, and show what it answered."""
-    target, event = await call.read(setup.prepare_test, protected_cookie(call, form))
+    try:
+        target, event = await call.read(setup.prepare_test, protected_cookie(call, form))
+    except SiemUnknown:
+        return see_other(SIEM)
     receipt = await call.installation.siem_sender.send(target, [event])
     return await _page(call, tested=receipt.error or "", was_tested=True)
 
@@ -87,7 +91,7 @@ async def _page(
         status=400 if problems else 200,
         stream=shown.configuration,
         typed=form or _stored(shown),
-        problems=problems or {},
+        problems=defaultdict(str, problems or {}),
         providers=PROVIDERS,
         tested=tested,
         was_tested=was_tested,

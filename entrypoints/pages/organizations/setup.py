@@ -14,7 +14,7 @@ from quart import Response
 from core.errors import BadRequest
 from core.organizations import setup_links
 from core.organizations.settings import domain
-from core.organizations.settings.domain import DomainUnset, DomainVerifiedElsewhere
+from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainUnset, DomainVerifiedElsewhere
 from core.organizations.setup_links import Part, Setup, SetupLinkDead
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
@@ -37,6 +37,8 @@ COOKIE_LIFETIME: Final = timedelta(hours=12)
 SETUP: Final = "/app/setup"
 DOMAIN: Final = "/app/setup/parts/domain"
 LIMITS: Final = (RateLimit.SIGN_IN_GROUP,)
+# What the page of the domain says when its proof is not found.
+DOMAIN_REFUSALS: Final = (DomainUnset, DomainUnproved, DomainUnanswered, DomainVerifiedElsewhere)
 # What each part is called, and its page.
 PARTS: Final[Mapping[Part, tuple[str, str]]] = {
     Part.SAML: (marked("Single sign-on by SAML"), "/app/setup/parts/saml"),
@@ -104,7 +106,7 @@ async def set_domain(call: Call, form: DomainForm) -> Page | Annotated[None, Sta
     return see_other(DOMAIN)
 
 
-@routes.post("/app/setup/parts/domain/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, DomainUnset))
+@routes.post("/app/setup/parts/domain/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, *DOMAIN_REFUSALS))
 @public
 async def verify_domain(call: Call, form: SetupForm) -> Page | Annotated[None, Status(303)]:
     """Ask the name servers of the domain for the TXT record now, and show what they said."""

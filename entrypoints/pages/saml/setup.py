@@ -1,5 +1,6 @@
 """The page of a setup link for SAML: where the application is, what to enter there, and what it has sent since."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -41,6 +42,14 @@ class SamlSetupForm(SetupForm, kw_only=True):
     email_attribute: str = ""
 
 
+# What Microsoft Entra is as a service provider, the same for all of its customers.
+ENTRA: Final = SamlSetupForm(
+    entity_id="urn:federation:MicrosoftOnline",
+    acs_url="https://login.microsoftonline.com/login.srf",
+    email_attribute="http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
+)
+
+
 @routes.get(SAML, refuses=(SetupLinkDead,))
 @public
 async def show_saml(call: Call) -> Page:
@@ -53,20 +62,28 @@ async def show_saml(call: Call) -> Page:
 async def set_saml(call: Call, form: SamlSetupForm) -> Page | Annotated[None, Status(303)]:
     """Turn SAML on; members use `POST /api/organizations/:org_slug/services/:service_slug/saml`."""
     cookie = protected_cookie(call, form)
-    shown = await call.read(setup.show, cookie)
+    # Reading metadata takes a thread, so a dead link is refused before.
+    await call.read(setup.show, cookie)
     try:
         changes = await _changes(call, form)
-        lacks_certificate = await call.transact(
-            setup.configure, cookie, changes, email_attribute=form.email_attribute.strip()
-        )
+        await call.transact(setup.configure, cookie, changes, email_attribute=form.email_attribute.strip())
     except BadRequest as refusal:
         return await _page(call, form, {one.field: one.message for one in refusal.details})
-    if lacks_certificate:
+    return see_other(SAML)
+
+
+@routes.post("/app/setup/parts/saml/certificate", status=303, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
+@public
+async def create_certificate(call: Call, form: SetupForm) -> None:
+    """Create the certificate that the application trusts, if there is none."""
+    cookie = protected_cookie(call, form)
+    shown = await call.read(setup.show, cookie)
+    if shown.certificate is None:
         # A certificate has whole seconds.
         valid_from = call.installation.clock().replace(microsecond=0)
         made = await call.installation.saml.make_certificate(f"{shown.service.slug} by SAML", valid_from=valid_from)
         await call.transact(setup.add_certificate, cookie, made, valid_from=valid_from)
-    return see_other(SAML)
+    call.headers["Location"] = SAML
 
 
 async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
@@ -86,8 +103,9 @@ async def _page(call: Call, form: SamlSetupForm | None = None, problems: Mapping
         status=400 if problems else 200,
         shown=shown,
         typed=form or _stored(shown),
-        problems=problems or {},
+        problems=defaultdict(str, problems or {}),
         names=NAMES,
+        entra=ENTRA,
         entity_id=shown.entity_id(call.installation.settings.base_url),
     )
 
