@@ -205,6 +205,10 @@ class _Task:
         """Return whether the user has authenticated since the request came, on a page that named the service."""
         return self._pending is not None and caller.authenticated_at >= self._pending.created_at
 
+    @property
+    def _is_passive(self) -> bool:
+        return self._terms is not None and self._terms.is_passive
+
     def second_factor_problem(self, caller: Caller) -> AuthenticationRequired | Refusal | None:
         """Return what keeps a member out whose organization requires a second factor; None when nothing does."""
         organization = None
@@ -223,14 +227,12 @@ class _Task:
 
     def interact(self, wanted: AuthenticationRequired | AgreementRequired) -> Outcome:
         """Ask the user, unless the request forbids it."""
-        if self._terms is not None and self._terms.is_passive:
-            return self.refuse(_NOT_PASSIVE)
-        return wanted
+        return self.refuse(_NOT_PASSIVE) if self._is_passive else wanted
 
     def refuse(self, status: StatusOf, *, problem: Refusal | None = None) -> Answer:
-        """Answer with a status instead of an assertion."""
+        """Answer with a status instead of an assertion; a passive request shows the user no page."""
         self._claim()
-        return self._answer(status, problem=problem)
+        return self._answer(status, problem=None if self._is_passive else problem)
 
     def sign_in(self, caller: Caller, role: str | None) -> Outcome | Refusal:
         """Begin the session of the service provider, and answer with an assertion."""

@@ -263,6 +263,26 @@ class TestEnvelopedSignature:
         with pytest.raises(Unreadable, match="as a whole"):
             received.read(post(message), CERTIFICATE)
 
+    @pytest.mark.parametrize("name", ["xmldsig-more#hmac-sha256", "xmldsig-more#rsa-md5", "xmldsig-more#ecdsa-sha256"])
+    def test_another_kind_of_signature_is_refused(self, name: str) -> None:
+        message = SP.signed(SP.authn_request()).replace("xmldsig-more#rsa-sha256", name)
+
+        with pytest.raises(Unreadable, match="not accepted"):
+            received.read(post(message), CERTIFICATE)
+
+    def test_what_the_signature_does_not_cover_is_not_read(self) -> None:
+        evil = (
+            '<saml:Subject><saml:NameID>evil@example.com</saml:NameID></saml:Subject><samlp:NameIDPolicy Format="e"/>'
+        )
+        message = SP.signed(SP.authn_request()).replace(
+            "</ds:Signature>", f"<ds:Object>{evil}</ds:Object></ds:Signature>"
+        )
+
+        request = received.read(post(message), CERTIFICATE)
+
+        assert isinstance(request, AuthnRequest)
+        assert (request.is_signed, request.subject, request.name_id_format) == (True, None, None)
+
     def test_a_transform_by_xslt_is_refused(self) -> None:
         message = SP.signed(SP.authn_request()).replace(
             'Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"',

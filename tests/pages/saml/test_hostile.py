@@ -16,23 +16,7 @@ from tests.world.visitor import FORM, Visitor
 
 if TYPE_CHECKING:
     from tests.application import Answer
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-
-
-@pytest.fixture
-async def browser(team: Team, visitor: Visitor) -> Visitor:
-    """The browser of a member of the team who is signed in."""
-    assert team.ids
-    await visitor.sign_in("member@example.com")
-    return visitor
-
-
-@pytest.fixture
-async def signed(saml: SamlWorld, team: Team) -> SamlService:
-    """A service whose service provider signs its requests."""
-    certificate = key_pair("sp of shop.acme").certificate_pem
-    return await saml.service(team.organization_id, "acme", sp_certificate=certificate)
+    from tests.world.saml import SamlService
 
 
 def assert_page(answer: Answer) -> None:
