@@ -1,4 +1,4 @@
-"""The port `Signatures`: tokens that clients have signed with their own keys.
+"""The port `Signatures`: tokens that clients, and providers of organizations, have signed with their own keys.
 
 Only asymmetric algorithms are taken, and each only with a key of its type, so that no public key is ever used as a
 secret. A key that names an algorithm or a use is used for nothing else.
@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from core.openid.dpop import SelfSigned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from core.openid.clients import KeySet
 
@@ -51,13 +51,7 @@ class JsonWebSignatures:
         return issuer if isinstance(issuer, str) else None
 
     def verified(self, token: str, keys: KeySet) -> Mapping[str, Any] | None:
-        header = _header(token)
-        if header is None:
-            return None
-        candidates = cast("list[dict[str, Any]]", keys.get("keys", []))
-        if "kid" in header:
-            candidates = [key for key in candidates if key.get("kid") == header["kid"]]
-        return next((claims for key in candidates if (claims := _claims(token, header["alg"], key)) is not None), None)
+        return verified_claims(token, keys.get("keys", []))
 
     def self_signed(self, token: str, *, kind: str) -> SelfSigned | None:
         header = _header(token)
@@ -70,6 +64,17 @@ class JsonWebSignatures:
         if claims is None:
             return None
         return SelfSigned(key_thumbprint=_thumbprint(cast("dict[str, str]", key)), claims=claims)
+
+
+def verified_claims(
+    token: str, keys: Iterable[Mapping[str, Any]], *, characters_max: int = TOKEN_CHARACTERS_MAX
+) -> Mapping[str, Any] | None:
+    """Return the claims of a token that one of the keys has signed; None for any other text."""
+    header = _header(token, characters_max)
+    if header is None:
+        return None
+    candidates = [key for key in keys if "kid" not in header or key.get("kid") == header["kid"]]
+    return next((claims for key in candidates if (claims := _claims(token, header["alg"], key)) is not None), None)
 
 
 def _claims(token: str, algorithm: str, key: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -88,8 +93,8 @@ def _claims(token: str, algorithm: str, key: Mapping[str, Any]) -> dict[str, Any
         return None
 
 
-def _header(token: str) -> dict[str, Any] | None:
-    if len(token) > TOKEN_CHARACTERS_MAX or not token.isascii():
+def _header(token: str, characters_max: int = TOKEN_CHARACTERS_MAX) -> dict[str, Any] | None:
+    if len(token) > characters_max or not token.isascii():
         return None
     header = _object(_decoded(token.partition(".")[0]))
     # An extension that is marked as critical would have to be understood (RFC 7515, 4.1.11).

@@ -6,15 +6,13 @@ keys, are remembered for some minutes.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import httpx
-import jwt
 import trio
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
+from adapters.crypto.json_web_signatures import verified_claims
 from adapters.gateways.upstream_requests import failed
 from core.sign_in.upstream import answers, discovery
 
@@ -30,17 +28,7 @@ EXCHANGE_SECONDS_MAX: Final = 8.0
 REMEMBERED_SECONDS: Final = 300.0
 ISSUERS_MAX: Final = 1000
 TOKEN_CHARACTERS_MAX: Final = 64 * 1024
-RSA_BITS_MIN: Final = 2048
-RSA_BITS_MAX: Final = 8192
 _OK: Final = 200
-# Asymmetric algorithms alone, each with the type and the curve of its keys: no public key is ever used as a secret.
-_ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
-    "RS256": ("RSA", None),
-    "PS256": ("RSA", None),
-    "ES256": ("EC", "P-256"),
-    "EdDSA": ("OKP", "Ed25519"),
-}
-_JWS: Final = jwt.PyJWS(algorithms=list(_ALGORITHMS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +103,14 @@ class HttpConnectionGateway:
         return described
 
     async def _verified(self, issuer: str, id_token: Any) -> Mapping[str, Any]:
-        if not isinstance(id_token, str) or len(id_token) > TOKEN_CHARACTERS_MAX:
+        if not isinstance(id_token, str):
             raise failed(issuer, "no_id_token")
         known = await self._find(issuer)
-        claims = verified_claims(id_token, known.keys)
+        claims = verified_claims(id_token, known.keys, characters_max=TOKEN_CHARACTERS_MAX)
         if claims is None and known.fetched_at_seconds < trio.current_time() - 1:
             # The provider may have a new key.
-            claims = verified_claims(id_token, (await self._find(issuer, is_fresh=True)).keys)
+            fresh = await self._find(issuer, is_fresh=True)
+            claims = verified_claims(id_token, fresh.keys, characters_max=TOKEN_CHARACTERS_MAX)
         if claims is None:
             raise failed(issuer, "wrong_signature")
         return claims
@@ -143,37 +132,3 @@ class HttpConnectionGateway:
             del self._known[next(iter(self._known))]
         self._known[issuer] = known = _Known(found, tuple(usable), now)
         return known
-
-
-def verified_claims(token: str, keys: tuple[Mapping[str, Any], ...]) -> Mapping[str, Any] | None:
-    """Return the claims of a token that one of the keys has signed; None for any other text."""
-    try:
-        header = jwt.get_unverified_header(token)
-    except (jwt.PyJWTError, ValueError, RecursionError):
-        return None
-    algorithm = header.get("alg")
-    if algorithm not in _ALGORITHMS or "crit" in header:
-        return None
-    for key in keys:
-        if "kid" in header and key.get("kid") != header["kid"]:
-            continue
-        claims = _claims(token, str(algorithm), key)
-        if claims is not None:
-            return claims
-    return None
-
-
-def _claims(token: str, algorithm: str, key: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    key_type, curve = _ALGORITHMS[algorithm]
-    if key.get("kty") != key_type or (curve is not None and key.get("crv") != curve):
-        return None
-    if key.get("alg", algorithm) != algorithm or key.get("use", "sig") != "sig":
-        return None
-    try:
-        public = jwt.PyJWK(dict(key), algorithm).key
-        if isinstance(public, RSAPublicKey) and not RSA_BITS_MIN <= public.key_size <= RSA_BITS_MAX:
-            return None
-        claims = json.loads(_JWS.decode(token, public, [algorithm]))
-    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
-        return None
-    return cast("dict[str, Any]", claims) if isinstance(claims, dict) else None

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from core.openid import clients, requests
+from core.openid import clients
 from core.openid.authorization import with_parameters
 from core.openid.requests import RequestRefused
-from core.services.services import ServiceType
 from core.sessions import sessions
 
 if TYPE_CHECKING:
@@ -96,9 +95,7 @@ def _address(client: Client | None, wanted: LogoutRequest) -> str | None:
         return None
     if client is None:
         raise RequestRefused("The request names an address to go back to, and not the application that it belongs to.")
-    is_desktop = client.service.service_type is ServiceType.DESKTOP
-    registered = client.service.post_logout_redirect_uris
-    if not any(requests.matches(one, wanted.redirect_uri, any_loopback_port=is_desktop) for one in registered):
+    if not client.service.has_registered(wanted.redirect_uri, among=client.service.post_logout_redirect_uris):
         raise RequestRefused(
             "The request names a post_logout_redirect_uri that is not registered with the application."
             " Its makers have to register exactly this address."

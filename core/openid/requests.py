@@ -23,8 +23,6 @@ from core.openid.refusals import (
     TargetInvalid,
 )
 from core.secrets import hash_token
-from core.services import redirect_uris
-from core.services.services import ServiceType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -178,23 +176,6 @@ def keep(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> Secr
     return _store(uow, client, request.stored(), is_pushed=False, lifetime=WAITING_LIFETIME)
 
 
-def matches(registered: str, given: str, *, any_loopback_port: bool) -> bool:
-    """Return whether a redirect URI is the registered one, character by character.
-
-    An installed application listens on a port of loopback that it is given at that moment (RFC 8252, 7.3), so for it
-    the port is left out of the comparison.
-    """
-    if registered == given:
-        return True
-    if not any_loopback_port:
-        return False
-    registered_rest, given_rest = (
-        redirect_uris.without_loopback_port(registered),
-        redirect_uris.without_loopback_port(given),
-    )
-    return registered_rest is not None and registered_rest == given_rest
-
-
 def checked_audience(client: Client, resource: str | None) -> str | None:
     """Return the audience that a request names as its resource; raise `TargetInvalid` (RFC 8707, 2)."""
     if resource is not None and resource not in client.service.audiences:
@@ -206,8 +187,7 @@ def _redirect_uri(client: Client, given: str | None) -> str:
     service = client.service
     if given is None:
         raise RequestRefused("The request of the application names no redirect_uri.")
-    is_desktop = service.service_type is ServiceType.DESKTOP
-    if not any(matches(one, given, any_loopback_port=is_desktop) for one in service.redirect_uris):
+    if not service.has_registered(given, among=service.redirect_uris):
         raise RequestRefused(
             "The request names a redirect_uri that is not registered with the application."
             " Its makers have to register exactly this address."

@@ -63,6 +63,20 @@ def require_web_uri(uri: str, field: str) -> None:
         raise BadRequest.of_field(field, "An address begins with https; http is only for localhost and 127.0.0.1.")
 
 
+def matches(registered: str, given: str, *, any_loopback_port: bool) -> bool:
+    """Return whether an address is the registered one, character by character.
+
+    An installed application listens on a port of loopback that it is given at that moment (RFC 8252, 7.3), so for it
+    the port is left out of the comparison.
+    """
+    if registered == given:
+        return True
+    if not any_loopback_port:
+        return False
+    registered_rest, given_rest = without_loopback_port(registered), without_loopback_port(given)
+    return registered_rest is not None and registered_rest == given_rest
+
+
 def without_loopback_port(uri: str) -> str | None:
     """Return an http address of loopback without its port; None for any other address."""
     try:

@@ -14,7 +14,7 @@ from core.errors import BadRequest, NotFound
 from core.services import client_records, redirect_uris
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -80,6 +80,11 @@ class Service:
             for field in fields(self)
             if field.name != _UPDATED_AT and getattr(before, field.name) != getattr(self, field.name)
         }
+
+    def has_registered(self, address: str, *, among: Sequence[str]) -> bool:
+        """Return whether an address is one of those registered; a `desktop` service may use any port of loopback."""
+        is_desktop = self.service_type is ServiceType.DESKTOP
+        return any(redirect_uris.matches(one, address, any_loopback_port=is_desktop) for one in among)
 
     def require_valid_uris(self, outside: Outside) -> None:
         """Raise `BadRequest` for an address or a key set that a service of this type may not have."""

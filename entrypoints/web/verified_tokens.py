@@ -42,7 +42,7 @@ async def verified_token(call: Call, token: str, kind: TokenKind, *, host: str |
 
 async def _is_of_custom_host(call: Call, claims: Mapping[str, Any]) -> bool:
     """Return whether the issuer is a custom domain that is in force, of the organization that the token names."""
-    issuer = claims["iss"]
+    issuer: str = claims["iss"]
     host = await call.read(domain.host, host_name(urlsplit(issuer).netloc))
     if host is None or issuer != under(host.name, call.installation.settings.base_url):
         return False

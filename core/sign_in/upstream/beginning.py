@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, NotFound, OrganizationNotActive
-from core.services.services import ServiceType, ServiceUnknown
+from core.services.services import ServiceUnknown
 from core.sign_in import browser_returns
 from core.sign_in.identities import PLATFORM, IdentityContext
 from core.sign_in.upstream import flows
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 STATE_CHARACTERS_MAX: Final = 2000
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-_LOOPBACK: Final = re.compile(r"http://(?:127\.0\.0\.1|\[::1\]|localhost)(?::[0-9]{1,5})?/?[^\s#]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,19 @@ def offered(
     uow: UnitOfWork, return_id: str, platform: Sequence[Provider], providers: Sequence[Provider]
 ) -> list[Provider]:
     """Return which of these providers a sign-in may use that leads to a kept return."""
-    organization = _organization(uow, Wanted(return_id=return_id))
+    return _offered(uow, _organization(uow, Wanted(return_id=return_id)), platform, providers)
+
+
+def offered_by(
+    uow: UnitOfWork, organization_slug: str | None, platform: Sequence[Provider], providers: Sequence[Provider]
+) -> list[Provider]:
+    """Return which of these providers a sign-in to an organization may use, or one to the platform."""
+    return _offered(uow, _organization(uow, Wanted(org=organization_slug or "")), platform, providers)
+
+
+def _offered(
+    uow: UnitOfWork, organization: Organization | None, platform: Sequence[Provider], providers: Sequence[Provider]
+) -> list[Provider]:
     own = uow.oauth_credentials.providers_of(organization.id) if organization is not None else ()
     return [provider for provider in providers if provider in platform or provider in own]
 
@@ -191,12 +202,8 @@ def _way(service: Service | None, wanted: Wanted) -> Way:
 
 
 def _require_registered(service: Service, redirect_uri: str) -> None:
-    """Raise `RedirectNotRegistered` for an address that the authorization endpoint would refuse.
-
-    An installed application listens on any port of loopback; the endpoint compares the rest.
-    """
-    is_loopback = service.service_type is ServiceType.DESKTOP and _LOOPBACK.fullmatch(redirect_uri)
-    if redirect_uri not in service.redirect_uris and not is_loopback:
+    """Raise `RedirectNotRegistered` for an address that the authorization endpoint would refuse."""
+    if not service.has_registered(redirect_uri, among=service.redirect_uris):
         raise RedirectNotRegistered
 
 

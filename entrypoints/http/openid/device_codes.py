@@ -9,6 +9,7 @@ from core.openid.authorization import with_parameters
 from core.openid.device_codes import UserCodeExpired, UserCodeUnknown
 from core.openid.refusals import ClientInvalid, RequestInvalid, TargetInvalid
 from core.rate_limits import RateLimit
+from core.sign_in.upstream import beginning
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client
 from entrypoints.web import oauth
 from entrypoints.web.calls import Call
@@ -112,6 +113,12 @@ async def verify_device(call: Call, body: UserCode) -> DeviceService:
         # Empty for the command line of Gatehouse, which belongs to no organization.
         org_slug=client.organization_slug if client is not None else "",
         service_slug=client.service.slug if client is not None else "",
-        # External providers are not connected yet; with them, those of the service are named here.
-        available_providers=[],
+        available_providers=await _providers_of(call, client.organization_slug if client is not None else None),
     )
+
+
+async def _providers_of(call: Call, organization_slug: str | None) -> list[str]:
+    """Return the external providers with which the user of a device may sign in."""
+    external = call.installation.external_providers
+    platform = [provider for provider in external if external[provider].client is not None]
+    return list(await call.read(beginning.offered_by, organization_slug, platform, list(external)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.openid.requests import matches
+from core.services.redirect_uris import matches
 
 
 @given(registered=st.text(), given_uri=st.text())
