@@ -117,6 +117,7 @@ def test_a_server_raises_its_file_limit_to_the_hard_limit(running: Service) -> N
     assert soft == hard
 
 
+@pytest.mark.long
 def test_a_server_that_may_open_few_files_says_how_many_connections_it_serves_and_what_to_do(
     database_url: str, tmp_path: Path
 ) -> None:
@@ -135,6 +136,7 @@ def test_an_idle_server_needs_little_memory(running: Service) -> None:
     assert psutil.Process(running.process.pid).memory_info().rss < IDLE_BYTES_MAX
 
 
+@pytest.mark.long
 def test_a_second_start_in_the_same_folder_is_refused(running: Service) -> None:
     environment = {name: value for name, value in running.environment.items() if not name.endswith(MISTYPED)}
 
@@ -161,6 +163,7 @@ def test_a_request_is_logged_as_json(running: Service) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_a_later_start_reuses_the_keys_and_is_refused_without_the_master_key(
     embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -184,6 +187,7 @@ def test_a_later_start_reuses_the_keys_and_is_refused_without_the_master_key(
     assert refusal(third).endswith("Put the master key back that the database was used with: data/master-key.")
 
 
+@pytest.mark.long
 def test_a_used_address_is_refused_before_anything_is_started(embedded_services: Services) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         bind = f"127.0.0.1:{other.getsockname()[1]}"
@@ -203,6 +207,7 @@ def test_an_unresolvable_host_is_refused(commands_here: CommandsHere) -> None:
     assert line.startswith("Cannot listen on nowhere.invalid:8000: ")
 
 
+@pytest.mark.long
 @pytest.mark.long
 def test_a_wrong_master_key_is_refused_once_by_one_process_and_by_several(
     services: Services, commands_here: CommandsHere
@@ -256,12 +261,14 @@ def test_an_outdated_schema_is_refused_in_production(commands_here: CommandsHere
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_an_outdated_schema_is_migrated_in_development_mode(services: Services, empty_database_url: str) -> None:
     service = services.ready(DATABASE_URL=address(empty_database_url), DEV="on")
 
     assert service.get("/health/ready").status == 200
 
 
+@pytest.mark.long
 @pytest.mark.long
 def test_a_database_that_still_starts_is_waited_for(services: Services, database_url: str, tmp_path: Path) -> None:
     parts = conninfo_to_dict(database_url)
@@ -275,6 +282,7 @@ def test_a_database_that_still_starts_is_waited_for(services: Services, database
     assert "Trying again for 30 s." in service.logged("database.preparing")[0]["text"]
 
 
+@pytest.mark.long
 def test_the_development_owner_is_announced_with_a_valid_password(services: Services, connection: Connection) -> None:
     service = services.start(DEV="on", LOG_FORMAT="console", BASE_URL="http://localhost:8000")
     wait_until(lambda: "Stop with Ctrl-C" in service.log or not service.is_running())
@@ -300,15 +308,18 @@ def test_the_development_owner_is_announced_with_a_valid_password(services: Serv
     assert argon2.PasswordHasher().verify(password_hash, announced[1])
 
 
+@pytest.mark.long
 def test_the_development_owner_keeps_the_password_after_a_restart(developing: Developing) -> None:
     assert developing.password == developing.first_password
 
 
+@pytest.mark.long
 def test_a_json_log_contains_no_password(developing: Developing) -> None:
     assert developing.first_password not in developing.service.log
     assert all(json.loads(line) for line in developing.service.log.splitlines())
 
 
+@pytest.mark.long
 @pytest.mark.long
 def test_the_first_owner_is_made_from_the_settings_and_no_second_one(
     services: Services, connection: Connection
@@ -322,6 +333,7 @@ def test_the_first_owner_is_made_from_the_settings_and_no_second_one(
     assert argon2.PasswordHasher().verify(password_hash, "correct horse")
 
 
+@pytest.mark.long
 def test_no_secret_is_in_the_log_at_debug_level(services: Services) -> None:
     secrets = {
         "OWNER_PASSWORD": "hush-owner-password",
@@ -338,6 +350,7 @@ def test_no_secret_is_in_the_log_at_debug_level(services: Services) -> None:
         assert secret not in service.log
 
 
+@pytest.mark.long
 def test_a_closed_log_pipe_stops_nothing(services: Services) -> None:
     environment = clean_environment() | services.environment
     first_line = subprocess.Popen(["head", "-n", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

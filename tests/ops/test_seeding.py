@@ -19,6 +19,8 @@ from ops.seeding.unburdened import without_indexes
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import RawConnection
 
+pytestmark = pytest.mark.long
+
 UNTIL = datetime(2026, 1, 31, tzinfo=UTC)
 PLAN = Plan(
     users=60,

@@ -130,6 +130,7 @@ async def test_several_processes_send_each_delivery_once(simulation: Simulation,
     assert set(Counter((sent.url, sent.message_id) for sent in simulation.sent).values()) == {1}
 
 
+@pytest.mark.long
 async def test_killed_processes_lose_nothing(simulation: Simulation, autojump_clock: MockClock) -> None:
     simulation.kill_probability = 0.02
 

@@ -300,6 +300,7 @@ def add_large_organization(crowd: Crowd) -> str:
 
 
 @pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
+@pytest.mark.long
 def test_a_page_of_many_members_is_found_by_indexes(large: tuple[Connection, dict[str, object]], mode: str) -> None:
     connection, organization = large
     connection.execute(f"SET plan_cache_mode = {mode}".encode())

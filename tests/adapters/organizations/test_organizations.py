@@ -99,6 +99,7 @@ def plan(connection: Connection, query: str, values: Any) -> str:
         ("pending", NO_TIER, "organizations_of_"),
     ],
 )
+@pytest.mark.long
 def test_a_page_of_organizations_is_a_range_of_an_index(
     many: Connection, status: str | None, tier_id: str | None, index: str
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_page_of_organizations_is_a_range_of_an_index(
         assert f"Seq Scan on {table}" not in found, found
 
 
+@pytest.mark.long
 def test_the_organizations_of_a_member_are_found_by_an_index(many: Connection) -> None:
     [user_id] = many.execute("SELECT id FROM users LIMIT 1").fetchall()
 
@@ -129,6 +131,7 @@ def test_the_organizations_of_a_member_are_found_by_an_index(many: Connection) -
         ({"target_type": "organization", "target_id": "x"}, "platform_audit_entries_target"),
     ],
 )
+@pytest.mark.long
 def test_a_page_of_the_platform_audit_log_is_a_range_of_an_index(
     many: Connection, wanted: dict[str, str], index: str
 ) -> None:

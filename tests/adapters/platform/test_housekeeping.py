@@ -347,6 +347,7 @@ def test_a_locked_row_is_left_for_the_next_sweep(leftover: Leftover, connection:
 
 
 @leftovers
+@pytest.mark.long
 def test_a_sweep_of_a_large_table_uses_an_index(leftover: Leftover, connection: Connection) -> None:
     put_many(connection, leftover)
     connection.execute(f"ANALYZE {leftover.value}".encode())

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from tests.postgres import Databases
 
+pytestmark = pytest.mark.long
+
 USERS = 10_000
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from tests.world.builder import Builder
 
+pytestmark = pytest.mark.long
+
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MANY = 5_000
 COUNT = 100

@@ -54,6 +54,7 @@ def many(databases: Databases) -> Iterator[Connection]:
         yield Connection(connection)
 
 
+@pytest.mark.long
 def test_a_list_of_all_end_users_counts_them_and_reads_no_user_beyond_the_page(many: Connection) -> None:
     plan = explained(many, sql.PAGE_OF_ALL, {"organization_id": ACME, "limit": LIMIT, "offset": 0})
 
@@ -66,6 +67,7 @@ def test_a_list_of_all_end_users_counts_them_and_reads_no_user_beyond_the_page(m
 
 
 @pytest.mark.parametrize("part", ["", "example.com", "99", "nobody"])
+@pytest.mark.long
 def test_a_search_reads_the_links_of_one_organization_in_their_index(many: Connection, part: str) -> None:
     values = {"organization_id": ACME, "part": part, "service_id": None, "limit": LIMIT, "offset": 0}
     plan = explained(many, sql.PAGE, values)

@@ -115,6 +115,7 @@ def test_many_failures_do_not_displace_habits(connection: Connection, ada: UUID)
 
 
 @pytest.mark.parametrize("success", [True, False], ids=["sign-ins", "failures"])
+@pytest.mark.long
 def test_reading_habits_reads_a_bounded_number_of_rows(connection: Connection, ada: UUID, *, success: bool) -> None:
     add_attempts(connection, ada, 50_000, success=success)
     connection.execute("ANALYZE login_events")

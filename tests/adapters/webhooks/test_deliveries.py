@@ -333,6 +333,7 @@ class TestSequencing:
         assert names(sender.lease()) == ["a"]
 
 
+@pytest.mark.long
 class TestPlans:
     """With 30,000 deliveries that wait, nothing reads a big table whole."""
 

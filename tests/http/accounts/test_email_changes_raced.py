@@ -14,6 +14,8 @@ from tests.world.builder import EMAIL
 if TYPE_CHECKING:
     from tests.world.world import World
 
+pytestmark = pytest.mark.long
+
 OTHER = "grace@example.com"
 
 

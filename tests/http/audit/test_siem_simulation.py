@@ -38,7 +38,7 @@ ROUNDS = 30
 CATCH_UP_ROUNDS_MAX = 30
 CATCH_UP_ENTRIES = 500
 TOKEN = "a-token-that-opens-the-collector"
-SEEDS = [1, 2, 3]
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))]
 
 
 class Died(Exception):

@@ -247,6 +247,7 @@ async def test_an_impersonator_cannot_change_mfa(ada: Person, connection: Connec
     assert (await ada.mfa("GET", "/status")).json == {"enabled": True, "has_backup_codes": True}
 
 
+@pytest.mark.long
 async def test_of_two_concurrent_verifications_one_gets_the_backup_codes(ada: Person) -> None:
     for _ in range(RACES):
         await ada.set_up()
@@ -258,6 +259,7 @@ async def test_of_two_concurrent_verifications_one_gets_the_backup_codes(ada: Pe
         await ada.mfa("DELETE", "")
 
 
+@pytest.mark.long
 async def test_concurrent_regenerations_leave_ten_backup_codes(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
     for _ in range(RACES):
@@ -268,6 +270,7 @@ async def test_concurrent_regenerations_leave_ten_backup_codes(ada: Person, conn
         assert connection.execute("SELECT count(*) FROM backup_codes").fetchone() == (10,)
 
 
+@pytest.mark.long
 async def test_of_two_concurrent_deactivations_one_is_recorded(ada: Person, connection: Connection) -> None:
     for round_number in range(1, 11):
         await ada.turn_mfa_on()

@@ -173,6 +173,7 @@ class TestRegistration:
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
+    @pytest.mark.long
     async def test_of_two_concurrent_answers_exactly_one_succeeds(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         for _ in range(ROUNDS):
@@ -312,6 +313,7 @@ class TestManagement:
         assert_refused(last, 400, "BAD_REQUEST")
         assert [passkey["id"] for passkey in (await keyring.ask("GET")).json["passkeys"]] == [ids[1]]
 
+    @pytest.mark.long
     async def test_of_two_concurrent_removals_of_the_last_two_passkeys_one_succeeds(
         self, keyring: Keyring, world: World
     ) -> None:

@@ -123,6 +123,7 @@ async def test_a_discarded_mail_names_no_address(world: World, client: Client) -
     ]
 
 
+@pytest.mark.long
 async def test_no_mixture_of_requests_fills_a_stranger_s_mailbox(world: World, client: Client) -> None:
     world.user(VICTIM)
     world.user("attacker@example.com")

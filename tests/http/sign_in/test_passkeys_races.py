@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import trio
 
 from tests.authenticators import Authenticator
@@ -14,7 +15,6 @@ from tests.world.builder import EMAIL
 if TYPE_CHECKING:
     from tests.world.passkeys import Keyring
     from tests.world.world import World
-
 
 ROUNDS = 50
 
@@ -53,6 +53,7 @@ class TestSignCount:
         assert [(await keyring.sign_in(authenticator)).status for _ in range(2)] == [200, 200]
 
 
+@pytest.mark.long
 class TestRaces:
     """Of two concurrent sign-ins one wins."""
 

@@ -172,6 +172,7 @@ async def test_a_pre_auth_token_works_once(ada: Person) -> None:
     assert_refused(await ada.verify(token, ada.backup_codes[0]))
 
 
+@pytest.mark.long
 async def test_of_two_concurrent_codes_for_one_pre_auth_token_exactly_one_wins(ada: Person) -> None:
     for _ in range(RACES):
         token, code, next_code = await ada.preauth_token(), ada.code(), ada.code(1)
@@ -183,6 +184,7 @@ async def test_of_two_concurrent_codes_for_one_pre_auth_token_exactly_one_wins(a
         ada.next_step()
 
 
+@pytest.mark.long
 async def test_of_two_concurrent_uses_of_one_step_exactly_one_wins(ada: Person) -> None:
     for _ in range(RACES):
         one, other, code = await ada.preauth_token(), await ada.preauth_token(), ada.code()
@@ -194,6 +196,7 @@ async def test_of_two_concurrent_uses_of_one_step_exactly_one_wins(ada: Person) 
         ada.world.clock.advance(timedelta(minutes=5))
 
 
+@pytest.mark.long
 async def test_of_two_concurrent_uses_of_one_backup_code_exactly_one_wins(ada: Person, connection: Connection) -> None:
     for round_ in range(RACES):
         if round_ % 10 == 0:
