@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
@@ -29,10 +30,19 @@ class MemberChange:
 
 
 def member_changes(operations: Sequence[Operation], held: Mapping[str, Any]) -> Iterator[MemberChange]:
-    """List the changes of the members, in order.
+    """List the changes of the members, in order; those of one kind that follow each other are one.
 
-    `held` has the read-only attributes by their lower-case names. A client may send them as they are.
+    Some directories send an operation for each member. `held` has the read-only attributes by their lower-case names. A
+    client may send them as they are.
     """
+    for kind, alike in groupby(_changes(operations, held), key=lambda change: change.kind):
+        if kind is OperationKind.REPLACE:
+            yield from alike
+        else:
+            yield MemberChange(kind=kind, ids=frozenset(user_id for change in alike for user_id in change.ids))
+
+
+def _changes(operations: Sequence[Operation], held: Mapping[str, Any]) -> Iterator[MemberChange]:
     for operation in operations:
         target = operation.target
         if target is not None:

@@ -12,7 +12,7 @@ from uuid import UUID
 from core.events.actions import AuditAction
 from core.organizations import inviters
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
-from core.scim import filter_matching, filter_parser, filters, patches, tokens, user_changes, welcome
+from core.scim import filter_matching, filter_parser, filters, tokens, user_changes, welcome
 from core.scim.group_patches import member_changes
 from core.scim.patches import OperationKind
 from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, TooMany
@@ -92,7 +92,7 @@ def patch(
     """Apply the operations of a PATCH; raise `MemberProtected` when one removes the owner or the last admin."""
     organization = _locked(uow, group_id, versions)
     held = {"id": str(group_id), "displayname": organization.name}
-    for change in member_changes(patches.checked(operations), held):
+    for change in member_changes(operations, held):
         match change.kind:
             case OperationKind.ADD:
                 present = {member.user_id for member in uow.scim_groups.among(organization.id, list(change.ids))}

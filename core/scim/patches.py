@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from core.scim import filter_parser
 from core.scim.refusals import InvalidFilter, InvalidPath, InvalidSyntax, TooMany
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 OPERATIONS_MAX: Final = 1_000
 # Long enough to name several members, and short enough that reading all paths of a request takes no time.
 PATH_CHARACTERS_MAX: Final = 500
+# Of all paths and names of attributes in a request: they are read before anything else runs.
+NAMES_CHARACTERS_MAX: Final = 100_000
 
 
 class OperationKind(StrEnum):
@@ -35,6 +37,20 @@ class Operation:
     kind: OperationKind
     target: TargetPath | None
     value: Any
+
+
+def operations_of(sent: Sequence[tuple[str, str | None, Any]]) -> Sequence[Operation]:
+    """Return the operations of one request, each sent as its kind, path and value.
+
+    Raise `TooMany`, `InvalidSyntax`, or `InvalidPath`.
+    """
+    if not sent:
+        raise InvalidSyntax("A PATCH has at least one operation in Operations.")
+    if len(sent) > OPERATIONS_MAX:
+        raise TooMany(f"A PATCH has at most {OPERATIONS_MAX} operations. Send several requests.")
+    if sum(len(path or "") + _names_characters(value) for _, path, value in sent) > NAMES_CHARACTERS_MAX:
+        raise TooMany(f"The paths of a PATCH have at most {NAMES_CHARACTERS_MAX} characters. Send several requests.")
+    return [operation(*one) for one in sent]
 
 
 def operation(kind: str, path: str | None, value: Any) -> Operation:
@@ -56,10 +72,10 @@ def target_of(path: str) -> TargetPath:
         raise InvalidPath(f"The path of an operation is not valid. {problem.message}") from None
 
 
-def checked(operations: Sequence[Operation]) -> Sequence[Operation]:
-    """Return the operations of one request; raise `TooMany`, or `InvalidSyntax` when there is none."""
-    if not operations:
-        raise InvalidSyntax("A PATCH has at least one operation in Operations.")
-    if len(operations) > OPERATIONS_MAX:
-        raise TooMany(f"A PATCH has at most {OPERATIONS_MAX} operations. Send several requests.")
-    return operations
+def _names_characters(value: Any) -> int:
+    """Return how long the names of attributes in a value are, with those in the object of a schema."""
+    if not isinstance(value, dict):
+        return 0
+    parts = cast("dict[str, Any]", value)
+    inner = (cast("dict[str, Any]", part) for part in parts.values() if isinstance(part, dict))
+    return sum(map(len, parts)) + sum(len(name) for part in inner for name in part)

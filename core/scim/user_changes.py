@@ -18,7 +18,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.organizations import inviters, members
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
-from core.scim import patches, tokens, users, welcome
+from core.scim import tokens, users, welcome
 from core.scim.refusals import (
     InvalidValue,
     MemberProtected,
@@ -117,7 +117,7 @@ def patch(
     """Apply the operations of a PATCH; raise `VersionOutdated` as `replace` does."""
     organization = tokens.authorize_and_lock(uow)
     current = _locked(uow, organization.id, user_id, versions)
-    values = patched(current, patches.checked(operations))
+    values = patched(current, operations)
     return _changed(uow, organization.id, current, values, derives_names=False)
 
 

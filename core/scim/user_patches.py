@@ -15,7 +15,7 @@ from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttr
 from core.scim.user_filters import USER_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from core.scim.filters import TargetPath
     from core.scim.patches import Operation
@@ -141,27 +141,18 @@ class _Draft:
         return UserValues(**(unchanged | self.changed))
 
     def apply(self, operation: Operation) -> None:
-        target = operation.target
-        if target is not None:
-            self._apply_to(operation.kind, target, operation.value)
-            return
-        if operation.kind is OperationKind.REMOVE:
+        kind, target = operation.kind, operation.target
+        if kind is OperationKind.REMOVE and target is None:
             raise NoTarget
-        self._apply_object(operation.kind, operation.value)
-
-    def _apply_object(self, kind: OperationKind, value: Any) -> None:
-        if not isinstance(value, dict):
-            raise InvalidValue("An operation without a path has an object of attributes as its value.")
-        for name, part in cast("dict[str, Any]", value).items():
-            target = _target_or_none(name)
+        if target is not None and (kind is OperationKind.REMOVE or not _is_schema(target)):
+            self._apply_to(kind, target, operation.value)
+            return
+        for named, part in _attributes_in(operation.value):
             # Such objects are often whole resources, with attributes that only the server sets.
-            if target is not None and target.key.partition(".")[0] not in _READ_ONLY:
-                self._apply_to(kind, target, part)
+            if named.key.partition(".")[0] not in _READ_ONLY:
+                self._apply_to(kind, named, part)
 
     def _apply_to(self, kind: OperationKind, target: TargetPath, value: Any) -> None:
-        if str(target).lower() == USER_SCHEMA.lower() and kind is not OperationKind.REMOVE:
-            self._apply_object(kind, value)
-            return
         schema = target.attribute.schema
         if schema is not None and schema.lower() != USER_SCHEMA.lower():
             # An extension; none is kept.
@@ -204,6 +195,26 @@ class _Draft:
             self.changed["email"] = email.address
         if email is not None and key == _EMAILS:
             self.changed["is_primary"] = email.is_primary
+
+
+def _attributes_in(value: Any) -> Iterator[tuple[TargetPath, Any]]:
+    """List the attributes in an object, with those that stand in the object of their schema."""
+    for target, part in _targets_in(value):
+        if _is_schema(target):
+            yield from _targets_in(part)
+        else:
+            yield target, part
+
+
+def _targets_in(value: Any) -> Iterator[tuple[TargetPath, Any]]:
+    if not isinstance(value, dict):
+        raise InvalidValue("An operation without a path has an object of attributes as its value.")
+    named = ((_target_or_none(name), part) for name, part in cast("dict[str, Any]", value).items())
+    return ((target, part) for target, part in named if target is not None)
+
+
+def _is_schema(target: TargetPath) -> bool:
+    return str(target).lower() == USER_SCHEMA.lower()
 
 
 def _target_or_none(name: str) -> TargetPath | None:

@@ -1,6 +1,6 @@
 """The resources of SCIM as they are sent and answered, and the conditions of a request (identity 2.7)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from core.scim.groups import Group
-from core.scim.patches import Operation, operation
+from core.scim.patches import Operation, operations_of
 from core.scim.user_filters import USER_SCHEMA
 from core.scim.users import DirectoryUser
 from entrypoints.http.scim.dialect import GROUP_SCHEMA, LIST_SCHEMA, ROOT
@@ -168,9 +168,9 @@ class PatchSent(msgspec.Struct, kw_only=True):
     schemas: list[str] = []
     operations: Annotated[list[OperationSent], msgspec.Meta(min_length=1)] = msgspec.field(name="Operations")
 
-    def as_operations(self) -> list[Operation]:
+    def as_operations(self) -> Sequence[Operation]:
         """Return the operations; raise `BadRequest` when one is malformed."""
-        return [operation(one.op, one.path, one.value) for one in self.operations]
+        return operations_of([(one.op, one.path, one.value) for one in self.operations])
 
 
 def user_resource(user: DirectoryUser, base_url: str) -> ScimUser:

@@ -36,6 +36,11 @@ def changes(*operations: tuple[str, str | None, Any]) -> list[tuple[OperationKin
         ([("Remove", "members", [{"value": str(ONE)}])], [(REMOVE, {ONE})]),
         ([("remove", "members", None)], [(REPLACE, set())]),
         ([("replace", "members", [{"value": str(ONE)}])], [(REPLACE, {ONE})]),
+        (
+            [("add", "members", [str(ONE)]), ("add", None, {"members": [str(TWO)]}), ("remove", "members", [str(ONE)])],
+            [(ADD, {ONE, TWO}), (REMOVE, {ONE})],
+        ),
+        ([("replace", "members", [str(ONE)]), ("replace", "members", None)], [(REPLACE, {ONE}), (REPLACE, set())]),
         ([("replace", None, {"id": "1", "displayName": "Acme", "schemas": [], "externalId": "x"})], []),
         ([("replace", "displayName", "Acme")], []),
     ],

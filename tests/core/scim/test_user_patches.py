@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from core.scim.patches import OPERATIONS_MAX, PATH_CHARACTERS_MAX, checked, operation
+from core.scim.patches import NAMES_CHARACTERS_MAX, OPERATIONS_MAX, PATH_CHARACTERS_MAX, operation, operations_of
 from core.scim.refusals import InvalidPath, InvalidSyntax, InvalidValue, NoTarget, ReadOnlyAttribute, TooMany
 from core.scim.user_patches import Email, UserValues, email_in, patched
 from core.scim.users import DirectoryUser, Profile
@@ -151,13 +151,31 @@ def test_an_operation_is_one_of_three_and_has_a_valid_path() -> None:
 
 
 def test_the_number_of_operations_is_limited() -> None:
-    one = operation("replace", "title", "x")
+    one = ("replace", "title", "x")
 
-    assert len(checked([one] * OPERATIONS_MAX)) == OPERATIONS_MAX
+    assert len(operations_of([one] * OPERATIONS_MAX)) == OPERATIONS_MAX
     with pytest.raises(TooMany):
-        checked([one] * (OPERATIONS_MAX + 1))
+        operations_of([one] * (OPERATIONS_MAX + 1))
     with pytest.raises(InvalidSyntax):
-        checked([])
+        operations_of([])
+
+
+def test_the_paths_of_a_request_are_limited_together_wherever_they_stand() -> None:
+    path = "a" * PATH_CHARACTERS_MAX
+    names = {path + str(number): "x" for number in range(NAMES_CHARACTERS_MAX // PATH_CHARACTERS_MAX)}
+
+    assert len(operations_of([("add", path, "x")] * (NAMES_CHARACTERS_MAX // PATH_CHARACTERS_MAX))) == 200
+    for one in (("add", path, names), ("add", None, names), ("add", None, {CORE: names})):
+        with pytest.raises(TooMany):
+            operations_of([one])
+
+
+def test_the_object_of_a_schema_has_no_other_inside() -> None:
+    inner: dict[str, Any] = {"displayName": "lost"}
+    for _ in range(2_000):
+        inner = {CORE: inner}
+
+    assert after(("add", None, {CORE: {"displayName": "kept", CORE: inner}})).display_name == "kept"
 
 
 @pytest.mark.parametrize(

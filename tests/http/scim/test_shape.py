@@ -80,6 +80,7 @@ async def test_a_body_may_have_a_mebibyte(directory: Directory) -> None:
         ({"Operations": [{"op": "replace", "path": "id", "value": "x"}]}, "mutability"),
         ({"Operations": [{"op": "replace", "path": "active", "value": "x"}]}, "invalidValue"),
         ({"Operations": [{"op": "replace", "path": "title", "value": "x"}] * 1001}, "tooMany"),
+        ({"Operations": [{"op": "replace", "path": "a" * 500, "value": "x"}] * 201}, "tooMany"),
     ],
 )
 async def test_a_patch_that_cannot_be_applied_says_why(

@@ -185,7 +185,9 @@ def test_an_expired_form_and_a_cookie_of_yesterday_say_what_to_do(site: Site, wa
     page.goto(f"{site.url}/app")
 
     assert heading(page) == "Sign in"
-    assert "gatehouse_session" not in {cookie.get("name") for cookie in page.context.cookies()}
+    sign_in(page, site)
+    page.wait_for_url(f"{site.url}/app")
+    assert heading(page) == SIGNED_IN
 
 
 def fulfil(body: str, route: Route) -> None:
