@@ -81,6 +81,7 @@ class TestSignedIn:
         assert recorded == [(True, saml_shop.service_id, team.ids["member"])]
         assert team.ids["member"] in [row[0] for row in saml_shop.world.rows("SELECT user_id FROM service_users")]
 
+    @pytest.mark.long
     async def test_a_second_sign_in_replaces_the_session_of_the_first(
         self, browser: Visitor, saml_shop: SamlService
     ) -> None:
@@ -104,6 +105,7 @@ class TestSignedIn:
         assert "member" not in " ".join(names)
 
     @pytest.mark.parametrize("name_format", NameIdFormat)
+    @pytest.mark.long
     async def test_the_format_of_a_name_is_the_configured_one_and_always_stated(
         self, browser: Visitor, saml: SamlWorld, team: Team, name_format: NameIdFormat
     ) -> None:
@@ -115,6 +117,7 @@ class TestSignedIn:
         has_address = name_format in {NameIdFormat.EMAIL_ADDRESS, NameIdFormat.UNSPECIFIED}
         assert (form.texts("//saml:NameID/text()") == ["member@example.com"]) is has_address
 
+    @pytest.mark.long
     async def test_after_a_change_of_the_certificate_the_new_one_signs(
         self, browser: Visitor, saml_shop: SamlService, team: Team
     ) -> None:
