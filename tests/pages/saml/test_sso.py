@@ -11,6 +11,7 @@ from core.saml.judgement import MFA_CONTEXT, PASSWORD_CONTEXT
 from core.saml.messages import NameIdFormat
 from tests.service_provider import is_signed, posted_form
 from tests.world.builder import PASSWORD
+from tests.world.directory import insert_directory
 from tests.world.visitor import Visitor
 
 if TYPE_CHECKING:
@@ -144,6 +145,18 @@ class TestSignedIn:
             "g": "member",
             "n": "Member",
         }
+
+    async def test_a_member_has_the_name_that_the_directory_gave(
+        self, browser: Visitor, saml: SamlWorld, team: Team
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", attribute_mapping={"name": "n"})
+        name = {"op": "replace", "value": {"name": {"givenName": "Mary", "familyName": "<O'Neil>\x01 & Sons"}}}
+        changed = await insert_directory(team).patch(str(team.ids["member"]), name)
+
+        form = await service.signed_in(browser)
+
+        assert changed.status == 200, changed.text
+        assert form.texts("//saml:AttributeValue/text()") == ["Mary <O'Neil> & Sons"]
 
 
 class TestSignedOut:
