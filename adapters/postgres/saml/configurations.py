@@ -48,6 +48,8 @@ PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
 STANDING: Final = """
     SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
+              coalesce(p.display_name, p.formatted_name, nullif(concat_ws(' ', p.given_name, p.family_name), ''))
+                  AS name,
               EXISTS (SELECT FROM service_users
                       WHERE  service_id = %(service_id)s AND user_id = u.id
                         AND  organization_id = %(organization_id)s) AS is_linked,
@@ -56,7 +58,8 @@ STANDING: Final = """
                         AND  last_login_at IS NOT NULL) AS has_used,
               u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_own
     FROM      users u
-    LEFT JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id
+    LEFT JOIN memberships m   ON m.organization_id = %(organization_id)s AND m.user_id = u.id
+    LEFT JOIN scim_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
     WHERE     u.id = %(user_id)s
 """
 
