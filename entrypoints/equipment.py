@@ -17,6 +17,7 @@ from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
+from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from adapters.resolver import DnsResolver
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.gateways.stripe import StripeGateway
+    from adapters.gateways.upstream_requests import UpstreamRequests
     from adapters.geoip import Edition
     from adapters.geoip_database import MaxMindLocations
     from entrypoints.settings import Settings
@@ -141,6 +143,11 @@ def is_comparable(encoded: str) -> bool:
         return password_schemes.read(encoded) is not None
     except HashTooExpensive:
         return False
+
+
+def saml_connections(requests: UpstreamRequests) -> HttpSamlConnectionGateway:
+    """Return what speaks with the SAML identity providers of connections, with as many threads at once."""
+    return HttpSamlConnectionGateway(requests, processors=len(os.sched_getaffinity(0)))
 
 
 def saml_messages() -> LxmlSamlMessages:

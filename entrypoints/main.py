@@ -280,6 +280,7 @@ async def connected(
                 upstream_connections=HttpConnectionGateway(
                     UpstreamRequests(connections_http, version=version()), clock=now
                 ),
+                saml_connections=equipment.saml_connections(UpstreamRequests(connections_http, version=version())),
                 siem_sender=HttpSiemSender(siem_test_http, version=version()),
             )
             yield ConnectedInstallation(
