@@ -53,6 +53,7 @@ from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
+from entrypoints.pages.audit import setup as siem_setup
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.credentials import devices as device_pages
 from entrypoints.pages.credentials import host_passkeys
@@ -67,8 +68,10 @@ from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import login as saml_login
+from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import sign_out as sign_out_page
 from entrypoints.pages.saml import slo, sso
+from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
@@ -122,6 +125,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     host_passkeys.routes,
     setup_links.routes,
     setup_pages.routes,
+    saml_setup.routes,
+    scim_setup.routes,
+    siem_setup.routes,
     services.routes,
     grants.routes,
     plans.routes,

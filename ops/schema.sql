@@ -935,11 +935,15 @@ CREATE TABLE saml_configurations (
     sp_certificate text,
     members_only boolean NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    last_request_at timestamp with time zone,
+    last_error text,
+    last_error_at timestamp with time zone,
     CONSTRAINT saml_configurations_check CHECK (((NOT enabled) OR ((entity_id IS NOT NULL) AND (acs_url IS NOT NULL))))
 );
 COMMENT ON TABLE saml_configurations IS 'The service provider of a service, and what assertions for it say.';
 COMMENT ON COLUMN saml_configurations.attribute_mapping IS 'From fields of a user to the names of attributes.';
 COMMENT ON COLUMN saml_configurations.sp_certificate IS 'If set, signatures of requests are verified and required.';
+COMMENT ON COLUMN saml_configurations.last_request_at IS 'When a message of the service provider was last accepted, to the minute.';
 ALTER TABLE ONLY saml_configurations
     ADD CONSTRAINT saml_configurations_pkey PRIMARY KEY (service_id);
 CREATE INDEX saml_configurations_of_service ON saml_configurations USING btree (organization_id, service_id);
@@ -1305,11 +1309,13 @@ CREATE TABLE setup_links (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
     parts text[] NOT NULL,
+    service_id uuid,
     secret_hash bytea NOT NULL,
     created_by uuid NOT NULL,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone,
+    CONSTRAINT setup_links_check CHECK ((('saml'::text = ANY (parts)) = (service_id IS NOT NULL))),
     CONSTRAINT setup_links_parts_check CHECK ((cardinality(parts) > 0))
 );
 COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
@@ -1321,6 +1327,7 @@ ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_secret_hash_key UNIQUE (secret_hash);
 CREATE INDEX setup_links_expiry ON setup_links USING btree (expires_at);
 CREATE INDEX setup_links_of_maker ON setup_links USING btree (created_by);
+CREATE INDEX setup_links_of_service ON setup_links USING btree (organization_id, service_id) WHERE (service_id IS NOT NULL);
 
 CREATE TABLE setup_visits (
     secret_hash bytea NOT NULL,
@@ -1875,6 +1882,9 @@ ALTER TABLE ONLY setup_links
 
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY setup_visits
     ADD CONSTRAINT setup_visits_organization_id_link_id_fkey FOREIGN KEY (organization_id, link_id) REFERENCES setup_links(organization_id, id) ON DELETE CASCADE;

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `SiemConfiguration`
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
@@ -178,13 +178,20 @@ def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Itera
     """Create the configuration, or replace it; `allowed` are the private networks that targets may be in."""
     # Locked, so that of two requests at once one creates and the other replaces.
     organization = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization
+    return change(uow, organization.id, wanted, allowed=allowed)
+
+
+def change(
+    uow: UnitOfWork, organization_id: UUID, wanted: SiemRequest, *, allowed: Iterable[Network], **recorded: Any
+) -> SiemConfiguration:
+    """Do what `configure` does, for a caller who was authorized and has locked the organization."""
     endpoint, event_filter, _, _ = all_valid(
         lambda: checked_url(wanted.endpoint, allowed, field="endpoint"),
         lambda: _checked_filter(wanted.event_filter),
         lambda: _check_token(wanted.token),
         lambda: _check_options(wanted.options),
     )
-    before = uow.siem_streams.find(organization.id)
+    before = uow.siem_streams.find(organization_id)
     keeps_token = before is not None and before.is_same_receiver(wanted) and wanted.token is None
     token = wanted.token if wanted.token is not None and wanted.token.reveal() else None
     has_token = token is not None or (before is not None and keeps_token and before.has_token)
@@ -192,7 +199,7 @@ def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Itera
         raise BadRequest.of_field("token", f"The provider {wanted.provider} needs a token.")
 
     is_from_now = wanted.options.start is SiemStart.NOW
-    sealed_through = uow.audit_chains.end(organization.id).sealed_through
+    sealed_through = uow.audit_chains.end(organization_id).sealed_through
     stream = SiemStream(
         id=before.id if before is not None else uow.randomness.new_id(),
         provider=wanted.provider,
@@ -210,16 +217,17 @@ def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Itera
         created_at=before.created_at if before is not None else uow.now,
         updated_at=uow.now,
     )
-    uow.siem_streams.save(organization.id, stream, token, keeps_token=keeps_token)
+    uow.siem_streams.save(organization_id, stream, token, keeps_token=keeps_token)
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
-        organization.id,
-        organization_id=organization.id,
+        organization_id,
+        organization_id=organization_id,
         change="siem_configured",
         provider=stream.provider.value,
         # Not the whole endpoint: its query may contain a secret.
         host=urlsplit(endpoint).hostname,
         enabled=stream.enabled,
+        **recorded,
     )
     return SiemConfiguration.of(stream)
 

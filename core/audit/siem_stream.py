@@ -196,17 +196,23 @@ def event_of(entry: LogEntry, *, position: int, entry_hash: str | None) -> SiemE
 def prepare_test(uow: UnitOfWork, slug: str) -> tuple[SiemTarget, SiemEvent]:
     """Return the receiver and an event to try it with; raise `SiemUnknown` without a configuration."""
     authorized = authorize(uow, slug, Operation.SIEM_CHANGE)
-    organization, caller = authorized.organization, authorized.caller
-    target = uow.siem_streams.target(organization.id)
+    caller = authorized.caller
+    actor = Actor.of(caller.user_id, caller.email, caller.acts_as_platform_owner)
+    return test_of(uow, authorized.organization.id, actor)
+
+
+def test_of(uow: UnitOfWork, organization_id: UUID, actor: Actor) -> tuple[SiemTarget, SiemEvent]:
+    """Do what `prepare_test` does, for a caller who was authorized."""
+    target = uow.siem_streams.target(organization_id)
     if target is None:
         raise SiemUnknown
     entry = LogEntry(
         id=uow.randomness.new_id(),
-        org_id=organization.id,
-        actor=Actor.of(caller.user_id, caller.email, caller.acts_as_platform_owner),
+        org_id=organization_id,
+        actor=actor,
         action=TEST_ACTION,
         target_type=TargetType.ORGANIZATION.value,
-        target_id=str(organization.id),
+        target_id=str(organization_id),
         ip_address=None,
         user_agent=None,
         success=True,

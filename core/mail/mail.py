@@ -52,6 +52,7 @@ class MailTemplate(StrEnum):
     PAYMENT_ACTION_REQUIRED = "payment_action_required"
     SAML_CERTIFICATE_ENDING = "saml_certificate_ending"
     MAIL_SERVER_FAILING = "mail_server_failing"
+    DOMAIN_FAILING = "domain_failing"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -92,6 +93,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     # One for each certificate.
     MailTemplate.SAML_CERTIFICATE_ENDING: (),
     MailTemplate.MAIL_SERVER_FAILING: _TO_ADDRESS,
+    MailTemplate.DOMAIN_FAILING: _TO_ADDRESS,
 }
 # The mails that leave through the mail server of their organization, if it has set one. All others leave through the
 # platform's own: they carry an account's secret (decisions 13.0), or warn about the account, and an organization that

@@ -2,7 +2,8 @@
 
 A link carries a secret, is valid for up to seven days, and can be revoked. Its pages exchange the secret for a cookie
 of that setup alone. A link is dead as soon as the member who made it lacks the capability of one of its parts. What its
-holder does is recorded without an actor, with the id of the link.
+holder does is recorded without an actor, with the id of the link. What a part sets is with the capability that it
+belongs to: `settings/domain.py`, `core/saml/setup.py`, `core/scim/setup.py`, `core/audit/setup.py`.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Part(Enum):
 
 
 # The parts that have a page; a capability that adds one adds its part here, and its page to the pages of setup.
-AVAILABLE: Final = (Part.DOMAIN,)
+AVAILABLE: Final = (Part.SAML, Part.SCIM, Part.DOMAIN, Part.SIEM)
 
 
 class SetupLinkUnknown(NotFound):
@@ -76,6 +77,7 @@ class SetupLink:
 
     id: UUID
     parts: list[str]
+    service_slug: str | None
     created_by: UUID
     created_at: datetime
     expires_at: datetime
@@ -92,11 +94,14 @@ class SetupLinkWithSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What the holder of a link may do: set these parts of this organization."""
+    """What the holder of a link may do: set these parts of this organization, one of them for a service of it."""
 
     link_id: UUID
     organization_id: UUID
     organization_name: str
+    organization_slug: str
+    service_id: UUID | None
+    created_by: UUID
     parts: Sequence[Part]
     expires_at: datetime
 
@@ -113,29 +118,37 @@ class StoredSetup:
     link: SetupLink
     organization_id: UUID
     organization_name: str
+    organization_slug: str
+    service_id: UUID | None
     role: str | None
 
 
-def create(uow: UnitOfWork, slug: str, *, parts: Sequence[str], expires_in_days: int) -> SetupLinkWithSecret:
-    """Make a link to parts that the caller may set."""
+def create(
+    uow: UnitOfWork, slug: str, *, parts: Sequence[str], service_slug: str | None, expires_in_days: int
+) -> SetupLinkWithSecret:
+    """Make a link to parts that the caller may set; `service_slug` is the service of the part `saml`."""
     authorized = authorize_and_lock(uow, slug, Operation.SETUP_LINKS_CHANGE)
     # An impersonation ends within an hour, and a link would outlive it.
     authorized.caller.forbid_impersonation()
     wanted = _checked_parts(parts)
     for part in wanted:
         authorized.require(part.capability)
+    service_id = _service_id(uow, authorized, wanted, service_slug)
     if uow.setup_links.count(authorized.organization.id) >= LINKS_MAX:
         raise TooManySetupLinks
     secret = uow.randomness.token()
     link = SetupLink(
         id=uow.randomness.new_id(),
         parts=[part.value for part in wanted],
+        service_slug=service_slug,
         created_by=authorized.caller.user_id,
         created_at=uow.now,
         expires_at=uow.now + timedelta(days=expires_in_days),
         last_used_at=None,
     )
-    uow.setup_links.add(authorized.organization.id, link, secret_hash=hash_token(secret.reveal()))
+    uow.setup_links.add(
+        authorized.organization.id, link, service_id=service_id, secret_hash=hash_token(secret.reveal())
+    )
     _record(uow, authorized, link, "created")
     return SetupLinkWithSecret(link=link, secret=secret)
 
@@ -177,6 +190,13 @@ def present(uow: UnitOfWork, cookie: str | None, part: Part | None = None) -> Se
     return setup
 
 
+def lock(uow: UnitOfWork, cookie: str, part: Part) -> Setup:
+    """Return what `present` does, and lock the organization, so that neither it nor the link's maker changes."""
+    uow.organizations.lock(present(uow, cookie, part).organization_id)
+    # Again, because the transaction that held the lock before may have changed them.
+    return present(uow, cookie, part)
+
+
 def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> Setup:
     if stored is None:
         raise SetupLinkDead
@@ -191,6 +211,9 @@ def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> Setup:
         link_id=stored.link.id,
         organization_id=stored.organization_id,
         organization_name=stored.organization_name,
+        organization_slug=stored.organization_slug,
+        service_id=stored.service_id,
+        created_by=stored.link.created_by,
         parts=parts,
         expires_at=stored.link.expires_at,
     )
@@ -201,6 +224,20 @@ def _checked_parts(words: Sequence[str]) -> Sequence[Part]:
     if not words or not set(words) <= set(names):
         raise BadRequest.of_field("parts", f"Name at least one of these parts: {', '.join(names)}.")
     return [part for part in AVAILABLE if part.value in words]
+
+
+def _service_id(
+    uow: UnitOfWork, authorized: OrganizationAccess, parts: Sequence[Part], service_slug: str | None
+) -> UUID | None:
+    """Return the id of the service that the part `saml` is for; None for a link without that part."""
+    if (Part.SAML in parts) != (service_slug is not None):
+        raise BadRequest.of_field("service_slug", "Name a service with the part saml, and only with it.")
+    if service_slug is None:
+        return None
+    service = uow.services.by_slug(authorized.organization.id, service_slug)
+    if service is None:
+        raise BadRequest.of_field("service_slug", "This organization has no service with that slug.")
+    return service.id
 
 
 def _record(uow: UnitOfWork, authorized: OrganizationAccess, link: SetupLink, what: str) -> None:

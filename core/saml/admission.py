@@ -9,13 +9,15 @@ from dataclasses import dataclass
 class Standing:
     """What a user has to do with an organization and one of its services.
 
-    `role` is that of the membership, None without one; `is_confirmed` says whether the user has consented to it.
-    `is_linked` means that the user is an end user of the service, and `has_used` that they have signed in to one of the
+    `role` is that of the membership, None without one; `is_confirmed` says whether the user has consented to it, and
+    `is_suspended` whether the directory of the organization has deactivated it, which takes all access. `is_linked`
+    means that the user is an end user of the service, and `has_used` that they have signed in to one of the
     organization's services. `is_own` means that the organization created the account.
     """
 
     role: str | None
     is_confirmed: bool
+    is_suspended: bool
     is_linked: bool
     has_used: bool
     is_own: bool

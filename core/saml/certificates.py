@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
@@ -97,6 +97,16 @@ def create(
     """Make a new certificate the active one; the previous one no longer signs."""
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
     _require_enabled(uow, service)
+    return add(uow, service, made, valid_from=valid_from)
+
+
+def add(
+    uow: UnitOfWork, service: Service, made: MadeCertificate, *, valid_from: datetime, **recorded: Any
+) -> SamlCertificate:
+    """Do what `create` does, for a caller who was authorized, and before SAML is enabled too.
+
+    `recorded` are further details of the audit entry.
+    """
     certificate = SamlCertificate(
         id=uow.randomness.new_id(),
         public_key=made.certificate_pem,
@@ -117,6 +127,7 @@ def create(
         change="saml_certificate_created",
         certificate_id=str(certificate.id),
         valid_until=certificate.valid_until.isoformat().replace("+00:00", "Z"),
+        **recorded,
     )
     return certificate
 

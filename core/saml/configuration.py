@@ -149,12 +149,17 @@ def configure(uow: UnitOfWork, slug: str, service_slug: str, *, enabled: bool, c
     To enable it takes the entity id and the address of the assertion consumer service in the same request.
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    change(uow, service, enabled=enabled, changes=changes)
+
+
+def change(uow: UnitOfWork, service: Service, *, enabled: bool, changes: Mapping[str, Any], **recorded: Any) -> None:
+    """Do what `configure` does, for a caller who was authorized; `recorded` are further details of the audit entry."""
     before = uow.saml_configurations.view(service).configuration
     if enabled:
         changes = {"entity_id": None, "acs_url": None, **changes}
     after = replace(before, enabled=enabled, **_checked(changes))
     after.require_valid()
-    _save(uow, service, after, change="saml_configured")
+    _save(uow, service, after, change="saml_configured", **recorded)
 
 
 def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mapping[str, Any]) -> ConfigurationView:
@@ -198,7 +203,7 @@ def _format(text: str) -> NameIdFormat:
     return found
 
 
-def _save(uow: UnitOfWork, service: Service, after: SamlConfiguration, *, change: str) -> None:
+def _save(uow: UnitOfWork, service: Service, after: SamlConfiguration, **recorded: Any) -> None:
     uow.saml_configurations.save(after, at=uow.now)
     uow.record(
         AuditAction.SERVICE_UPDATED,
@@ -206,8 +211,8 @@ def _save(uow: UnitOfWork, service: Service, after: SamlConfiguration, *, change
         organization_id=service.organization_id,
         event_only={"service_id": str(service.id)},
         service_slug=service.slug,
-        change=change,
         enabled=after.enabled,
         entity_id=after.entity_id,
         acs_url=after.acs_url,
+        **recorded,
     )

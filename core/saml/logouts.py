@@ -120,7 +120,13 @@ def take(
     """Keep a service provider's request for a logout; raise `MessageRefused` when it was taken before."""
     judgement.require_acceptable(request, provider, provider.slo_url(base_url), uow.now)
     judgement.require_current(request, uow.now)
-    named = uow.saml_sessions.named(provider, request.name_id.value, request.session_indexes, limit=NAMED_MAX)
+    named = uow.saml_sessions.named(
+        provider,
+        request.name_id.value,
+        request.session_indexes,
+        domain_id=uow.origin.domain_id,
+        limit=NAMED_MAX,
+    )
     return _keep(
         uow,
         Logout(
@@ -232,7 +238,8 @@ def _begin(uow: UnitOfWork, logout: Logout, browser_session_id: UUID | None) -> 
         if not states:
             return replace(logout, has_begun=True, status=_DENIED if is_live else SUCCESS)
     to_tell: list[UUID] = []
-    for user_id in {one.user_id for one in states}:
+    # In the order of their ids, as everywhere, so that two logouts at once do not wait for each other.
+    for user_id in sorted({one.user_id for one in states}):
         to_tell += _end_named(uow, [one for one in states if one.user_id == user_id], logout)
     status = SUCCESS if len(to_tell) <= TOLD_MAX else _PARTIAL
     return replace(logout, has_begun=True, to_tell=to_tell[:TOLD_MAX], status=status)

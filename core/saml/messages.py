@@ -52,16 +52,18 @@ class Status(StrEnum):
 class MessageRefused(BadRequest):
     """A message that is not answered: it is malformed, forged, stale, used, or meant for another service.
 
-    The answer is a page for the user, because there is no address to which an answer could safely go.
+    The answer is a page for the user, because there is no address to which an answer could safely go. `problem` says
+    what is wrong, as a sentence for the administrator.
     """
 
-    default_message = "The application sent a message that cannot be used."
+    default_message = (
+        "The application sent a message that cannot be used. Go back to the application and start again. If this page"
+        " comes again, show it to the administrator of the application."
+    )
 
     def __init__(self, problem: str) -> None:
-        super().__init__(
-            f"{self.default_message} {problem} Go back to the application and start again. If this page comes again,"
-            " show it to the administrator of the application."
-        )
+        self.problem = problem
+        super().__init__(f"{self.default_message} For the administrator: {problem}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest
-from core.saml import judgement, providers
+from core.saml import contacts, judgement, providers
 from core.saml.messages import MessageRefused, StatusOf
 from core.secrets import Secret, hash_token
 
@@ -121,6 +121,7 @@ def take(
     )
     if not is_new:
         raise MessageRefused("It was used before.")
+    contacts.record_request(uow, provider)
     return taken
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.providers import Provider
 from core.errors import Refusal
 from core.organizations import access
-from core.organizations.access import DeviceTrustedTooLongAgo, Operation, SecondFactorRequired
+from core.organizations.access import DeviceTrustedTooLongAgo, MembershipSuspended, Operation, SecondFactorRequired
 from core.saml import assertions, judgement, providers, requests
 from core.saml.certificates import SigningKey  # noqa: TC001 - a field
 from core.saml.messages import SUCCESS, Assertion, Response, Status, StatusOf
@@ -77,11 +77,10 @@ Outcome = Answer | AuthenticationRequired | AgreementRequired
 class NotAdmitted(access.Forbidden):
     """The service is for members, and for users whom the organization or the service knows."""
 
-    def __init__(self, provider: SamlProvider) -> None:
-        super().__init__(
-            f"Your account cannot use {provider.service_name}. It is for people whom {provider.organization_name} has"
-            f" given access. Ask an administrator of {provider.organization_name}."
-        )
+    default_message = (
+        "Your account cannot use this service. It is for people whom the organization has given access. Ask an"
+        " administrator of the organization."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +111,10 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
         return task.interact(AuthenticationRequired())
     caller.forbid_impersonation()
     standing = uow.saml_providers.standing(provider, caller.user_id)
+    if standing.is_suspended:
+        return task.refuse(_DENIED, problem=MembershipSuspended())
     if not standing.is_admitted(members_only=provider.configuration.members_only):
-        return task.refuse(_DENIED, problem=NotAdmitted(provider))
+        return task.refuse(_DENIED, problem=NotAdmitted())
     if standing.role is not None:
         problem = task.second_factor_problem(caller)
         if isinstance(problem, AuthenticationRequired):

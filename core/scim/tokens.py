@@ -11,7 +11,7 @@ import hmac
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ScimToken`
 
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Unauthorized
@@ -136,7 +136,19 @@ def authorize_and_lock(uow: UnitOfWork) -> Organization:
 def create(uow: UnitOfWork, slug: str, *, name: str, expires_at: datetime | None) -> tuple[ScimToken, Secret]:
     """Create a token and return it with its secret, which cannot be read again."""
     authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKENS_CHANGE)
-    organization_id = authorized.organization.id
+    return add(uow, authorized.organization.id, name=name, expires_at=expires_at, created_by=authorized.caller.user_id)
+
+
+def add(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    *,
+    name: str,
+    expires_at: datetime | None,
+    created_by: UUID,
+    **recorded: Any,
+) -> tuple[ScimToken, Secret]:
+    """Do what `create` does, for a caller who was authorized and has locked the organization."""
     if expires_at is not None and expires_at <= uow.now:
         raise BadRequest.of_field("expires_at", "This time has passed. Name a later one, or none.")
     prefix = f"scim_live_{uow.randomness.choice(_ALPHABET, _PREFIX_CHARACTERS)}"
@@ -152,10 +164,8 @@ def create(uow: UnitOfWork, slug: str, *, name: str, expires_at: datetime | None
     # The organization is locked, so no other transaction adds a token meanwhile.
     if len(uow.scim_tokens.of_organization(organization_id)) >= TOKENS_MAX:
         raise TooManyTokens
-    uow.scim_tokens.add(
-        organization_id, token, token_hash=hash_token(secret.reveal()), created_by=authorized.caller.user_id
-    )
-    _record(uow, organization_id, "scim_token_created", token)
+    uow.scim_tokens.add(organization_id, token, token_hash=hash_token(secret.reveal()), created_by=created_by)
+    _record(uow, organization_id, "scim_token_created", token, **recorded)
     return token, secret
 
 
@@ -174,7 +184,7 @@ def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
     _record(uow, organization.id, "scim_token_revoked", token)
 
 
-def _record(uow: UnitOfWork, organization_id: UUID, change: str, token: ScimToken) -> None:
+def _record(uow: UnitOfWork, organization_id: UUID, change: str, token: ScimToken, **recorded: Any) -> None:
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,
@@ -183,4 +193,5 @@ def _record(uow: UnitOfWork, organization_id: UUID, change: str, token: ScimToke
         scim_token_id=str(token.id),
         scim_token_name=token.name,
         scim_token_prefix=token.prefix,
+        **recorded,
     )

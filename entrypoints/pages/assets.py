@@ -56,6 +56,7 @@ def _style_sheet() -> bytes:
 # Read once. A requested name is looked up here and never becomes a path of the file system.
 _BY_NAME: Final = {
     "gatehouse.css": _asset("gatehouse.css", _style_sheet()),
+    "carried_form.js": _asset("carried_form.js", (FOLDER / "scripts" / "carried_form.js").read_bytes()),
     "new_passkey.js": _asset("new_passkey.js", (FOLDER / "scripts" / "new_passkey.js").read_bytes()),
     "passkeys.js": _asset("passkeys.js", (FOLDER / "scripts" / "passkeys.js").read_bytes()),
     "favicon.svg": _asset("favicon.svg", (FOLDER / "favicon.svg").read_bytes()),

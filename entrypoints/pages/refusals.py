@@ -12,6 +12,7 @@ from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
 from core.errors import BadRequest, Refusal
+from core.saml.messages import MessageRefused
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.rendering import HTML, page
 from entrypoints.web.answers import JSON, refused
@@ -29,6 +30,7 @@ _NEXT: Final = {401: (marked("Sign in"), "/app/sign-in"), 403: (marked("Continue
 # In place of messages that name a path of the interface.
 ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MfaNotSetUp: marked("There is no app to turn on. Set up an app first."),
+    MessageRefused: MessageRefused.default_message,
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
     PasswordAlreadySet: marked("Your account has a password by now. Load this page again to change it."),
     SetupCodeWrong: marked(
@@ -60,6 +62,7 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
         text=explanation,
         back=None,
         next=_NEXT.get(answer.status_code),
+        details=refusal.problem if isinstance(refusal, MessageRefused) else None,
         request_id=call.request_id if answer.status_code >= _SERVER_ERROR_MIN else None,
     )
     if "Retry-After" in answer.headers:

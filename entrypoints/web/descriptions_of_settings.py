@@ -70,7 +70,14 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CustomDomain.failing_since": _field("Since when the TXT record is missing; null while it is there."),
     "ends_at": _field("When the domain ends unless the TXT record comes back; null while it is there."),
     # Setup links
-    "parts": _field("What the holder of the link may set: `domain`.", examples=[["domain"]]),
+    "parts": _field(
+        "What the holder of the link may set: `saml`, `scim`, `domain`, `siem`.", examples=[["domain", "siem"]]
+    ),
+    "SetupLinkCreation.service_slug": _field(
+        "The slug of the service whose SAML the link sets; only with the part `saml`.", examples=["shop"]
+    ),
+    "SetupLink.service_slug": _field("The slug of the service of the part `saml`; null without it."),
+    "CreatedSetupLink.service_slug": _field("The slug of the service of the part `saml`; null without it."),
     "SetupLinkCreation.expires_in_days": _field("For how many days the link is valid."),
     "SetupLink.created_by": _field("The id of the member who made the link."),
     "CreatedSetupLink.created_by": _field("The id of the member who made the link."),

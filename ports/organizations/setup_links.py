@@ -10,8 +10,8 @@ from core.organizations.setup_links import SetupLink, StoredSetup
 class SetupLinks(Protocol):
     """Setup links and the visits that began with them; only hashes of their secrets are stored."""
 
-    def add(self, organization_id: UUID, link: SetupLink, *, secret_hash: bytes) -> None:
-        """Store a link."""
+    def add(self, organization_id: UUID, link: SetupLink, *, service_id: UUID | None, secret_hash: bytes) -> None:
+        """Store a link; a service is one of the organization."""
         ...
 
     def count(self, organization_id: UUID) -> int:

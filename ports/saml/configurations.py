@@ -6,6 +6,7 @@ from uuid import UUID
 
 from core.saml.admission import Standing
 from core.saml.configuration import ConfigurationView, SamlConfiguration
+from core.saml.contacts import LastContact
 from core.saml.providers import SamlProvider
 from core.services.services import Service
 
@@ -19,6 +20,18 @@ class SamlConfigurations(Protocol):
 
     def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:
         """Store the configuration of a service."""
+        ...
+
+    def last_contact(self, service: Service) -> LastContact | None:
+        """Return what the service provider has sent; None without a configuration."""
+        ...
+
+    def record_request(self, provider: SamlProvider, *, at: datetime, unless_since: datetime) -> None:
+        """Store when a request was accepted, unless another one was after `unless_since`."""
+        ...
+
+    def record_error(self, provider: SamlProvider, error: str, *, at: datetime, unless_since: datetime) -> None:
+        """Store why a request was refused, unless another one was after `unless_since`."""
         ...
 
 

@@ -19,10 +19,13 @@ class SamlSessions(Protocol):
         """Return a session; None when no service provider knows it."""
         ...
 
-    def named(self, provider: SamlProvider, name: str, indexes: Sequence[str], *, limit: int) -> Sequence[UUID]:
+    def named(
+        self, provider: SamlProvider, name: str, indexes: Sequence[str], *, domain_id: UUID | None, limit: int
+    ) -> Sequence[UUID]:
         """List the sessions of a service under this name, ended ones too, the newest first.
 
-        With indexes only those; a name and an index of different sessions match none.
+        Only those that began under the custom domain, or under the base URL without one: at each host Gatehouse is
+        another identity provider. With indexes only those; a name and an index of different sessions match none.
         """
         ...
 

@@ -1,5 +1,6 @@
 """Storage of the provisioning log."""
 
+from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -11,6 +12,10 @@ class ScimLog(Protocol):
 
     def add(self, organization_id: UUID, entry: ProvisioningEntry) -> None:
         """Store an entry."""
+        ...
+
+    def failures(self, organization_id: UUID, *, limit: int) -> Sequence[ProvisioningEntry]:
+        """Return the failures among the last entries, the newest first."""
         ...
 
     def page(self, organization_id: UUID, *, limit: int, offset: int) -> ProvisioningPage:

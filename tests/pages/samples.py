@@ -14,6 +14,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
 from entrypoints.pages.rendering import Page, page
 from entrypoints.pages.returns import Way
+from entrypoints.pages.saml.setup import ENTRA
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
@@ -36,6 +37,19 @@ _ROW: Final = {"id": "0191d3c1-0000-7000-8000-00000000000f", "name": NAME, "crea
 _ORGANIZATION: Final = SimpleNamespace(
     id=1, name=NAME, slug="royal", is_active=False, status=OrganizationStatus.PENDING
 )
+_SETUP: Final[dict[str, Any]] = {
+    **_FORM,
+    "setup": SimpleNamespace(organization_name=NAME, expires_at=NOW),
+    # A branding, which other pages have as well.
+    "brand": SimpleNamespace(
+        name=NAME,
+        logo=None,
+        icon=None,
+        style_sheet=None,
+        links=[("Terms of use", "https://harbour.example/terms")],
+        support_email=EMAIL,
+    ),
+}
 
 
 def _membership(role: str) -> SimpleNamespace:
@@ -51,6 +65,9 @@ def _device(*, is_current: bool) -> SimpleNamespace:
 
 
 _SANDBOX: Final = SimpleNamespace(id="id", service_name=SHORT, plan_name="Team", return_url="/", is_open=True)
+_SAML_MESSAGE: Final = SimpleNamespace(
+    url="https://harbour.example/acs", parameter="SAMLResponse", value="PHNhbWw", relay_state=NAME
+)
 _SUBSCRIPTION: Final = SimpleNamespace(
     id="sub", description=NAME, status="active", current_period_end=NOW, created_at=NOW, has_ended=False
 )
@@ -131,7 +148,21 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "magic_link.html": {"token": "token", "email": EMAIL, "place": NAME, "signs_in": False},
     "magic_link_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},
     "mailed_link.html": {**_WAY, "problem": PROBLEM},
-    "message.html": {"heading": NAME, "text": EMAIL, "back": _BACK, "next": ("Sign in", "/"), "request_id": "a" * 64},
+    "message.html": {
+        "heading": NAME,
+        "text": EMAIL,
+        "back": _BACK,
+        "next": ("Sign in", "/"),
+        "details": NAME,
+        "request_id": "a" * 64,
+    },
+    "new_passkey.html": {
+        **_FORM,
+        "host": EMAIL.partition("@")[2],
+        "challenge_id": "id",
+        "options": "{}",
+        "problem": PROBLEM,
+    },
     "password_link_sent.html": _WAY,
     "register.html": {**_WAY, "email_problem": PROBLEM, "password_problem": PROBLEM},
     "registered.html": _WAY,
@@ -148,9 +179,89 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "subscriptions": [(_SUBSCRIPTION, "19.00 EUR"), (_SUBSCRIPTION, "9.00 EUR")],
         "actions": [(SimpleNamespace(value="renew"), "Renew"), (SimpleNamespace(value="cancel"), "Cancel")],
     },
+    "saml_agreement.html": {
+        **_FORM,
+        "wanted": SimpleNamespace(
+            service_name=NAME, organization_name=NAME, email=EMAIL, attributes=("email", "id", "name", "role", "groups")
+        ),
+        "action": "/saml/royal/harbour/authenticate",
+        "saml_state": "state",
+        "relay_state": NAME,
+    },
+    "saml_denied.html": {"message": _SAML_MESSAGE, "place": NAME, "heading": NAME, "text": EMAIL},
+    "saml_post.html": {"message": _SAML_MESSAGE, "place": NAME, "submits_itself": False},
+    "saml_redirect.html": {"url": "https://harbour.example/slo?SAMLRequest=fZA"},
     "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
+    "setup.html": {
+        **_SETUP,
+        "parts": [(NAME, "/app/setup/parts/saml"), ("Your own domain", "/app/setup/parts/domain")],
+    },
+    "setup_domain.html": {
+        **_SETUP,
+        "claimed": SimpleNamespace(
+            domain="id." + EMAIL.partition("@")[2],
+            status="failing",
+            txt_name="_gatehouse.id." + EMAIL.partition("@")[2],
+            txt_value="gatehouse-verification=sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw",
+            checked_at=NOW,
+            ends_at=NOW,
+        ),
+        "target": "id.example.com",
+        "typed": "",
+        "problem": PROBLEM,
+        "failure": PROBLEM,
+        "found": ["v=spf1 -all", NAME],
+    },
+    "setup_link.html": {**_SETUP, "secret": "secret", "titles": ["Your own domain", NAME]},
+    "setup_saml.html": {
+        **_SETUP,
+        "shown": SimpleNamespace(
+            service=SimpleNamespace(name=NAME),
+            configuration=SimpleNamespace(enabled=True),
+            certificate=SimpleNamespace(public_key=f"-----BEGIN CERTIFICATE-----\n{'M' * 64}", valid_until=NOW),
+            contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
+        ),
+        "typed": SimpleNamespace(
+            metadata=NAME,
+            entity_id="https://harbour.example/metadata",
+            acs_url="https://harbour.example/acs",
+            name_id_format="",
+            email_attribute="",
+        ),
+        "problems": {"metadata": PROBLEM, "acs_url": PROBLEM, "attribute_mapping": PROBLEM},
+        "names": [("a", "Email address"), ("b", "Persistent id")],
+        "entra": ENTRA,
+        "entity_id": "https://id.example.com/saml/royal/harbour",
+    },
+    "setup_scim.html": {
+        **_SETUP,
+        "shown": SimpleNamespace(
+            tokens=[SimpleNamespace(**_ROW, prefix="scim_live_67CA25")],
+            failures=[
+                SimpleNamespace(
+                    method="PATCH",
+                    path="/scim/v2/Users/0191d3c1-0000-7000-8000-00000000000f",
+                    created_at=NOW,
+                    user_name=EMAIL,
+                    status=400,
+                    detail=NAME,
+                )
+            ],
+        ),
+        "token": Secret("scim_live_67CA25_" + "M" * 43),
+        "scim_url": "https://id.example.com/scim/v2",
+    },
+    "setup_siem.html": {
+        **_SETUP,
+        "stream": SimpleNamespace(last_error=NAME, last_success_at=NOW, lag=12, has_token=True),
+        "typed": SimpleNamespace(siem_provider="splunk", endpoint="https://splunk.example", index="main"),
+        "problems": {"provider": PROBLEM, "endpoint": PROBLEM, "token": PROBLEM, "options": PROBLEM},
+        "providers": [("splunk", "Splunk"), ("datadog", "Datadog")],
+        "was_tested": True,
+        "tested": NAME,
+    },
     "sign_in.html": {**_WAY, "is_invalid": True},
     "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
     "sign_in_methods.html": {**_WAY, "problem": PROBLEM, "stay": "on"},

@@ -15,6 +15,7 @@ STYLES_FOLDER = FOLDER / "styles"
 STYLE_SHEET = b"\n".join((STYLES_FOLDER / name).read_bytes() for name in STYLES)
 CONTENTS = {
     "gatehouse.css": STYLE_SHEET,
+    "carried_form.js": (FOLDER / "scripts" / "carried_form.js").read_bytes(),
     "new_passkey.js": (FOLDER / "scripts" / "new_passkey.js").read_bytes(),
     "passkeys.js": (FOLDER / "scripts" / "passkeys.js").read_bytes(),
     "favicon.svg": (FOLDER / "favicon.svg").read_bytes(),
@@ -23,7 +24,8 @@ CONTENTS = {
 
 def test_every_file_of_the_folder_is_served() -> None:
     assert {file.name for file in FOLDER.iterdir()} == {"favicon.svg", "scripts", "styles"}
-    assert {file.name for file in (FOLDER / "scripts").iterdir()} == {"new_passkey.js", "passkeys.js"}
+    scripts = {name for name in CONTENTS if name.endswith(".js")}
+    assert {file.name for file in (FOLDER / "scripts").iterdir()} == scripts
     assert {file.name for file in STYLES_FOLDER.iterdir()} == set(STYLES)
 
 

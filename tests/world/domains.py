@@ -6,15 +6,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.organizations.settings import domain
+from tests.world.builder import new_id
 from tests.world.visitor import Visitor
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from core.organizations.domain_proofs import ProofStatus
     from tests.application import Answer
     from tests.name_server import NameServer
     from tests.world.team import Team
+    from tests.world.world import World
 
 DOMAIN = "id.acme.example"
+
+
+def insert_verified(world: World, organization_id: UUID, name: str = DOMAIN) -> None:
+    """Insert a domain that was just verified."""
+    world.connection.execute(
+        """
+        INSERT INTO custom_domains (id, organization_id, domain, value, status, verified_at, proved_at, next_check_at)
+        VALUES (%(id)s, %(organization_id)s, %(name)s, '', 'verified', %(now)s, %(now)s, %(now)s + interval '1 day')
+        """,
+        {"id": new_id(), "organization_id": organization_id, "name": name, "now": world.clock()},
+    )
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from tests.world.passkeys import Keyring
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.saml import SamlService, SamlWorld
 from tests.world.second_factors import Person
+from tests.world.setups import Setups
 from tests.world.victim import Victim
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -90,6 +91,12 @@ def saml(world: World) -> SamlWorld:
 async def saml_shop(team: Team, saml: SamlWorld) -> SamlService:
     """A service of the team with SAML."""
     return await saml.service(team.organization_id, team.slug)
+
+
+@pytest.fixture
+def setups(team: Team, visitor: Visitor) -> Setups:
+    """The setup links of the team."""
+    return Setups(team, visitor)
 
 
 @pytest.fixture

@@ -16,13 +16,23 @@ if TYPE_CHECKING:
 class PostgresSetupLinks(Aggregate):
     """The port `SetupLinks`."""
 
-    def add(self, organization_id: UUID, link: SetupLink, *, secret_hash: bytes) -> None:
+    def add(self, organization_id: UUID, link: SetupLink, *, service_id: UUID | None, secret_hash: bytes) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            INSERT INTO setup_links (id, organization_id, parts, service_id, secret_hash, created_by, created_at,
+                                     expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
             """,
-            (link.id, organization_id, link.parts, secret_hash, link.created_by, link.created_at, link.expires_at),
+            (
+                link.id,
+                organization_id,
+                link.parts,
+                service_id,
+                secret_hash,
+                link.created_by,
+                link.created_at,
+                link.expires_at,
+            ),
         )
 
     def count(self, organization_id: UUID) -> int:
@@ -41,10 +51,11 @@ class PostgresSetupLinks(Aggregate):
             self._connection.cursor(row_factory=kwargs_row(SetupLink))
             .execute(
                 """
-                SELECT   id, parts, created_by, created_at, expires_at, last_used_at
-                FROM     setup_links
-                WHERE    organization_id = %s AND expires_at > %s
-                ORDER BY created_at DESC, id DESC
+                SELECT   l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at
+                FROM     setup_links l
+                LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
+                WHERE    l.organization_id = %s AND l.expires_at > %s
+                ORDER BY l.created_at DESC, l.id DESC
                 """,
                 (organization_id, self._transaction.now),
             )
@@ -58,7 +69,11 @@ class PostgresSetupLinks(Aggregate):
                 """
                 DELETE FROM setup_links
                 WHERE     organization_id = %s AND id = %s
-                RETURNING id, parts, created_by, created_at, expires_at, last_used_at
+                RETURNING id, parts, created_by, created_at, expires_at, last_used_at,
+                          (SELECT slug
+                           FROM   services s
+                           WHERE  s.organization_id = setup_links.organization_id AND s.id = setup_links.service_id)
+                              AS service_slug
                 """,
                 (organization_id, link_id),
             )
@@ -70,11 +85,14 @@ class PostgresSetupLinks(Aggregate):
             self._connection.cursor(row_factory=kwargs_row(_stored))
             .execute(
                 """
-                SELECT l.id, l.parts, l.created_by, l.created_at, l.expires_at, l.last_used_at, l.organization_id,
-                       o.name AS organization_name, m.role
+                SELECT l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,
+                       l.organization_id, o.name AS organization_name, o.slug AS organization_slug, l.service_id,
+                       m.role
                 FROM   setup_links l
                 JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
-                LEFT   JOIN memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
+                LEFT   JOIN memberships m
+                       ON m.organization_id = l.organization_id AND m.user_id = l.created_by AND m.suspended_at IS NULL
+                LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
                 WHERE  l.secret_hash = %s AND l.expires_at > %s
                 """,
                 (secret_hash, self._transaction.now),
@@ -97,12 +115,15 @@ class PostgresSetupLinks(Aggregate):
             self._connection.cursor(row_factory=kwargs_row(_stored))
             .execute(
                 """
-                SELECT l.id, l.parts, l.created_by, l.created_at, l.expires_at, l.last_used_at, l.organization_id,
-                       o.name AS organization_name, m.role
+                SELECT l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,
+                       l.organization_id, o.name AS organization_name, o.slug AS organization_slug, l.service_id,
+                       m.role
                 FROM   setup_visits v
                 JOIN   setup_links l ON l.organization_id = v.organization_id AND l.id = v.link_id
                 JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
-                LEFT   JOIN memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
+                LEFT   JOIN memberships m
+                       ON m.organization_id = l.organization_id AND m.user_id = l.created_by AND m.suspended_at IS NULL
+                LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
                 WHERE  v.secret_hash = %s AND l.expires_at > %s
                 """,
                 (secret_hash, self._transaction.now),
@@ -111,7 +132,20 @@ class PostgresSetupLinks(Aggregate):
         )
 
 
-def _stored(*, organization_id: UUID, organization_name: str, role: str | None, **link: Any) -> StoredSetup:
+def _stored(
+    *,
+    organization_id: UUID,
+    organization_name: str,
+    organization_slug: str,
+    service_id: UUID | None,
+    role: str | None,
+    **link: Any,
+) -> StoredSetup:
     return StoredSetup(
-        link=SetupLink(**link), organization_id=organization_id, organization_name=organization_name, role=role
+        link=SetupLink(**link),
+        organization_id=organization_id,
+        organization_name=organization_name,
+        organization_slug=organization_slug,
+        service_id=service_id,
+        role=role,
     )

@@ -11,6 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
 from core.saml.admission import Standing
 from core.saml.configuration import ConfigurationView, LogoutBinding, SamlConfiguration
+from core.saml.contacts import LastContact
 from core.saml.messages import NameIdFormat
 from core.saml.providers import SamlProvider
 
@@ -46,7 +47,7 @@ PROVIDER_BY_SLUGS: Final = f"{_PROVIDER} WHERE o.slug = %s AND s.slug = %s"
 PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service_id = %s"
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
 STANDING: Final = """
-    SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed,
+    SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
               EXISTS (SELECT FROM service_users
                       WHERE  service_id = %(service_id)s AND user_id = u.id
                         AND  organization_id = %(organization_id)s) AS is_linked,
@@ -107,6 +108,42 @@ class PostgresSamlConfigurations(Aggregate):
                 configuration.members_only,
                 at,
             ),
+        )
+
+    def last_contact(self, service: Service) -> LastContact | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(LastContact))
+            .execute(
+                """
+                SELECT last_request_at, last_error, last_error_at
+                FROM   saml_configurations
+                WHERE  organization_id = %s AND service_id = %s
+                """,
+                (service.organization_id, service.id),
+            )
+            .fetchone()
+        )
+
+    def record_request(self, provider: SamlProvider, *, at: datetime, unless_since: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE saml_configurations
+            SET    last_request_at = %s
+            WHERE  organization_id = %s AND service_id = %s
+            AND    (last_request_at IS NULL OR last_request_at <= %s)
+            """,
+            (at, provider.organization_id, provider.service_id, unless_since),
+        )
+
+    def record_error(self, provider: SamlProvider, error: str, *, at: datetime, unless_since: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE saml_configurations
+            SET    last_error = %s, last_error_at = %s
+            WHERE  organization_id = %s AND service_id = %s
+            AND    (last_error_at IS NULL OR last_error_at <= %s)
+            """,
+            (error, at, provider.organization_id, provider.service_id, unless_since),
         )
 
 

@@ -21,6 +21,10 @@ NAMED: Final = """
     FROM     saml_sessions
     WHERE    organization_id = %(organization_id)s AND service_id = %(service_id)s AND name_id = %(name)s
       AND    (%(indexes)s::text[] = '{}' OR session_id::text = ANY (%(indexes)s::text[]))
+      AND    (SELECT    b.domain_id
+              FROM      sessions s
+              LEFT JOIN browser_sessions b ON b.session_id = s.parent_id
+              WHERE     s.id = saml_sessions.session_id) IS NOT DISTINCT FROM %(domain_id)s::uuid
     ORDER BY session_id DESC
     LIMIT    %(limit)s
 """
@@ -69,7 +73,9 @@ class PostgresSamlSessions(Aggregate):
             .fetchone()
         )
 
-    def named(self, provider: SamlProvider, name: str, indexes: Sequence[str], *, limit: int) -> Sequence[UUID]:
+    def named(
+        self, provider: SamlProvider, name: str, indexes: Sequence[str], *, domain_id: UUID | None, limit: int
+    ) -> Sequence[UUID]:
         return (
             self._connection.cursor(row_factory=scalar_row)
             .execute(
@@ -79,6 +85,7 @@ class PostgresSamlSessions(Aggregate):
                     "service_id": provider.service_id,
                     "name": name,
                     "indexes": list(indexes),
+                    "domain_id": domain_id,
                     "limit": limit,
                 },
             )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.driver.rows import dict_row, kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.scim.provisioning_log import ProvisioningEntry, ProvisioningPage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
 # At least one row, for the total.
@@ -24,6 +25,20 @@ PAGE: Final = """
                        ORDER BY id DESC
                        LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
     ORDER BY  page.id DESC
+"""
+# Failures are looked for among that many entries: a directory without any has written thousands.
+SCANNED_MAX: Final = 1_000
+FAILURES: Final = """
+    SELECT   recent.*
+    FROM     (SELECT   id, created_at, token_id, token_name, method, path, resource_id, user_name, status, scim_type,
+                       detail
+              FROM     scim_log_entries
+              WHERE    organization_id = %(organization_id)s
+              ORDER BY id DESC
+              LIMIT    %(scanned_max)s) AS recent
+    WHERE    recent.status >= 400
+    ORDER BY recent.id DESC
+    LIMIT    %(limit)s
 """
 
 
@@ -51,6 +66,13 @@ class PostgresScimLog(Aggregate):
                 entry.scim_type,
                 entry.detail,
             ),
+        )
+
+    def failures(self, organization_id: UUID, *, limit: int) -> Sequence[ProvisioningEntry]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(ProvisioningEntry))
+            .execute(FAILURES, {"organization_id": organization_id, "scanned_max": SCANNED_MAX, "limit": limit})
+            .fetchall()
         )
 
     def page(self, organization_id: UUID, *, limit: int, offset: int) -> ProvisioningPage:

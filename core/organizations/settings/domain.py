@@ -13,6 +13,8 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.domain_proofs import DomainProof, Finding, ProofStatus
@@ -21,7 +23,6 @@ from core.organizations.setup_links import Part
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from core.organizations.setup_links import Setup
     from core.sessions.callers import CustomHost
     from ports.unit_of_work import UnitOfWork
 
@@ -95,7 +96,7 @@ def set_domain(uow: UnitOfWork, slug: str, text: str, *, own_names: Collection[s
 
 def set_by_link(uow: UnitOfWork, cookie: str, text: str, *, own_names: Collection[str]) -> CustomDomain:
     """Do what `set_domain` does, for the holder of a setup link."""
-    setup = _locked_setup(uow, cookie)
+    setup = setup_links.lock(uow, cookie, Part.DOMAIN)
     return _set(uow, setup.organization_id, text, own_names, **setup.recorded)
 
 
@@ -129,7 +130,7 @@ def verify(uow: UnitOfWork, slug: str, asked: DomainClaim, records: Sequence[str
 
 def verify_by_link(uow: UnitOfWork, cookie: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
     """Do what `verify` does, for the holder of a setup link."""
-    setup = _locked_setup(uow, cookie)
+    setup = setup_links.lock(uow, cookie, Part.DOMAIN)
     return _verify(uow, setup.organization_id, asked, records, **setup.recorded)
 
 
@@ -170,12 +171,6 @@ def _find(uow: UnitOfWork, organization_id: UUID) -> DomainClaim:
     if claim is None:
         raise DomainUnset
     return claim
-
-
-def _locked_setup(uow: UnitOfWork, cookie: str) -> Setup:
-    """Lock the organization of a setup link, so that neither it nor the link's maker changes meanwhile."""
-    uow.organizations.lock(setup_links.present(uow, cookie, Part.DOMAIN).organization_id)
-    return setup_links.present(uow, cookie, Part.DOMAIN)
 
 
 def _set(
@@ -229,4 +224,22 @@ def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding, **recorded: Any
             domain=proof.domain,
             **recorded,
         )
+    if claim.proof.ends_at is None and proof.ends_at is not None:
+        _warn(uow, claim.organization_id, proof, proof.ends_at)
     return proof
+
+
+def _warn(uow: UnitOfWork, organization_id: UUID, proof: DomainProof, ends_at: datetime) -> None:
+    """Tell the owner that the proof has disappeared, once each time that it does."""
+    owner = uow.mail_servers.owner_contact(organization_id)
+    mail.send(
+        uow,
+        owner.email,
+        MailTemplate.DOMAIN_FAILING,
+        organization_id=organization_id,
+        organization=owner.organization_name,
+        domain=proof.domain,
+        record_name=proof.record_name,
+        record_value=proof.value,
+        at=ends_at.strftime("%Y-%m-%d %H:%M UTC"),
+    )

@@ -22,9 +22,10 @@ routes = Routes(
 
 
 class SetupLinkCreation(msgspec.Struct, kw_only=True):
-    """The parts that the holder of the link may set, and for how many days."""
+    """The parts that the holder of the link may set, and for how many days; `saml` needs the service."""
 
     parts: list[str]
+    service_slug: str | None = None
     expires_in_days: Annotated[int, msgspec.Meta(ge=1, le=DAYS_MAX)] = DAYS_MAX
 
 
@@ -33,6 +34,7 @@ class CreatedSetupLink(SecretBody, kw_only=True):
 
     id: UUID
     parts: list[str]
+    service_slug: str | None
     created_by: UUID
     created_at: datetime
     expires_at: datetime
@@ -62,11 +64,18 @@ async def create_setup_link(call: Call, slug: str, body: SetupLinkCreation) -> C
 
     The link is dead as soon as you may not set one of its parts any more.
     """
-    created = await call.transact(setup_links.create, slug, parts=body.parts, expires_in_days=body.expires_in_days)
+    created = await call.transact(
+        setup_links.create,
+        slug,
+        parts=body.parts,
+        service_slug=body.service_slug,
+        expires_in_days=body.expires_in_days,
+    )
     link = created.link
     return CreatedSetupLink(
         id=link.id,
         parts=link.parts,
+        service_slug=link.service_slug,
         created_by=link.created_by,
         created_at=link.created_at,
         expires_at=link.expires_at,

@@ -13,10 +13,12 @@ from core.saml.providers import ProviderUnknown
 from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
 from entrypoints.http.saml.saml import SamlRecord
+from entrypoints.web import hosts
 from entrypoints.web.answers import Media
 from entrypoints.web.bodies import DocumentBody
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import on_service, public
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("SAML", saml.routes.description)
@@ -37,12 +39,13 @@ class ProviderDescription(DocumentBody, kw_only=True):
     limits=(RateLimit.SAML,),
     refuses=(ProviderUnknown, OrganizationNotActive),
 )
+@on_custom_hosts
 @public
 async def show_metadata(
     call: Call, org_slug: str, service_slug: str
 ) -> Annotated[Response, Media("application/samlmetadata+xml")]:
     """Return the metadata of the identity provider of a service, for its service provider."""
-    content = await call.read(providers.metadata, org_slug, service_slug, call.installation.settings.base_url)
+    content = await call.read(providers.metadata, org_slug, service_slug, hosts.issuer_of(call))
     return Response(await call.installation.saml.provider_metadata(content), content_type=METADATA_TYPE)
 
 

@@ -28,7 +28,7 @@ PASSKEY: Final = "/app/passkey"
 _DONE: Final = "/app"
 
 
-class NewPasskeyForm(ProtectedForm, kw_only=True):
+class HostPasskeyForm(ProtectedForm, kw_only=True):
     """What the authenticator has made, as JSON."""
 
     challenge_id: str = ""
@@ -47,7 +47,7 @@ async def show_new_passkey(call: Call) -> Page:
 @routes.post(PASSKEY, refuses=(TooManyPasskeys, PasskeyExists, RegistrationOver, RegistrationRefused, Forbidden))
 @on_custom_hosts
 @in_browser
-async def add_passkey(call: Call, form: NewPasskeyForm) -> Page | Annotated[None, Status(303)]:
+async def add_passkey(call: Call, form: HostPasskeyForm) -> Page | Annotated[None, Status(303)]:
     """Add the passkey that the authenticator has made; programs use `POST /api/auth/passkeys/register/finish`."""
     await recent(call)
     try:

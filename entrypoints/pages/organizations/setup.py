@@ -1,6 +1,8 @@
-"""The pages of a setup link: the button that begins, the parts to set, and a page for each part (decisions 13.7).
+"""The pages of a setup link: the button that begins, the parts to set, and the page of the domain (decisions 13.7).
 
-They need no account, and use none: a browser that is signed in does here what the link allows, and no more.
+They need no account, and use none: a browser that is signed in does here what the link allows, and no more. The pages
+of the other parts are in the areas of their capabilities: `pages/saml/setup.py`, `pages/scim/setup.py`,
+`pages/audit/setup.py`. They use `part_page`, `setup_cookie`, `protected_cookie` and `SetupForm` of this module.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +14,12 @@ from quart import Response
 from core.errors import BadRequest
 from core.organizations import setup_links
 from core.organizations.settings import domain
-from core.organizations.settings.domain import DomainUnset, DomainVerifiedElsewhere
+from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainUnset, DomainVerifiedElsewhere
 from core.organizations.setup_links import Part, Setup, SetupLinkDead
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from entrypoints.pages.brands import brand_of
+from entrypoints.pages.languages import marked
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web import browsers, hosts
@@ -34,8 +37,15 @@ COOKIE_LIFETIME: Final = timedelta(hours=12)
 SETUP: Final = "/app/setup"
 DOMAIN: Final = "/app/setup/parts/domain"
 LIMITS: Final = (RateLimit.SIGN_IN_GROUP,)
+# What the page of the domain says when its proof is not found.
+DOMAIN_REFUSALS: Final = (DomainUnset, DomainUnproved, DomainUnanswered, DomainVerifiedElsewhere)
 # What each part is called, and its page.
-PARTS: Final[Mapping[Part, tuple[str, str]]] = {Part.DOMAIN: ("Your own domain", DOMAIN)}
+PARTS: Final[Mapping[Part, tuple[str, str]]] = {
+    Part.SAML: (marked("Single sign-on by SAML"), "/app/setup/parts/saml"),
+    Part.SCIM: (marked("Provisioning by SCIM"), "/app/setup/parts/scim"),
+    Part.DOMAIN: (marked("Your own domain"), DOMAIN),
+    Part.SIEM: (marked("Audit log to a SIEM"), "/app/setup/parts/siem"),
+}
 
 
 class SetupForm(ProtectedForm, kw_only=True):
@@ -72,8 +82,8 @@ async def press_begin(call: Call, secret: str) -> None:
 @public
 async def show_setup(call: Call) -> Page:
     """Show the parts that a setup link allows to set."""
-    setup = await call.read(setup_links.present, _cookie(call))
-    return await _page(call, "setup.html", setup, parts=[PARTS[part] for part in setup.parts])
+    setup = await call.read(setup_links.present, setup_cookie(call))
+    return await part_page(call, "setup.html", setup, parts=[PARTS[part] for part in setup.parts])
 
 
 @routes.get(DOMAIN, refuses=(SetupLinkDead,))
@@ -87,7 +97,7 @@ async def show_domain(call: Call) -> Page:
 @public
 async def set_domain(call: Call, form: DomainForm) -> Page | Annotated[None, Status(303)]:
     """Claim a domain; members use `PUT /api/organizations/:slug/domain`."""
-    cookie = _protected_cookie(call, form)
+    cookie = protected_cookie(call, form)
     own_names = hosts.own_names(call.installation.settings)
     try:
         await call.transact(domain.set_by_link, cookie, form.domain, own_names=own_names)
@@ -96,11 +106,11 @@ async def set_domain(call: Call, form: DomainForm) -> Page | Annotated[None, Sta
     return see_other(DOMAIN)
 
 
-@routes.post("/app/setup/parts/domain/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, DomainUnset))
+@routes.post("/app/setup/parts/domain/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, *DOMAIN_REFUSALS))
 @public
 async def verify_domain(call: Call, form: SetupForm) -> Page | Annotated[None, Status(303)]:
     """Ask the name servers of the domain for the TXT record now, and show what they said."""
-    cookie = _protected_cookie(call, form)
+    cookie = protected_cookie(call, form)
     claim = await call.read(domain.find_by_link, cookie)
     if claim is None:
         return see_other(DOMAIN)
@@ -115,9 +125,9 @@ async def verify_domain(call: Call, form: SetupForm) -> Page | Annotated[None, S
 async def _domain_page(
     call: Call, *, problem: str = "", typed: str = "", failure: str = "", found: Sequence[str] | None = ()
 ) -> Response:
-    setup = await call.read(setup_links.present, _cookie(call), Part.DOMAIN)
-    claim = await call.read(domain.find_by_link, _cookie(call))
-    return await _page(
+    setup = await call.read(setup_links.present, setup_cookie(call), Part.DOMAIN)
+    claim = await call.read(domain.find_by_link, setup_cookie(call))
+    return await part_page(
         call,
         "setup_domain.html",
         setup,
@@ -131,9 +141,9 @@ async def _domain_page(
     )
 
 
-async def _page(call: Call, template: str, setup: Setup, *, status: int = 200, **values: Any) -> Response:
+async def part_page(call: Call, template: str, setup: Setup, *, status: int = 200, **values: Any) -> Response:
     """Return a page of a setup, whose forms carry the token of its cookie."""
-    token = browser_sessions.form_token_of(_cookie(call)).reveal()
+    token = browser_sessions.form_token_of(setup_cookie(call)).reveal()
     brand = await brand_of(call, setup.organization_id)
     return _protected(page(call, template, status=status, setup=setup, form_token=token, brand=brand, **values))
 
@@ -144,13 +154,14 @@ def _protected(response: Response) -> Response:
     return response
 
 
-def _cookie(call: Call) -> str:
+def setup_cookie(call: Call) -> str:
+    """Return the cookie of a setup; empty without one."""
     return call.request.cookies.get(browsers.cookie_name(call, COOKIE), "")
 
 
-def _protected_cookie(call: Call, form: SetupForm) -> str:
+def protected_cookie(call: Call, form: SetupForm) -> str:
     """Return the cookie of a form that our own page has sent; raise `FormRefused` for any other."""
     browsers.require_own_site(call)
-    cookie = _cookie(call)
+    cookie = setup_cookie(call)
     browsers.require_token(form, browser_sessions.form_token_of(cookie))
     return cookie

@@ -1,16 +1,15 @@
 """Pages by which a browser carries a message to a service provider, and the key by which a browser is known again."""
 
-import base64
-import hashlib
 from typing import Final
 
-from markupsafe import Markup
 from quart import Response
 
+from core.errors import Refusal
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, Binding, EncodedMessage, MessageRefused, OutgoingMessage
 from core.saml.requests import LIFETIME
-from core.saml.sign_in import Answer
+from core.saml.sign_in import Answer, NotAdmitted
 from core.secrets import Secret
+from entrypoints.pages.languages import language_of, translated
 from entrypoints.pages.rendering import page
 from entrypoints.web.answers import see_other
 from entrypoints.web.browsers import cookie_name
@@ -20,12 +19,10 @@ from entrypoints.web.calls import Call
 KEY_COOKIE: Final = "gatehouse_saml"
 KEY_CHARACTERS_MAX: Final = 100
 
-SCRIPT: Final = Markup("document.forms[0].submit()")
-_SCRIPT_HASH: Final = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
 # The one form of the page has an address from the configuration. It is not named here, because browsers would apply
 # that to the addresses to which the service provider redirects as well.
 POLICY: Final = (
-    f"default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'sha256-{_SCRIPT_HASH}'; "
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
 
@@ -41,7 +38,7 @@ def carry_answer(call: Call, answer: Answer, value: str) -> Response:
     )
     if answer.problem is None:
         return _form(call, message, answer.service_name)
-    heading, _, text = answer.problem.message.partition(". ")
+    heading, text = _explanation(call, answer, answer.problem)
     return _protected(
         page(
             call,
@@ -53,6 +50,21 @@ def carry_answer(call: Call, answer: Answer, value: str) -> Response:
             text=text,
         )
     )
+
+
+def _explanation(call: Call, answer: Answer, problem: Refusal) -> tuple[str, str]:
+    """Return the heading and the text that tell a user why they are not signed in."""
+    if isinstance(problem, NotAdmitted):
+        return (
+            translated(call, "Your account cannot use %(service)s", service=answer.service_name),
+            translated(
+                call,
+                "It is for people whom %(organization)s has given access. Ask an administrator of %(organization)s.",
+                organization=answer.organization_name,
+            ),
+        )
+    heading, _, text = language_of(call).known(problem.message).partition(". ")
+    return heading, text
 
 
 def carry(call: Call, message: OutgoingMessage) -> Response:
@@ -101,7 +113,7 @@ def encoded(
 
 
 def _form(call: Call, message: OutgoingMessage, place: str) -> Response:
-    return _protected(page(call, "saml_post.html", message=message, place=place, script=SCRIPT))
+    return _protected(page(call, "saml_post.html", message=message, place=place, submits_itself=True))
 
 
 def _protected(response: Response) -> Response:

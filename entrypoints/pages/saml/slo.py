@@ -26,10 +26,12 @@ from core.secrets import Secret
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.saml import carriers, sso
+from entrypoints.web import hosts
 from entrypoints.web.answers import see_other
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not, public
 from entrypoints.web.decoding import Query
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("SAML", sso.routes.description, refusal_page)
@@ -62,6 +64,7 @@ class LogoutQuery(Query, kw_only=True):
 
 
 @routes.get("/saml/:org_slug/:service_slug/slo", limits=sso.LIMITS, refuses=REFUSES)
+@on_custom_hosts
 @in_browser_or_not
 async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, query: SloQuery) -> Page | sso.Redirect:
     """Take a message about a logout, and send the next one: to another service provider, or the last answer."""
@@ -82,6 +85,7 @@ async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     body_bytes_max=LARGE_BODY_BYTES_MAX,
     refuses=REFUSES,
 )
+@on_custom_hosts
 @public
 async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: SloForm) -> None:
     """Take a message about a logout; what comes next follows the redirect."""
@@ -92,6 +96,7 @@ async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: Sl
 
 
 @routes.get("/saml/logout", limits=sso.LIMITS, refuses=REFUSES)
+@on_custom_hosts
 @in_browser_or_not
 async def log_out_everywhere(call: Call, query: LogoutQuery) -> Page | sso.Redirect:
     """Tell service providers that the user of this browser has signed out at Gatehouse."""
@@ -107,7 +112,7 @@ async def go_on(call: Call, state: str, key: Secret | None) -> Response:
 
 async def _next(call: Call, state: str, key: Secret | None) -> OutgoingMessage | None:
     """Return the next message of a logout; None when it is over and no service provider waits."""
-    base_url = call.installation.settings.base_url
+    base_url = hosts.issuer_of(call)
     session_id = call.browser.session_id if call.browser is not None else None
     step = await call.transact(logouts.go_on, state, key, session_id, base_url=base_url)
     return await _signed(call, step) if isinstance(step, LogoutMessage) else None
@@ -115,7 +120,7 @@ async def _next(call: Call, state: str, key: Secret | None) -> OutgoingMessage |
 
 async def _take(call: Call, provider: SamlProvider, message: EncodedMessage) -> tuple[str, Secret | None]:
     """Take a message, and return the state of its logout and the key of the browser."""
-    base_url = call.installation.settings.base_url
+    base_url = hosts.issuer_of(call)
     received = await call.installation.saml.read(message, provider.configuration.sp_certificate)
     match received:
         case LogoutRequest():

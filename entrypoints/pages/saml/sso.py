@@ -4,6 +4,8 @@ A browser sends no cookie with a POST from elsewhere. So a posted request is kep
 that brings the cookies (decisions 9.6).
 """
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
@@ -12,8 +14,9 @@ from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive
 from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.access import MembershipSuspended, SecondFactorRequired
 from core.rate_limits import RateLimit
-from core.saml import providers, requests, sign_in
+from core.saml import contacts, providers, requests, sign_in
 from core.saml.messages import AuthnRequest, Binding, EncodedMessage, MessageRefused
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
@@ -25,11 +28,13 @@ from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.saml import carriers
 from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.web import hosts
 from entrypoints.web.answers import Status, see_other
 from entrypoints.web.browsers import ProtectedForm
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser, in_browser_or_not, public
 from entrypoints.web.decoding import Query
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", refusal_page)
@@ -41,6 +46,8 @@ REFUSES: Final = (
     ProviderUnknown,
     OrganizationNotActive,
     Forbidden,
+    MembershipSuspended,
+    SecondFactorRequired,
     SignInRefused,
     SessionOver,
 )
@@ -78,6 +85,7 @@ class AgreementForm(ProtectedForm, kw_only=True):
 
 
 @routes.get("/saml/:org_slug/:service_slug/sso", limits=LIMITS, refuses=REFUSES)
+@on_custom_hosts
 @in_browser_or_not
 async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, query: SsoQuery) -> Page | Redirect:
     """Take a request for a sign-in, and answer it if this browser is signed in.
@@ -92,15 +100,16 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
         return see_other(_address(found.provider, "authenticate", query.saml_state))
     provider = await call.read(providers.find, org_slug, service_slug)
     message = carriers.encoded(Binding.REDIRECT, query.saml_request, "", query.relay_state, call.request.query_string)
-    request = await _read(call, provider, message)
-    done = await call.transact(
-        sign_in.take_and_answer,
-        provider,
-        request,
-        relay_state=message.relay_state,
-        browser_key=carriers.browser_key(call),
-        visit=_visit(call),
-    )
+    async with _recorded_refusal(call, provider):
+        request = await _read(call, provider, message)
+        done = await call.transact(
+            sign_in.take_and_answer,
+            provider,
+            request,
+            relay_state=message.relay_state,
+            browser_key=carriers.browser_key(call),
+            visit=_visit(call),
+        )
     if isinstance(done.outcome, Answer):
         return await answered(call, done.outcome)
     carriers.keep_browser_key(call, done.taken.browser_key)
@@ -114,25 +123,28 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     body_bytes_max=LARGE_BODY_BYTES_MAX,
     refuses=REFUSES,
 )
+@on_custom_hosts
 @public
 async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: SsoForm) -> None:
     """Take a request for a sign-in; the answer follows the redirect."""
     provider = await call.read(providers.find, org_slug, service_slug)
     message = carriers.encoded(Binding.POST, form.saml_request, "", form.relay_state)
-    request = await _read(call, provider, message)
-    taken = await call.transact(
-        requests.take,
-        provider,
-        request,
-        relay_state=message.relay_state,
-        browser_key=carriers.browser_key(call),
-        base_url=call.installation.settings.base_url,
-    )
+    async with _recorded_refusal(call, provider):
+        request = await _read(call, provider, message)
+        taken = await call.transact(
+            requests.take,
+            provider,
+            request,
+            relay_state=message.relay_state,
+            browser_key=carriers.browser_key(call),
+            base_url=hosts.issuer_of(call),
+        )
     carriers.keep_browser_key(call, taken.browser_key)
     call.headers["Location"] = _address(provider, "sso", taken.state.reveal())
 
 
 @routes.get("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
+@on_custom_hosts
 @in_browser_or_not
 async def authenticate(call: Call, org_slug: str, service_slug: str, query: AuthenticateQuery) -> Page | Redirect:
     """Answer a request that waits; a browser that is not signed in is led to the sign-in first."""
@@ -156,6 +168,7 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
+@on_custom_hosts
 @in_browser
 async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
     """Sign the user of this browser in to the service provider, whose page they have agreed to."""
@@ -201,6 +214,16 @@ def agreement_page(
     )
 
 
+@asynccontextmanager
+async def _recorded_refusal(call: Call, provider: SamlProvider) -> AsyncGenerator[None]:
+    """Record why a message is refused, for the people who set the application up."""
+    try:
+        yield
+    except MessageRefused as refused:
+        await call.transact(contacts.record_refusal, provider, refused)
+        raise
+
+
 async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> AuthnRequest:
     request = await call.installation.saml.read(message, provider.configuration.sp_certificate)
     if not isinstance(request, AuthnRequest):
@@ -211,7 +234,7 @@ async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> 
 def _visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:
     return Visit(
         session_id=call.session_id,
-        base_url=call.installation.settings.base_url,
+        base_url=hosts.issuer_of(call),
         device_token=token_answers.destination(call).device_token,
         has_agreed=has_agreed,
         relay_state=relay_state,

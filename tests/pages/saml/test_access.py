@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.service_provider import forms_of, posted_form
+from tests.world.directory import insert_directory
 
 if TYPE_CHECKING:
     from tests.clock import SettableClock
@@ -128,6 +129,34 @@ class TestAccess:
         await visitor.sign_in("stranger@example.com")
 
         assert (await saml_shop.signed_in(visitor)).statuses == ["Success"]
+
+    async def test_a_member_whom_the_directory_has_deactivated_has_no_access_also_as_an_end_user(
+        self, browser: Visitor, saml_shop: SamlService, team: Team
+    ) -> None:
+        directory = insert_directory(team)
+        member = str(team.ids["member"])
+        await saml_shop.signed_in(browser)
+
+        await directory.patch(member, {"op": "replace", "path": "active", "value": False})
+        live = team.world.rows("SELECT id FROM sessions WHERE provider = 'saml' AND revoked_at IS NULL")
+        text = await self.denied(browser, saml_shop)
+        await directory.patch(member, {"op": "replace", "path": "active", "value": True})
+
+        assert live == []
+        assert "Your membership in this organization is deactivated" in text
+        assert (await saml_shop.signed_in(browser)).statuses == ["Success"]
+
+    async def test_a_refusal_is_explained_in_the_language_of_the_browser(
+        self, browser: Visitor, saml_shop: SamlService, saml: SamlWorld
+    ) -> None:
+        other = await saml.service(saml_shop.world.organization("globex"), "globex")
+        browser.headers["Accept-Language"] = "de"
+
+        denied = await browser.open(other.sso())
+        refused = await browser.open(f"{saml_shop.path}/sso")
+
+        assert "Ihr Konto kann Shop of globex nicht verwenden" in denied.text
+        assert "Die Anwendung hat eine Nachricht gesendet" in refused.text
 
     async def test_an_address_that_is_no_longer_proved_is_refused(
         self, browser: Visitor, saml_shop: SamlService

@@ -79,16 +79,27 @@ CREATE TABLE setup_links (
     id              uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
     parts           text[] NOT NULL CHECK (cardinality(parts) > 0),
+    service_id      uuid,
     secret_hash     bytea NOT NULL UNIQUE,
     created_by      uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     created_at      timestamptz NOT NULL,
     expires_at      timestamptz NOT NULL,
     last_used_at    timestamptz,
-    UNIQUE (organization_id, id)
+    UNIQUE (organization_id, id),
+    CHECK (('saml' = ANY (parts)) = (service_id IS NOT NULL)),
+    FOREIGN KEY (organization_id, service_id) REFERENCES services (organization_id, id) ON DELETE CASCADE
 );
 COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
 CREATE INDEX setup_links_of_maker ON setup_links (created_by);
 CREATE INDEX setup_links_expiry ON setup_links (expires_at);
+CREATE INDEX setup_links_of_service ON setup_links (organization_id, service_id) WHERE service_id IS NOT NULL;
+
+-- What the staff of an application need who set it up: whether it has asked, and why it was refused.
+ALTER TABLE saml_configurations
+    ADD COLUMN last_request_at timestamptz,
+    ADD COLUMN last_error text,
+    ADD COLUMN last_error_at timestamptz;
+COMMENT ON COLUMN saml_configurations.last_request_at IS 'When a message of the service provider was last accepted, to the minute.';
 
 CREATE TABLE setup_visits (
     secret_hash     bytea PRIMARY KEY,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from core.mail.mail import MailTemplate
 from core.organizations.domain_proofs import CHECK_PERIOD, FAILING_MAX, RECHECK_PERIOD, UNANSWERED_MAX
 from core.organizations.settings import domain
 from tests.application import serving
@@ -215,6 +216,10 @@ class TestChecks:
         team.tokens.clear()
 
         assert found == ["failing"]
+        [message] = await world.mails()
+        assert (message.to, message.template) == ("owner@example.com", MailTemplate.DOMAIN_FAILING)
+        assert message.values["record_value"] == verified["txt_value"]
+        assert message.values["at"] == "2026-02-10 16:05 UTC"
         assert (failing["status"], failing["failing_since"]) == ("failing", "2026-02-03T16:05:06Z")
         assert failing["ends_at"] == "2026-02-10T16:05:06Z"
         assert (before.status, after.status) == (200, 404)

@@ -1,0 +1,48 @@
+"""Setting up the stream to a SIEM with a setup link (decisions 13.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.audit import siem, siem_stream
+from core.audit.audit_log import Actor
+from core.audit.siem import SiemConfiguration
+from core.organizations import setup_links
+from core.organizations.setup_links import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from core.audit.siem import SiemRequest
+    from core.audit.siem_stream import SiemEvent, SiemTarget
+    from core.organizations.setup_links import Setup
+    from core.outbound import Network
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiemSetup:
+    """The stream of the organization; None before it was configured."""
+
+    setup: Setup
+    configuration: SiemConfiguration | None
+
+
+def show(uow: UnitOfWork, cookie: str) -> SiemSetup:
+    """Return what the holder of a link sees; raise `SetupLinkDead`."""
+    setup = setup_links.present(uow, cookie, Part.SIEM)
+    stream = uow.siem_streams.find(setup.organization_id)
+    return SiemSetup(setup=setup, configuration=SiemConfiguration.of(stream) if stream is not None else None)
+
+
+def configure(uow: UnitOfWork, cookie: str, wanted: SiemRequest, *, allowed: Iterable[Network]) -> None:
+    """Set where the audit log is streamed to."""
+    setup = setup_links.lock(uow, cookie, Part.SIEM)
+    siem.change(uow, setup.organization_id, wanted, allowed=allowed, **setup.recorded)
+
+
+def prepare_test(uow: UnitOfWork, cookie: str) -> tuple[SiemTarget, SiemEvent]:
+    """Return the receiver and an event to try it with; raise `SiemUnknown` without a configuration."""
+    setup = setup_links.present(uow, cookie, Part.SIEM)
+    return siem_stream.test_of(uow, setup.organization_id, Actor.of(None, None, None))

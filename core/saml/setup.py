@@ -1,0 +1,90 @@
+"""Setting up SAML with a setup link (decisions 13.7): what its holder enters, and what the application has sent since.
+
+The holder says where the service provider is. Who may sign in there stays with the organization.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.organizations import setup_links
+from core.organizations.setup_links import Part, SetupLinkDead
+from core.saml import certificates, configuration
+from core.saml.assertions import DEFAULT_MAPPING
+from core.saml.contacts import LastContact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from core.organizations.setup_links import Setup
+    from core.saml.certificates import MadeCertificate, SamlCertificate
+    from core.saml.configuration import SamlConfiguration
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlSetup:
+    """The service of a link with its configuration; `certificate` is the active one."""
+
+    setup: Setup
+    service: Service
+    configuration: SamlConfiguration
+    certificate: SamlCertificate | None
+    contact: LastContact
+
+    def entity_id(self, base_url: str) -> str:
+        """Return the entity id of the identity provider (operations 4.3)."""
+        return f"{base_url}/saml/{self.setup.organization_slug}/{self.service.slug}"
+
+
+def show(uow: UnitOfWork, cookie: str) -> SamlSetup:
+    """Return what the holder of a link sees; raise `SetupLinkDead`."""
+    setup = setup_links.present(uow, cookie, Part.SAML)
+    service = _service(uow, setup)
+    return SamlSetup(
+        setup=setup,
+        service=service,
+        configuration=uow.saml_configurations.view(service).configuration,
+        certificate=uow.saml_certificates.active(service),
+        contact=uow.saml_configurations.last_contact(service) or LastContact(),
+    )
+
+
+def configure(uow: UnitOfWork, cookie: str, changes: Mapping[str, Any], *, email_attribute: str) -> None:
+    """Set where the service provider is, and enable SAML.
+
+    `email_attribute` is the name under which assertions contain the address; empty for the usual one.
+    """
+    setup = setup_links.lock(uow, cookie, Part.SAML)
+    service = _service(uow, setup)
+    present = uow.saml_configurations.view(service).configuration
+    mapping = {
+        **(present.attribute_mapping or DEFAULT_MAPPING),
+        "email": email_attribute or DEFAULT_MAPPING["email"],
+    }
+    configuration.change(
+        uow, service, enabled=True, changes={**changes, "attribute_mapping": mapping}, **setup.recorded
+    )
+
+
+def add_certificate(uow: UnitOfWork, cookie: str, made: MadeCertificate, *, valid_from: datetime) -> None:
+    """Make a certificate the active one, unless the service has one already.
+
+    Most applications want the certificate before they say where they are, so this needs no enabled configuration.
+    """
+    setup = setup_links.lock(uow, cookie, Part.SAML)
+    service = _service(uow, setup)
+    if uow.saml_certificates.active(service) is None:
+        certificates.add(uow, service, made, valid_from=valid_from, **setup.recorded)
+
+
+def _service(uow: UnitOfWork, setup: Setup) -> Service:
+    assert setup.service_id is not None, "a link with the part saml has a service"
+    service = uow.services.by_id(setup.organization_id, setup.service_id)
+    if service is None:
+        # It was deleted in between, and the link with it.
+        raise SetupLinkDead
+    return service

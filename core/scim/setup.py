@@ -1,0 +1,53 @@
+"""Setting up provisioning with a setup link (decisions 13.7): a token for the directory, and what it failed to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.organizations import setup_links
+from core.organizations.setup_links import Part
+from core.scim import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.organizations.setup_links import Setup
+    from core.scim.provisioning_log import ProvisioningEntry
+    from core.scim.tokens import ScimToken
+    from core.secrets import Secret
+    from ports.unit_of_work import UnitOfWork
+
+TOKEN_NAME: Final = "Setup link"  # noqa: S105 - the name of a token
+FAILURES_MAX: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScimSetup:
+    """The tokens of the organization, and what its directory failed to do lately; both newest first."""
+
+    setup: Setup
+    tokens: Sequence[ScimToken]
+    failures: Sequence[ProvisioningEntry]
+
+
+def show(uow: UnitOfWork, cookie: str) -> ScimSetup:
+    """Return what the holder of a link sees; raise `SetupLinkDead`."""
+    setup = setup_links.present(uow, cookie, Part.SCIM)
+    return ScimSetup(
+        setup=setup,
+        tokens=uow.scim_tokens.of_organization(setup.organization_id),
+        failures=uow.scim_log.failures(setup.organization_id, limit=FAILURES_MAX),
+    )
+
+
+def create_token(uow: UnitOfWork, cookie: str) -> Secret:
+    """Create a token for the directory and return its secret, which cannot be read again.
+
+    It outlives the link; the organization sees and revokes it like every other.
+    """
+    setup = setup_links.lock(uow, cookie, Part.SCIM)
+    _, secret = tokens.add(
+        uow, setup.organization_id, name=TOKEN_NAME, expires_at=None, created_by=setup.created_by, **setup.recorded
+    )
+    return secret

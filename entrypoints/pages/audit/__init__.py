@@ -1,0 +1,1 @@
+"""Setting up the stream of the audit log."""
