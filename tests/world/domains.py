@@ -9,12 +9,26 @@ from core.organizations.settings import domain
 from tests.world.visitor import Visitor
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from core.organizations.domain_proofs import ProofStatus
     from tests.application import Answer
     from tests.name_server import NameServer
     from tests.world.team import Team
+    from tests.world.world import World
 
 DOMAIN = "id.acme.example"
+
+
+def insert_custom_domain(world: World, organization_id: UUID, name: str = DOMAIN) -> None:
+    """Insert a custom domain that the organization has proved."""
+    world.connection.execute(
+        """
+        INSERT INTO custom_domains (id, organization_id, domain, value, status, verified_at, next_check_at)
+        VALUES (gen_random_uuid(), %s, %s, 'value', 'verified', now(), now() + interval '1 day')
+        """,
+        (organization_id, name),
+    )
 
 
 @dataclass(frozen=True)
