@@ -71,13 +71,13 @@ from entrypoints.pages.mail import mailbox
 from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
+from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import login as saml_login
 from entrypoints.pages.saml import setup as saml_setup
-from entrypoints.pages.saml import sign_out as sign_out_page
 from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.sessions import sessions as session_pages

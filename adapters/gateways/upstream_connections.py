@@ -125,7 +125,7 @@ class HttpConnectionGateway:
         status, keys = await self._requests.get(found.jwks_uri)
         if status != _OK or not isinstance(keys, dict):
             raise failed(found.jwks_uri, "no_keys", status=status)
-        listed = cast("dict[str, Any]", keys).get("keys")
+        listed: Any = cast("dict[str, Any]", keys).get("keys")
         given = cast("list[Any]", listed) if isinstance(listed, list) else []
         usable = [cast("dict[str, Any]", key) for key in given if isinstance(key, dict)]
         self._known.pop(issuer, None)

@@ -2,23 +2,27 @@
 
 An ID token as a hint proves which sign-in the service means; then the browser's session ends at once, with all that was
 signed in to from it. Without one the user is asked first. The services whose sessions end hear of it: by a token that
-Gatehouse posts to them (`logout_notices.py`), and by a page that the browser loads.
+Gatehouse posts to them (`logout_notices.py`), and by a page that the browser loads. The service providers of SAML are
+told after that (`core/saml/logouts.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.openid import clients
 from core.openid.authorization import with_parameters
 from core.openid.requests import RequestRefused
+from core.saml import logouts as saml_logouts
 from core.sessions import sessions
 
 if TYPE_CHECKING:
     from core.openid.clients import Client
+    from core.saml.logouts import TakenLogout
+    from core.secrets import Secret
     from core.sessions.browser_sessions import BrowserSession
     from ports.unit_of_work import UnitOfWork
 
@@ -37,40 +41,69 @@ class LogoutRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedOut:
-    """The sessions have ended: where the browser goes now, if anywhere, and the pages of services it loads before."""
+    """The sessions have ended: where the browser goes now, if anywhere, and the pages of services it loads before.
+
+    `saml` is the logout by which the browser tells service providers of SAML in between.
+    """
 
     address: str | None
     pages: tuple[str, ...] = ()
+    saml: TakenLogout | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignOutQuestion:
-    """The user is asked whether to sign out; `service_name` is that of the service that asks, if it names itself."""
+    """The user is asked whether to sign out; `service_name` is that of the service that asks, if it names itself.
+
+    `address` is where the service wants the browser to go then.
+    """
 
     service_name: str | None
+    address: str | None
 
 
 def begin(
-    uow: UnitOfWork, wanted: LogoutRequest, browser: BrowserSession | None, *, issuer: str
+    uow: UnitOfWork,
+    wanted: LogoutRequest,
+    browser: BrowserSession | None,
+    *,
+    issuer: str,
+    saml_key: Secret | None = None,
 ) -> SignedOut | SignOutQuestion:
     """Sign out if the hint shows that the service may ask for it, else ask the user; raise `RequestRefused`."""
     client = _client(uow, wanted)
     address = _address(client, wanted)
+    question = SignOutQuestion(service_name=client.service.name if client is not None else None, address=address)
     if wanted.hint is None:
-        return SignOutQuestion(service_name=client.service.name if client is not None else None)
+        return question
     session_id, user_id = UUID(wanted.hint["sid"]), UUID(wanted.hint["sub"])
     if browser is None:
         return SignedOut(address=address, pages=_end_session(uow, session_id, user_id, issuer))
     if browser.user_id != user_id or not uow.clients.is_child(session_id, parent_id=browser.session_id):
         # The service means another sign-in than that of this browser.
-        return SignOutQuestion(service_name=client.service.name if client is not None else None)
-    return SignedOut(address=address, pages=_end_browser(uow, browser, issuer))
+        return question
+    return replace(sign_out(uow, browser, issuer=issuer, saml_key=saml_key), address=address)
 
 
-def confirm(uow: UnitOfWork, wanted: LogoutRequest, browser: BrowserSession | None, *, issuer: str) -> SignedOut:
+def confirm(
+    uow: UnitOfWork,
+    wanted: LogoutRequest,
+    browser: BrowserSession | None,
+    *,
+    issuer: str,
+    saml_key: Secret | None = None,
+) -> SignedOut:
     """Sign out, as the user has said; raise `RequestRefused` for an address that is not registered."""
     address = _address(_client(uow, wanted), wanted)
-    return SignedOut(address=address, pages=_end_browser(uow, browser, issuer) if browser is not None else ())
+    if browser is None:
+        return SignedOut(address=address)
+    return replace(sign_out(uow, browser, issuer=issuer, saml_key=saml_key), address=address)
+
+
+def sign_out(uow: UnitOfWork, browser: BrowserSession, *, issuer: str, saml_key: Secret | None = None) -> SignedOut:
+    """End the session of a browser, and what was signed in to from it; `saml_key` is how SAML knows the browser."""
+    pages = _pages(uow.clients.children_with_pages(browser.session_id), issuer)
+    return SignedOut(address=None, pages=pages, saml=saml_logouts.sign_out(uow, browser, saml_key))
 
 
 def _client(uow: UnitOfWork, wanted: LogoutRequest) -> Client | None:
@@ -101,12 +134,6 @@ def _address(client: Client | None, wanted: LogoutRequest) -> str | None:
             " Its makers have to register exactly this address."
         )
     return with_parameters(wanted.redirect_uri, state=wanted.state) if wanted.state else wanted.redirect_uri
-
-
-def _end_browser(uow: UnitOfWork, browser: BrowserSession, issuer: str) -> tuple[str, ...]:
-    pages = _pages(uow.clients.children_with_pages(browser.session_id), issuer)
-    sessions.sign_out(uow, browser.session_id, browser.user_id, browser.email)
-    return pages
 
 
 def _end_session(uow: UnitOfWork, session_id: UUID, user_id: UUID, issuer: str) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from core.saml.messages import (
 )
 from core.saml.sign_in import message_id, signing_key
 from core.secrets import Secret, hash_token
+from core.sessions import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +152,7 @@ def take(
 def sign_out(uow: UnitOfWork, browser: BrowserSession, browser_key: Secret | None) -> TakenLogout | None:
     """End the session of a browser whose user signs out here; None when no service provider is to be told."""
     told = uow.saml_sessions.alive_of(browser.user_id, [browser.session_id], limit=TOLD_MAX)
-    _end(uow, browser.user_id, browser.email, [browser.session_id], organization_id=browser.organization_id)
+    sessions.sign_out(uow, browser.session_id, browser.user_id, browser.email)
     if not told:
         return None
     return _keep(

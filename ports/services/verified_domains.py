@@ -8,5 +8,5 @@ class VerifiedDomains(Protocol):
     """Which hosts belong to an organization."""
 
     def cover(self, organization_id: UUID, host: str, /) -> bool:
-        """Return whether a host lies under a verified domain of the organization, and is not Gatehouse itself."""
+        """Return whether a host is a verified domain of the organization, or lies under one; a custom domain is not."""
         ...

@@ -169,6 +169,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "logout.html": {
         **_FORM,
         "service_name": NAME,
+        "address": "https://harbour.example/?state=x",
         "client_id": "id",
         "redirect_uri": "https://harbour.example/",
         "state": "x",

@@ -18,10 +18,15 @@ class PostgresVerifiedDomains(Aggregate):
     def cover(self, organization_id: UUID, host: str, /) -> bool:
         found = self._connection.cursor(row_factory=scalar_row).execute(
             """
-            SELECT EXISTS (SELECT FROM custom_domains
+            SELECT EXISTS (SELECT
+                           FROM   (SELECT organization_id, domain, verified_at, failing_since
+                                   FROM   custom_domains
+                                   UNION  ALL
+                                   SELECT organization_id, domain, verified_at, failing_since
+                                   FROM   domain_routes) AS claims
                            WHERE  organization_id = %(organization_id)s AND verified_at IS NOT NULL
                            AND    (failing_since IS NULL OR failing_since > %(failing_from)s)
-                           AND    right(%(host)s, length(domain) + 1) = '.' || domain)
+                           AND    (domain = %(host)s OR right(%(host)s, length(domain) + 1) = '.' || domain))
                    -- Gatehouse itself is under a custom domain.
                    AND NOT EXISTS (SELECT FROM custom_domains WHERE domain = %(host)s AND verified_at IS NOT NULL)
             """,

@@ -2,21 +2,22 @@
 
 from datetime import UTC, datetime
 from typing import Annotated, Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from quart import Response
 
 from core.errors import TokenInvalid
 from core.openid import logout
 from core.openid.logout import LogoutRequest, SignedOut
-from core.openid.requests import RequestRefused
+from core.openid.requests import RequestOver, RequestRefused
 from core.sessions.tokens import TokenKind
-from entrypoints.pages.openid.leading_back import leading_page
+from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
+from entrypoints.pages.openid.sign_out import signed_out
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status, see_other
+from entrypoints.pages.saml import carriers
+from entrypoints.web.answers import Status
 from entrypoints.web.browsers import ProtectedForm
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not, public
@@ -27,8 +28,10 @@ from entrypoints.web.routes import Routes
 routes = Routes("OpenID Connect", "Signing out at the request of a service.", refusal_page)
 
 LOGOUT: Final = "/auth/logout"
-# The pages of services get this long to load before the browser goes on.
-FRAMES_SECONDS: Final = 3
+# What a posted request waits as, under a one-time id; no route has this path, so nothing else waits as it.
+POSTED: Final = "/auth/logout/posted"
+# The claims of an ID token that say which sign-in is meant.
+HINTED: Final = ("sid", "sub", "aud")
 
 
 class LogoutQuery(Query, kw_only=True):
@@ -43,6 +46,22 @@ class LogoutQuery(Query, kw_only=True):
     ] = ""
     state: Annotated[str, msgspec.Meta(description="A text that comes back with the browser.")] = ""
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """The values that are given, without the ID token."""
+        named = {
+            "client_id": self.client_id,
+            "post_logout_redirect_uri": self.post_logout_redirect_uri,
+            "state": self.state,
+        }
+        return {name: value for name, value in named.items() if value}
+
+
+class LogoutRequestQuery(LogoutQuery, kw_only=True):
+    """The same, or the id of a posted request."""
+
+    request_id: Annotated[str, msgspec.Meta(description="The id of a posted request, valid once.")] = ""
+
 
 class PostedLogout(LogoutQuery, kw_only=True):
     """The same parameters in a form of a service."""
@@ -56,31 +75,29 @@ class LogoutForm(ProtectedForm, kw_only=True):
     state: str = ""
 
 
-@routes.get(LOGOUT, refuses=(RequestRefused,))
+@routes.get(LOGOUT, refuses=(RequestRefused, RequestOver))
 @on_custom_hosts
 @in_browser_or_not
-async def log_out_browser(call: Call, query: LogoutQuery) -> Page | Annotated[None, Status(303)]:
+async def log_out_browser(call: Call, query: LogoutRequestQuery) -> Page | Annotated[None, Status(303)]:
     """Sign out of Gatehouse and of everything that was signed in to from this browser.
 
     With a valid `id_token_hint` at once, else after the user has pressed a button. The services whose sessions end hear
     of it by their `backchannel_logout_uri` and `frontchannel_logout_uri`.
     """
-    wanted = LogoutRequest(
-        hint=_hint(call, query.id_token_hint),
-        client_id=query.client_id or None,
-        redirect_uri=query.post_logout_redirect_uri or None,
-        state=query.state or None,
+    wanted = await _posted(call, query.request_id) if query.request_id else _wanted(query, _hint(call, query))
+    outcome = await call.transact(
+        logout.begin, wanted, call.browser, issuer=issuer_of(call), saml_key=carriers.browser_key(call)
     )
-    outcome = await call.transact(logout.begin, wanted, call.browser, issuer=issuer_of(call))
     if isinstance(outcome, SignedOut):
-        return _signed_out(call, outcome, is_after_form=False)
+        return await signed_out(call, outcome, shown=_shown(wanted), is_after_form=False)
     return form_page(
         call,
         "logout.html",
         service_name=outcome.service_name,
-        client_id=query.client_id,
-        redirect_uri=query.post_logout_redirect_uri,
-        state=query.state,
+        address=outcome.address or "",
+        client_id=wanted.client_id or "",
+        redirect_uri=wanted.redirect_uri or "",
+        state=wanted.state or "",
     )
 
 
@@ -88,16 +105,17 @@ async def log_out_browser(call: Call, query: LogoutQuery) -> Page | Annotated[No
 @on_custom_hosts
 @public
 async def log_out_by_form(call: Call, form: PostedLogout) -> None:
-    """Take the same parameters as a form, and redirect to them: a browser sends no cookies with it.
+    """Take the same parameters as a form, and redirect: a browser sends no cookies with a form of another site.
 
-    The ID token is left out of the address, and the user is asked.
+    The ID token is left out of the address. What a valid one says waits under an id that is good once.
     """
-    given = {
-        "client_id": form.client_id,
-        "post_logout_redirect_uri": form.post_logout_redirect_uri,
-        "state": form.state,
-    }
-    call.headers["Location"] = f"{LOGOUT}?{urlencode({name: value for name, value in given.items() if value})}"
+    hint = _hint(call, form)
+    if hint is None:
+        call.headers["Location"] = f"{LOGOUT}?{urlencode(form.fields)}"
+        return
+    waiting = {**form.fields, **{name: str(hint[name]) for name in HINTED}}
+    kept = await call.transact(browser_returns.keep, BrowserReturn(target=f"{POSTED}?{urlencode(waiting)}"))
+    call.headers["Location"] = f"{LOGOUT}?{urlencode({'request_id': kept.reveal()})}"
 
 
 @routes.post("/auth/logout/confirm", refuses=(RequestRefused,))
@@ -110,27 +128,51 @@ async def confirm_logout(call: Call, form: LogoutForm) -> Page | Annotated[None,
         redirect_uri=form.post_logout_redirect_uri or None,
         state=form.state or None,
     )
-    outcome = await call.transact(logout.confirm, wanted, call.browser, issuer=issuer_of(call))
-    return _signed_out(call, outcome, is_after_form=True)
+    outcome = await call.transact(
+        logout.confirm, wanted, call.browser, issuer=issuer_of(call), saml_key=carriers.browser_key(call)
+    )
+    return await signed_out(call, outcome, shown=_shown(wanted), is_after_form=True)
 
 
-def _signed_out(call: Call, outcome: SignedOut, *, is_after_form: bool) -> Response:
-    if call.browser is not None:
-        browsers.end_session(call)
-    address = outcome.address or LOGOUT
-    if outcome.pages:
-        return leading_page(call, address, frames=outcome.pages, seconds=FRAMES_SECONDS)
-    return leading_page(call, address) if is_after_form and outcome.address else see_other(address)
+def _wanted(given: LogoutQuery, hint: logout.Claims | None) -> LogoutRequest:
+    return LogoutRequest(
+        hint=hint,
+        client_id=given.client_id or None,
+        redirect_uri=given.post_logout_redirect_uri or None,
+        state=given.state or None,
+    )
 
 
-def _hint(call: Call, token: str) -> logout.Claims | None:
+async def _posted(call: Call, request_id: str) -> LogoutRequest:
+    """Use up a posted request; raise `RequestOver`."""
+    kept = await call.transact(browser_returns.use, request_id)
+    path, _, query = kept.target.partition("?") if kept is not None else ("", "", "")
+    if path != POSTED:
+        raise RequestOver
+    given = dict(parse_qsl(query))
+    hint = {name: given.pop(name) for name in HINTED}
+    return _wanted(LogoutQuery(**given), hint)
+
+
+def _shown(wanted: LogoutRequest) -> str:
+    """Return the page that says that the browser is signed out, and leads on to the service."""
+    fields = {
+        "client_id": wanted.client_id or (wanted.hint["aud"] if wanted.hint is not None else None),
+        "post_logout_redirect_uri": wanted.redirect_uri,
+        "state": wanted.state,
+    }
+    named = {name: value for name, value in fields.items() if value is not None}
+    return f"{LOGOUT}?{urlencode(named)}" if wanted.redirect_uri is not None else LOGOUT
+
+
+def _hint(call: Call, given: LogoutQuery) -> logout.Claims | None:
     """Return the claims of an ID token of ours; None for any other text.
 
     It only says which sign-in is meant, so it is taken also when it has expired: as at the beginning of time.
     """
     try:
         return call.installation.tokens.verify(
-            token, kind=TokenKind.ID, now=datetime.fromtimestamp(0, UTC), host=call.host_name
+            given.id_token_hint, kind=TokenKind.ID, now=datetime.fromtimestamp(0, UTC), host=call.host_name
         )
     except TokenInvalid:
         return None

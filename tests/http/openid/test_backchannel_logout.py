@@ -102,6 +102,18 @@ async def test_a_service_hears_that_a_session_has_ended(shop: RelyingParty, worl
         assert "nonce" not in claims
 
 
+async def test_a_logout_token_names_the_host_under_which_the_sign_in_began(shop: RelyingParty, world: World) -> None:
+    async with open_receiver() as receiver, dispatching(world) as dispatcher:
+        shop.set(backchannel_logout_uri=receiver.url)
+        tokens = await shop.tokens()
+        world.connection.execute("UPDATE client_grants SET host = 'id.acme.example'")
+        await shop.post("/auth/revoke", {"token": tokens["refresh_token"]})
+
+        await dispatch(dispatcher, world)
+
+        assert claims_of(token_of(receiver))["iss"] == "http://id.acme.example:8000"
+
+
 @pytest.mark.parametrize("way", ["log_out", "end_all", "password", "organization", "removed", "anonymized", "reuse"])
 async def test_every_way_to_end_a_session_tells_its_service(shop: RelyingParty, world: World, way: str) -> None:
     shop.set(backchannel_logout_uri=BACK)

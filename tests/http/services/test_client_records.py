@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.world.domains import insert_verified
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
@@ -30,6 +32,13 @@ async def create(team: Team, slug: str = "shop", **fields: Any) -> Answer:
 
 async def change(team: Team, slug: str = "shop", **fields: Any) -> Answer:
     return await team.request("owner", "PATCH", f"/services/{slug}", body=fields)
+
+
+@pytest.fixture
+def team(team: Team) -> Team:
+    """The team, whose organization has proved a domain."""
+    insert_verified(team.world, team.organization_id, "shop.example")
+    return team
 
 
 async def test_the_record_is_stored_changed_and_cleared(team: Team) -> None:
@@ -68,6 +77,10 @@ async def test_the_record_is_stored_changed_and_cleared(team: Team) -> None:
         ("audiences", ["https://api.shop.example:x/"]),
         ("audiences", ["https://localhost/api"]),
         ("audiences", ["https://api.shöp.example/"]),
+        ("audiences", ["https://api.other.example/"]),
+        ("audiences", ["https://evilshop.example/"]),
+        # The custom domain itself is Gatehouse's.
+        ("audiences", ["https://shop.example/api"]),
         ("audiences", [f"https://api.shop.example/{number}" for number in range(21)]),
     ],
 )
@@ -76,6 +89,15 @@ async def test_what_cannot_be_registered_is_refused(team: Team, field: str, valu
 
     assert_refused(answer, 400, "BAD_REQUEST")
     assert answer.invalid_fields == [field]
+
+
+async def test_a_domain_whose_proof_is_gone_for_a_week_covers_no_audience(team: Team) -> None:
+    team.world.connection.execute(
+        "UPDATE custom_domains SET status = 'failing', failing_since = %s",
+        (team.world.clock() - timedelta(days=7, minutes=1),),
+    )
+
+    assert (await create(team, audiences=["https://api.shop.example/v1"])).invalid_fields == ["audiences"]
 
 
 async def test_keys_are_either_in_the_record_or_at_an_address(team: Team) -> None:

@@ -143,17 +143,67 @@ async def test_the_browser_loads_the_pages_of_the_services_whose_sessions_end(
     assert led_back(answer, GOODBYE) == {}
 
 
-async def test_a_form_with_an_id_token_leaves_no_token_in_an_address(shop: RelyingParty, visitor: Visitor) -> None:
-    tokens = await tokens_of(visitor, shop)
-
+async def post(visitor: Visitor, **fields: str) -> str:
+    """Send the form of a service, with which a browser sends no cookies, and return where it redirects."""
     answer = await visitor.client.post(
         "/auth/logout",
-        data=urlencode({"id_token_hint": tokens["id_token"], "client_id": str(shop.client_id)}).encode(),
+        data=urlencode(fields).encode(),
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
-
     assert answer.status == 303
-    assert tokens["id_token"] not in answer.headers["Location"]
+    assert all(value not in answer.headers["Location"] for name, value in fields.items() if name == "id_token_hint")
+    return answer.headers["Location"]
+
+
+async def test_a_form_with_an_id_token_signs_out_at_once(shop: RelyingParty, visitor: Visitor) -> None:
+    tokens = await tokens_of(visitor, shop)
+
+    address = await post(visitor, id_token_hint=tokens["id_token"], post_logout_redirect_uri=GOODBYE, state="s-2")
+    was_live = shop.is_live(tokens)
+    answer = await visitor.send("GET", address)
+    again = await visitor.send("GET", address)
+
+    assert (was_live, shop.is_live(tokens), visitor.has_session) == (True, False, False)
+    assert led_back(answer, GOODBYE) == {"state": "s-2"}
+    assert again.status == 400
+
+
+async def test_a_form_without_a_valid_id_token_asks(shop: RelyingParty, visitor: Visitor) -> None:
+    tokens = await tokens_of(visitor, shop)
+
+    asked = await visitor.send("GET", await post(visitor, id_token_hint="nonsense", client_id=str(shop.client_id)))
+
+    assert "/auth/logout/confirm" in asked.text
+    assert shop.is_live(tokens)
+
+
+async def test_the_id_of_another_kept_page_is_no_posted_request(shop: RelyingParty, visitor: Visitor) -> None:
+    tokens = await tokens_of(visitor, shop)
+    claims = claims_of(tokens["id_token"])
+    named = {name: str(claims[name]) for name in ("sid", "sub", "aud")}
+    # Anyone can make a page that asks for a sign-in keep its own address.
+    kept = await type(visitor)(visitor.client).send("GET", f"/app/account?{urlencode(named)}")
+    return_id = kept.headers["Location"].partition("return_id=")[2]
+
+    answer = await visitor.send("GET", f"/auth/logout?request_id={return_id}")
+
+    assert (bool(return_id), answer.status) == (True, 400)
+    assert shop.is_live(tokens)
+
+
+async def test_signing_out_at_gatehouse_loads_the_pages_of_the_services(shop: RelyingParty, visitor: Visitor) -> None:
+    shop.set(frontchannel_logout_uri="https://shop.example/out")
+    tokens = await tokens_of(visitor, shop)
+
+    answer = await visitor.submit(await visitor.open("/app/sign-out"), "/app/sign-out")
+
+    assert (
+        f"https://shop.example/out?iss=http%3A%2F%2Flocalhost%3A8000&amp;sid={claims_of(tokens['id_token'])['sid']}"
+        in (answer.text)
+    )
+    assert "frame-src https://shop.example" in answer.headers["Content-Security-Policy"]
+    assert led_back(answer, "/app/sign-out") == {}
+    assert not shop.is_live(tokens)
 
 
 async def test_a_hint_at_a_session_that_has_ended_does_nothing(shop: RelyingParty, visitor: Visitor) -> None:

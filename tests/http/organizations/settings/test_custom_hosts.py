@@ -31,6 +31,14 @@ OWN_ONLY = (
 )
 
 
+# What the services of the organization use as clients of OpenID Connect.
+OF_SERVICES = (
+    *("/auth/authorize", "/auth/authorize/resume", "/auth/authorize/allow", "/auth/authorize/deny", "/auth/token"),
+    *("/auth/par", "/auth/userinfo", "/auth/introspect", "/auth/revoke", "/auth/logout", "/auth/logout/confirm"),
+    *("/auth/device", "/auth/device/approve", "/auth/device/deny", "/auth/device/code", "/auth/device/verify"),
+)
+
+
 class TestHosts:
     """Which host serves what."""
 
@@ -83,7 +91,8 @@ class TestHosts:
 
         elsewhere = ("/api/", "/app/account", "/app/platform", "/app/register", "/auth/")
         # A passkey is asked for under the host that it belongs to, and is taken by a page.
-        assert [path for path in served if path.startswith(elsewhere)] == ["/api/auth/passkeys/authenticate/start"]
+        others = {"/api/auth/passkeys/authenticate/start", *OF_SERVICES}
+        assert {path for path in served if path.startswith(elsewhere)} == others
 
     async def test_pages_of_the_account_lead_to_the_base_url(self, domains: Domains) -> None:
         await domains.verify()

@@ -1,0 +1,78 @@
+"""The page that signs a browser out: a button, because a link could be pressed by another site.
+
+It is in this area because the services of the session are told: those that have a page for that load it in the browser,
+and after them the service providers of SAML are told, one after the other.
+"""
+
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from quart import Response
+
+from core.openid import logout
+from core.openid.logout import SignedOut
+from core.sign_in import browser_returns
+from core.sign_in.browser_returns import LIFETIME, BrowserReturn
+from entrypoints.pages.openid.leading_back import leading_page
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.saml import carriers
+from entrypoints.pages.saml.slo import SIGNED_OUT
+from entrypoints.web import browsers
+from entrypoints.web.answers import Status, see_other
+from entrypoints.web.browsers import SIGN_IN
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.routes import Routes
+
+routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+
+# The pages of services get this long to load before the browser goes on.
+FRAMES_SECONDS: Final = 3
+# The id of the page that follows when the service providers of SAML have been told.
+RETURN_COOKIE: Final = "gatehouse_signed_out"
+
+
+@routes.get(SIGNED_OUT)
+@on_custom_hosts
+@in_browser_or_not
+async def show_sign_out(call: Call) -> Page | Annotated[None, Status(303)]:
+    """Show the button that signs out, or that the browser is signed out; go on to where a service wants it to go."""
+    name = browsers.cookie_name(call, RETURN_COOKIE)
+    return_id = call.request.cookies.get(name)
+    if call.browser is None and return_id is not None:
+        call.forget_cookie(name)
+        kept = await call.transact(browser_returns.use, return_id)
+        if kept is not None:
+            return see_other(kept.target)
+    return form_page(call, "sign_out.html", sign_in=SIGN_IN)
+
+
+@routes.post(SIGNED_OUT)
+@on_custom_hosts
+@in_browser_or_not
+async def sign_out(call: Call) -> Page | Annotated[None, Status(303)]:
+    """End the session of this browser and what was signed in to from it, and tell the applications."""
+    if call.browser is None:
+        return see_other(SIGNED_OUT)
+    outcome = await call.transact(
+        logout.sign_out, call.browser, issuer=issuer_of(call), saml_key=carriers.browser_key(call)
+    )
+    return await signed_out(call, outcome, shown=SIGNED_OUT, is_after_form=True)
+
+
+async def signed_out(call: Call, outcome: SignedOut, *, shown: str, is_after_form: bool) -> Response:
+    """Lead a browser on whose session has ended; `shown` is the page that says so, for a service without a wish."""
+    if call.browser is not None:
+        browsers.end_session(call)
+    address, leaves = outcome.address or shown, outcome.address is not None
+    if outcome.saml is not None:
+        if shown != SIGNED_OUT:
+            kept = await call.transact(browser_returns.keep, BrowserReturn(target=shown))
+            call.set_cookie(browsers.cookie_name(call, RETURN_COOKIE), kept.reveal(), lifetime=LIFETIME)
+        carriers.keep_browser_key(call, outcome.saml.browser_key)
+        address, leaves = f"/saml/logout?{urlencode({'saml_state': outcome.saml.state.reveal()})}", False
+    if outcome.pages:
+        return leading_page(call, address, frames=outcome.pages, seconds=FRAMES_SECONDS)
+    return leading_page(call, address) if is_after_form and leaves else see_other(address)
