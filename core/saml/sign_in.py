@@ -104,14 +104,17 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
     Raise `SignInStateUnknown` when another transaction has answered the request.
     """
     task = _Task(uow, provider, pending, visit)
-    caller = uow.callers.of_session(visit.session_id) if visit.session_id is not None else None
+    caller = standing = None
+    if visit.session_id is not None:
+        read_standing = uow.saml_providers.defer_standing(provider, visit.session_id)
+        caller = uow.callers.of_session(visit.session_id)
+        standing = read_standing()
     refusal = task.refusal()
     if refusal is not None:
         return task.refuse(refusal)
-    if caller is None or not task.is_fresh(caller):
+    if caller is None or standing is None or not task.is_fresh(caller):
         return task.interact(AuthenticationRequired())
     caller.forbid_impersonation()
-    standing = uow.saml_providers.standing(provider, caller.user_id)
     if standing.is_suspended:
         return task.refuse(_DENIED, problem=MembershipSuspended())
     if not standing.is_admitted(members_only=provider.configuration.members_only):
