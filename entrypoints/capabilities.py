@@ -87,6 +87,7 @@ from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
 from entrypoints.pages.sign_in import organization_choice, second_factor_setup
 from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
+from entrypoints.pages.sign_in import setup as upstream_setup_pages
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.pages.sign_in import upstream as upstream_pages
@@ -122,6 +123,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     domain_routes.routes,
     connection_pages.routes,
     upstream_saml_pages.routes,
+    upstream_setup_pages.routes,
     organizations.routes,
     members.routes,
     ownership.routes,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.name_server import NameServer
 from tests.world.acme_shop import AcmeShop, insert_acme_shop
 from tests.world.billing import Seller, insert_seller
 from tests.world.builder import EMAIL, Builder
@@ -21,6 +22,8 @@ from tests.world.visitor import Visitor
 from tests.world.world import World
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
     from tests.application import Client
@@ -117,3 +120,10 @@ async def victim(world: World, keyring: Keyring) -> Victim:
 def visitor(world: World) -> Visitor:
     """A browser without a session."""
     return Visitor(world.client)
+
+
+@pytest.fixture
+def names() -> Generator[NameServer]:
+    """A name server on loopback."""
+    with NameServer().open() as opened:
+        yield opened

@@ -120,6 +120,12 @@ def list_by_link(uow: UnitOfWork, cookie: str) -> Sequence[Connection]:
     return uow.upstream_connections.of_organization(setup.organization_id)
 
 
+def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> Connection:
+    """Return a connection to the holder of a setup link; raise `ConnectionUnknown`."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    return _found(uow.upstream_connections.find(setup.organization_id, connection_id))
+
+
 def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
     """Return a connection; raise `ConnectionUnknown`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization

@@ -126,7 +126,11 @@ async def delete_upstream_provider(call: Call, slug: str, provider_id: UUID) -> 
 @in_organization(Operation.CONNECTIONS_CHANGE)
 async def test_upstream_provider(call: Call, slug: str, provider_id: UUID) -> ConnectionTested:
     """Fetch the provider's description of itself, and its keys or certificates."""
-    connection = await call.read(connections.find_to_test, slug, provider_id)
+    return await tested(call, await call.read(connections.find_to_test, slug, provider_id))
+
+
+async def tested(call: Call, connection: Connection) -> ConnectionTested:
+    """Ask the provider of a connection what it says of itself now."""
     if connection.issuer is None:
         return ConnectionTested(success=False, message="Set the metadata of the identity provider first.")
     try:

@@ -58,7 +58,7 @@ class TestLinks:
             *(
                 ("parts", {"parts": []}),
                 ("parts", {"parts": ["domain", "billing"]}),
-                ("parts", {"parts": ["upstream"]}),
+                ("parts", {"parts": ["tokens"]}),
             ),
             *(("service_slug", {"parts": ["saml"]}), ("service_slug", {"service_slug": "shop"})),
             ("service_slug", {"parts": ["saml"], "service_slug": "unknown"}),
