@@ -45,6 +45,7 @@ from entrypoints.http.sign_in import (
     magic_links,
     oauth_credentials,
     provider_tokens,
+    upstream_metadata,
     upstream_providers,
 )
 from entrypoints.http.webhooks import deliveries, feed, webhooks
@@ -86,10 +87,12 @@ from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
 from entrypoints.pages.sign_in import organization_choice, second_factor_setup
 from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
+from entrypoints.pages.sign_in import setup as upstream_setup_pages
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.pages.sign_in import upstream as upstream_pages
 from entrypoints.pages.sign_in import upstream_connections as connection_pages
+from entrypoints.pages.sign_in import upstream_saml as upstream_saml_pages
 from entrypoints.web import openapi
 
 if TYPE_CHECKING:
@@ -116,8 +119,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     provider_tokens.routes,
     oauth_credentials.routes,
     upstream_providers.routes,
+    upstream_metadata.routes,
     domain_routes.routes,
     connection_pages.routes,
+    upstream_saml_pages.routes,
+    upstream_setup_pages.routes,
     organizations.routes,
     members.routes,
     ownership.routes,

@@ -18,6 +18,7 @@ from adapters.gateways.outbound import CONNECTIONS_MAX, EVERYWHERE, outbound_cli
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
+from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from adapters.resolver import DnsResolver
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import httpx
 
     from adapters.gateways.stripe import StripeGateway
+    from adapters.gateways.upstream_requests import UpstreamRequests
     from adapters.geoip import Edition
     from adapters.geoip_database import MaxMindLocations
     from core.outbound import Network
@@ -177,6 +179,11 @@ def is_comparable(encoded: str) -> bool:
         return password_schemes.read(encoded) is not None
     except HashTooExpensive:
         return False
+
+
+def saml_connections(requests: UpstreamRequests) -> HttpSamlConnectionGateway:
+    """Return what speaks with the SAML identity providers of connections, with as many threads at once."""
+    return HttpSamlConnectionGateway(requests, processors=len(os.sched_getaffinity(0)))
 
 
 def saml_messages() -> LxmlSamlMessages:

@@ -25,6 +25,7 @@ from ports.resolver import Resolver
 from ports.saml.messages import SamlMessages
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.sign_in.upstream.gateway import ConnectionGateway, UpstreamGateway
+from ports.sign_in.upstream.saml import SamlConnectionGateway
 from ports.webhooks.feed import FeedWaiters
 
 
@@ -56,6 +57,7 @@ class Installation:
     external_providers: Mapping[Provider, ExternalProvider]
     upstream: UpstreamGateway
     upstream_connections: ConnectionGateway
+    saml_connections: SamlConnectionGateway
     siem_sender: SiemSender
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

@@ -279,6 +279,7 @@ async def connected(
                 upstream_connections=HttpConnectionGateway(
                     UpstreamRequests(http.connections, version=version()), clock=now
                 ),
+                saml_connections=equipment.saml_connections(UpstreamRequests(http.connections, version=version())),
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
             )
             yield ConnectedInstallation(

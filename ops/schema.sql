@@ -1616,7 +1616,7 @@ CREATE TABLE upstream_connections (
     organization_id uuid NOT NULL,
     type text NOT NULL,
     name text NOT NULL,
-    issuer text NOT NULL,
+    issuer text,
     client_id text,
     client_secret_sealed bytea,
     scopes text[] NOT NULL,
@@ -1628,9 +1628,12 @@ CREATE TABLE upstream_connections (
     enabled boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
+    CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
 );
 COMMENT ON TABLE upstream_connections IS 'Identity providers of organizations, by which their people sign in.';
+COMMENT ON COLUMN upstream_connections.issuer IS 'The OpenID provider, or the entity id of the SAML identity provider.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections

@@ -30,6 +30,7 @@ from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
 from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
+from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
@@ -286,6 +287,7 @@ async def connected_installation(
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),
+        saml_connections=saml_connection_gateway(),
         siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
 
@@ -293,6 +295,12 @@ async def connected_installation(
 def connection_gateway(clock: Clock, **options: Any) -> HttpConnectionGateway:
     """Return a gateway to the providers of connections on this machine."""
     return HttpConnectionGateway(UpstreamRequests(outbound_client(LOOPBACK), version=VERSION), clock=clock, **options)
+
+
+def saml_connection_gateway(**options: Any) -> HttpSamlConnectionGateway:
+    """Return a gateway to the SAML identity providers of connections on this machine."""
+    requests = UpstreamRequests(outbound_client(LOOPBACK), version=VERSION)
+    return HttpSamlConnectionGateway(requests, processors=1, **options)
 
 
 def upstream_gateway(clock: Clock, **options: Any) -> HttpUpstreamGateway:

@@ -46,49 +46,51 @@ class LxmlSamlMessages:
     async def read(
         self, message: EncodedMessage, certificate_pem: str | None
     ) -> AuthnRequest | LogoutRequest | LogoutResponse:
-        return await self._on_a_thread(lambda: _work().read(message, certificate_pem))
+        return await self._on_a_thread(lambda: work().read(message, certificate_pem))
 
     async def response(self, content: Response, key: SigningKey) -> str:
-        return await self._on_a_thread(lambda: _work().response(content, key))
+        return await self._on_a_thread(lambda: work().response(content, key))
 
     async def logout_request(
         self, content: OutgoingLogoutRequest, key: SigningKey, binding: Binding, relay_state: str | None
     ) -> OutgoingMessage:
-        return await self._on_a_thread(lambda: _work().logout_request(content, key, binding, relay_state))
+        return await self._on_a_thread(lambda: work().logout_request(content, key, binding, relay_state))
 
     async def logout_response(
         self, content: OutgoingLogoutResponse, key: SigningKey, binding: Binding, relay_state: str | None
     ) -> OutgoingMessage:
-        return await self._on_a_thread(lambda: _work().logout_response(content, key, binding, relay_state))
+        return await self._on_a_thread(lambda: work().logout_response(content, key, binding, relay_state))
 
     async def provider_metadata(self, content: ProviderMetadata) -> bytes:
-        return await self._on_a_thread(lambda: _work().provider_metadata(content))
+        return await self._on_a_thread(lambda: work().provider_metadata(content))
 
     async def read_metadata(self, given: str) -> dict[str, Any]:
-        return await self._on_a_thread(lambda: _work().read_metadata(given))
+        return await self._on_a_thread(lambda: work().read_metadata(given))
 
     async def normalized_certificate(self, given: str) -> str:
-        return await self._on_a_thread(lambda: _work().normalized_certificate(given))
+        return await self._on_a_thread(lambda: work().normalized_certificate(given))
 
     async def make_certificate(self, common_name: str, *, valid_from: datetime) -> MadeCertificate:
-        return await _when_there_is_room(
-            lambda: _work().make_certificate(common_name, valid_from=valid_from),
+        return await when_there_is_room(
+            lambda: work().make_certificate(common_name, valid_from=valid_from),
             self._certificate_place,
             CERTIFICATE_SECONDS_MAX,
         )
 
     async def _on_a_thread(self, work: Callable[[], Result]) -> Result:
-        return await _when_there_is_room(work, self._places, MESSAGE_SECONDS_MAX)
+        return await when_there_is_room(work, self._places, MESSAGE_SECONDS_MAX)
 
 
-def _work() -> type[Work]:
+def work() -> type[Work]:
+    """Return what messages take."""
     # Imported with the first message, because the libraries take 18 MB, and many installations have no SAML.
     from adapters.saml.work import Work  # noqa: PLC0415
 
     return Work
 
 
-async def _when_there_is_room(work: Callable[[], Result], places: trio.CapacityLimiter, seconds_max: float) -> Result:
+async def when_there_is_room(work: Callable[[], Result], places: trio.CapacityLimiter, seconds_max: float) -> Result:
+    """Return the result of work on a thread; raise `ServiceUnavailable` when no place becomes free in time."""
     # Only the wait for a place ends at the deadline: what a thread has begun, it finishes.
     with trio.move_on_after(seconds_max):
         return await trio.to_thread.run_sync(work, limiter=places)

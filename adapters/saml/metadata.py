@@ -57,11 +57,11 @@ def service_provider(given: bytes) -> dict[str, Any]:
     The text is what an administrator has chosen to send, so its signature, if it has one, is not verified.
     """
     root = documents.parse(given, METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX)
-    entity = root if root.tag == f"{{{METADATA}}}EntityDescriptor" else _only_entity(root)
+    entity = root if root.tag == f"{{{METADATA}}}EntityDescriptor" else only_entity(root)
     role = documents.only(entity, METADATA, "SPSSODescriptor")
     if role is None:
         raise Unreadable("These metadata describe no service provider: they have no SPSSODescriptor.")
-    acs_url = _location(role, "AssertionConsumerService", Binding.POST)
+    acs_url = location(role, "AssertionConsumerService", Binding.POST)
     entity_id = documents.attribute(entity, "entityID")
     if entity_id is None or acs_url is None:
         raise Unreadable("These metadata name no entityID, or no AssertionConsumerService with the POST binding.")
@@ -75,7 +75,7 @@ def service_provider(given: bytes) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _only_entity(root: Element) -> Element:
+def only_entity(root: Element) -> Element:
     """Return the entity of metadata that wrap one."""
     entities = root.findall(f"{{{METADATA}}}EntityDescriptor")
     if root.tag != f"{{{METADATA}}}EntitiesDescriptor" or len(entities) != 1:
@@ -86,13 +86,13 @@ def _only_entity(root: Element) -> Element:
 def _logout(role: Element) -> dict[str, Any]:
     """Return where and how messages about logouts are taken, by redirect if there is a choice."""
     for binding in LogoutBinding:
-        location = _location(role, "SingleLogoutService", binding.binding)
-        if location is not None:
-            return {"slo_url": location, "slo_binding": binding}
+        slo_url = location(role, "SingleLogoutService", binding.binding)
+        if slo_url is not None:
+            return {"slo_url": slo_url, "slo_binding": binding}
     return {}
 
 
-def _location(role: Element, name: str, binding: Binding) -> str | None:
+def location(role: Element, name: str, binding: Binding) -> str | None:
     """Return the address of an endpoint with this binding, the default one if there are several."""
     endpoints = [one for one in role.findall(f"{{{METADATA}}}{name}") if one.get("Binding") == binding]
     # The first one that is marked, else the first one that is not marked as no default (saml-metadata-2.0, 2.2.3).

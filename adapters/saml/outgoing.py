@@ -35,7 +35,7 @@ _URI_SCHEMES: Final = ("urn:", "http://", "https://")
 
 def response(content: Response, key: SigningKey) -> str:
     """Return the signed response in base64, for the POST binding."""
-    root = _message("Response", content.id, content.issuer, content.destination, content.issued_at)
+    root = message("Response", content.id, content.issuer, content.destination, content.issued_at)
     if content.in_response_to is not None:
         root.set("InResponseTo", content.in_response_to)
     _add_status(root, content.status)
@@ -48,14 +48,14 @@ def response(content: Response, key: SigningKey) -> str:
     # A refusal has no assertion whose signature would prove it.
     if content.sign_response or content.assertion is None:
         signatures.sign(root, loaded)
-    return base64.b64encode(_serialized(root)).decode()
+    return base64.b64encode(serialized(root)).decode()
 
 
 def logout_request(
     content: OutgoingLogoutRequest, key: SigningKey, binding: Binding, relay_state: str | None
 ) -> OutgoingMessage:
     """Return the signed request for its binding."""
-    root = _message("LogoutRequest", content.id, content.issuer, content.destination, content.issued_at)
+    root = message("LogoutRequest", content.id, content.issuer, content.destination, content.issued_at)
     root.set("NotOnOrAfter", _time(content.issued_at + ASSERTION_LIFETIME))
     name_id = SubElement(
         root, QName(ASSERTION, "NameID"), Format=content.name_id.format, SPNameQualifier=content.audience
@@ -69,7 +69,7 @@ def logout_response(
     content: OutgoingLogoutResponse, key: SigningKey, binding: Binding, relay_state: str | None
 ) -> OutgoingMessage:
     """Return the signed answer for its binding."""
-    root = _message("LogoutResponse", content.id, content.issuer, content.destination, content.issued_at)
+    root = message("LogoutResponse", content.id, content.issuer, content.destination, content.issued_at)
     root.set("InResponseTo", content.in_response_to)
     _add_status(root, content.status)
     return _encoded("SAMLResponse", root, content.destination, key, binding, relay_state)
@@ -80,19 +80,20 @@ def _encoded(
 ) -> OutgoingMessage:
     if binding is Binding.POST:
         signatures.sign(root, signatures.loaded(key))
-        value = base64.b64encode(_serialized(root)).decode()
+        value = base64.b64encode(serialized(root)).decode()
         return OutgoingMessage(
             binding=binding, url=destination, parameter=parameter, value=value, relay_state=relay_state
         )
     # The signature of this binding is in the query string.
-    parameters = {parameter: base64.b64encode(deflate(_serialized(root))).decode()}
+    parameters = {parameter: base64.b64encode(deflate(serialized(root))).decode()}
     if relay_state is not None:
         parameters["RelayState"] = relay_state
     separator = "&" if "?" in destination else "?"
     return OutgoingMessage(binding=binding, url=f"{destination}{separator}{signatures.signed_query(parameters, key)}")
 
 
-def _message(name: str, own_id: str, issuer: str, destination: str, issued_at: datetime) -> Element:
+def message(name: str, own_id: str, issuer: str, destination: str, issued_at: datetime) -> Element:
+    """Return the root of a message with its Issuer."""
     root = etree.Element(QName(PROTOCOL, name), nsmap=_NAMESPACES)
     for attribute, value in _identity(own_id, issued_at).items():
         root.set(attribute, value)
@@ -159,7 +160,8 @@ def _add_attributes(element: Element, assertion: Assertion) -> None:
             SubElement(attribute, QName(ASSERTION, "AttributeValue")).text = value
 
 
-def _serialized(root: Element) -> bytes:
+def serialized(root: Element) -> bytes:
+    """Return a message as it is sent."""
     return etree.tostring(root, encoding="utf-8")
 
 

@@ -20,7 +20,7 @@ from adapters.saml.certificates import public_key_of
 from adapters.saml.documents import SIGNATURE, Unreadable, decode_base64, elements, only, require_unique_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
@@ -88,14 +88,44 @@ def verify(root: Element, certificate_pem: str) -> bool:
     if signature is None or len(signatures) > 1:
         raise Unreadable("Its signature is not that of the message as a whole.")
     _require_strong(signature, own_id)
+    if not _verifies(root, signature, certificate_pem):
+        raise _wrong()
+    return True
+
+
+def require_signed(root: Element, assertion: Element, certificates: Sequence[str]) -> None:
+    """Raise `Unreadable` unless one of the certificates verifies the assertion, or the message around it.
+
+    A message may have a signature of its own and one of its assertion, and then both have to be right. Any other
+    signature is refused, so that nothing but what was verified is ever read.
+    """
+    owners = [owner for owner in (root, assertion) if only(owner, SIGNATURE, "Signature") is not None]
+    if not owners:
+        raise Unreadable("Neither the message nor its assertion is signed.")
+    if len(owners) != sum(element.tag == f"{{{SIGNATURE}}}Signature" for element in elements(root)):
+        raise Unreadable("It has a signature that is neither that of the message nor that of its assertion.")
+    # xml:id is an ID as well.
+    names = {"id", "ID", "Id"}
+    ids = [value for element in elements(root) for name, value in element.items() if name.rpartition("}")[2] in names]
+    if len(ids) != len(set(ids)):
+        raise Unreadable("Two of its elements have the same ID.")
+    for owner in owners:
+        signature = only(owner, SIGNATURE, "Signature")
+        assert signature is not None, "a signature that was found is gone"
+        _require_strong(signature, owner.get("ID") or "")
+        if not any(_verifies(owner, signature, certificate) for certificate in certificates):
+            raise _wrong()
+
+
+def _verifies(owner: Element, signature: Element, certificate_pem: str) -> bool:
     context = xmlsec.SignatureContext()
     # With a key of its own, the context ignores the keys that the message brings along.
     context.key = xmlsec.Key.from_memory(certificate_pem, xmlsec.constants.KeyDataFormatCertPem)
-    context.register_id(root, "ID")
+    context.register_id(owner, "ID")
     try:
         context.verify(signature)
     except xmlsec.Error:
-        raise _wrong() from None
+        return False
     return True
 
 

@@ -1,16 +1,20 @@
-"""The work of the port `SamlMessages`, for threads: what each message takes, with the refusals of the core."""
+"""What each message takes, for threads, with the refusals of the core: the work of the ports of SAML."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-from adapters.saml import certificates, metadata, outgoing, received
+from adapters.saml import certificates, metadata, outgoing, received, upstream
 from adapters.saml.documents import Unreadable
 from core.errors import BadRequest
 from core.saml.messages import MessageRefused
+from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.saml.messages import AuthnRequest, EncodedMessage, LogoutRequest, LogoutResponse
+    from core.sign_in.upstream.saml import SamlAnswer, SamlDescription
 
 
 @final
@@ -22,6 +26,24 @@ class Work:
     logout_response = staticmethod(outgoing.logout_response)
     provider_metadata = staticmethod(metadata.identity_provider)
     make_certificate = staticmethod(certificates.make_certificate)
+    upstream_request = staticmethod(upstream.request_address)
+    own_metadata = staticmethod(upstream.own_metadata)
+
+    @staticmethod
+    def upstream_answer(value: str, certificates: Sequence[str]) -> SamlAnswer:
+        """Return the answer of an identity provider that has these certificates; raise `AnswerUnusable`."""
+        try:
+            return upstream.read_answer(value, certificates)
+        except Unreadable as unreadable:
+            raise AnswerUnusable(str(unreadable)) from None
+
+    @staticmethod
+    def upstream_metadata(given: bytes) -> SamlDescription:
+        """Return what the metadata of an identity provider say; raise `MetadataUnusable`."""
+        try:
+            return upstream.read_metadata(given)
+        except Unreadable as unreadable:
+            raise MetadataUnusable(str(unreadable)) from None
 
     @staticmethod
     def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest | LogoutRequest | LogoutResponse:

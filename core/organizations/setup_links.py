@@ -50,7 +50,7 @@ class Part(Enum):
 
 
 # The parts that have a page; a capability that adds one adds its part here, and its page to the pages of setup.
-AVAILABLE: Final = (Part.SAML, Part.SCIM, Part.DOMAIN, Part.SIEM)
+AVAILABLE: Final = (Part.SAML, Part.SCIM, Part.UPSTREAM, Part.DOMAIN, Part.SIEM)
 
 
 class SetupLinkUnknown(NotFound):

@@ -23,11 +23,24 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CredentialsBody.client_secret": _field("The client secret that the provider has given."),
     # Upstream connections and domain routes
     "issuer": _field(
-        "The issuer of the OpenID provider, exactly as it names itself.", examples=["https://idp.example.com"]
+        "The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as"
+        " in its metadata.",
+        examples=["https://idp.example.com"],
     ),
+    "metadata_url": _field(
+        "Where the metadata of a SAML identity provider are, which are read again from time to time.",
+        examples=["https://idp.example.com/metadata"],
+    ),
+    "metadata_xml": _field(
+        "The metadata of a SAML identity provider, instead of their address.",
+        examples=['<EntityDescriptor entityID="https://idp.example.com">…</EntityDescriptor>'],
+    ),
+    "AcsForm.SAMLResponse": _field("The answer of the identity provider, in base64."),
+    "AcsForm.RelayState": _field("The state of the sign-in, valid once."),
     "scopes": _field("The scopes to ask the provider for; `openid` is always one of them."),
     "attribute_mapping": _field(
-        "The claims in which the stable id and the address are: `id` (by default `sub`) and `email`.",
+        "The claims or attributes in which the stable id and the address are: `id` (by default `sub`, or the NameID)"
+        " and `email`.",
         examples=[{"email": "upn"}],
     ),
     "joins_as": _field("The role with which users become members: `member` or a custom role; null or empty for none."),

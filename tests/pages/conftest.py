@@ -1,7 +1,7 @@
 """The application and the world, for the tests in this folder."""
 
 from tests.application import actors, application, client, installation, key_pairs, settings
-from tests.world.fixtures import acme_shop, inviter, keyring, platform, seller, team, visitor, world
+from tests.world.fixtures import acme_shop, inviter, keyring, platform, seller, setups, team, visitor, world
 
 __all__ = [
     "acme_shop",
@@ -15,6 +15,7 @@ __all__ = [
     "platform",
     "seller",
     "settings",
+    "setups",
     "team",
     "visitor",
     "world",

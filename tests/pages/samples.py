@@ -82,7 +82,16 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "total": 120,
     },
     "account_email.html": {**_ACCOUNT, "requested": EMAIL, "typed": "ada", "problem": PROBLEM},
-    "account_identities.html": _ACCOUNT,
+    "account_identities.html": {
+        **_ACCOUNT,
+        "outcome": SHORT,
+        "identities": [
+            SimpleNamespace(provider="codehost", provider_user_id="4711", email=EMAIL, linked_at=NOW),
+            SimpleNamespace(provider="websuite", provider_user_id="4711", email=None, linked_at=NOW),
+        ],
+        "others": ["officesuite"],
+    },
+    "account_link.html": {**_ACCOUNT, "provider": "codehost", "address": "/auth/codehost?link=id"},
     "account_new_passkey.html": {**_ACCOUNT, "challenge_id": "id", "options": "{}", "problem": PROBLEM},
     "account_organizations.html": {
         **_ACCOUNT,
@@ -227,6 +236,28 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_SETUP,
         "parts": [(NAME, "/app/setup/parts/saml"), ("Your own domain", "/app/setup/parts/domain")],
     },
+    "setup_connection.html": {
+        **_SETUP,
+        "connection": SimpleNamespace(
+            id="0191d3c1-0000-7000-8000-00000000000f", name=NAME, is_saml=True, enabled=True, metadata_url=None
+        ),
+        "provider": SimpleNamespace(
+            entity_id="https://id.example.com/auth/upstream/id/metadata",
+            acs_url="https://id.example.com/auth/upstream/id/acs",
+        ),
+        "callback": "https://id.example.com/auth/upstream/callback",
+        "claimed": [
+            SimpleNamespace(
+                id="0191d3c1-0000-7000-8000-00000000000f",
+                domain=EMAIL.partition("@")[2],
+                status="verified",
+                txt_name="_gatehouse." + EMAIL.partition("@")[2],
+                txt_value="gatehouse-verification=sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw",
+            )
+        ],
+        "problem": PROBLEM,
+        "outcome": None,
+    },
     "setup_domain.html": {
         **_SETUP,
         "claimed": SimpleNamespace(
@@ -293,7 +324,21 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "sign_in.html": {**_WAY, "proposed_email": EMAIL, "is_invalid": True},
     "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
-    "sign_in_methods.html": {**_WAY, "problem": PROBLEM, "stay": "on"},
+    "setup_upstream.html": {
+        **_SETUP,
+        "connections": [
+            SimpleNamespace(id="0191d3c1-0000-7000-8000-00000000000f", name=NAME, type="saml", issuer=None)
+        ],
+        "problem": PROBLEM,
+        "typed": SimpleNamespace(name=NAME, issuer="", client_id=""),
+        "callback": "https://id.example.com/auth/upstream/callback",
+    },
+    "sign_in_methods.html": {
+        **_WAY,
+        "problem": PROBLEM,
+        "stay": "on",
+        "connection": SimpleNamespace(provider_name=NAME, connection_id="0191d3c1-0000-7000-8000-00000000000f"),
+    },
     "sign_in_over.html": {**_FORM, "address": "/app/sign-in"},
     "sign_out.html": {**_FORM, "sign_in": "/app/sign-in"},
     "undo_email_change.html": {"token": "token", "changed_at": NOW},

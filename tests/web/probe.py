@@ -44,6 +44,7 @@ from tests.application import (
     connection_gateway,
     event_receiver,
     mail_renderer,
+    saml_connection_gateway,
     upstream_gateway,
 )
 from tests.clock import SettableClock
@@ -150,6 +151,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),
+        saml_connections=saml_connection_gateway(),
         siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
 

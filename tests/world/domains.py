@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.organizations.settings import domain
+from tests.world.builder import new_id
 from tests.world.visitor import Visitor
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
 DOMAIN = "id.acme.example"
 
 
-def insert_custom_domain(world: World, organization_id: UUID, name: str = DOMAIN) -> None:
-    """Insert a custom domain that the organization has proved."""
+def insert_verified(world: World, organization_id: UUID, name: str = DOMAIN) -> None:
+    """Insert a domain that was just verified."""
     world.connection.execute(
         """
-        INSERT INTO custom_domains (id, organization_id, domain, value, status, verified_at, next_check_at)
-        VALUES (gen_random_uuid(), %s, %s, 'value', 'verified', now(), now() + interval '1 day')
+        INSERT INTO custom_domains (id, organization_id, domain, value, status, verified_at, proved_at, next_check_at)
+        VALUES (%(id)s, %(organization_id)s, %(name)s, '', 'verified', %(now)s, %(now)s, %(now)s + interval '1 day')
         """,
-        (organization_id, name),
+        {"id": new_id(), "organization_id": organization_id, "name": name, "now": world.clock()},
     )
 
 

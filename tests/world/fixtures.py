@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.name_server import NameServer
 from tests.world.acme_shop import AcmeShop, insert_acme_shop
 from tests.world.billing import Seller, insert_seller
 from tests.world.builder import EMAIL, Builder
@@ -15,11 +16,14 @@ from tests.world.passkeys import Keyring
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.saml import SamlService, SamlWorld
 from tests.world.second_factors import Person
+from tests.world.setups import Setups
 from tests.world.victim import Victim
 from tests.world.visitor import Visitor
 from tests.world.world import World
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
     from tests.application import Client
@@ -93,6 +97,12 @@ async def saml_shop(team: Team, saml: SamlWorld) -> SamlService:
 
 
 @pytest.fixture
+def setups(team: Team, visitor: Visitor) -> Setups:
+    """The setup links of the team."""
+    return Setups(team, visitor)
+
+
+@pytest.fixture
 def hooks(team: Team) -> Hooks:
     """The webhooks of the team."""
     return Hooks(team)
@@ -110,3 +120,10 @@ async def victim(world: World, keyring: Keyring) -> Victim:
 def visitor(world: World) -> Visitor:
     """A browser without a session."""
     return Visitor(world.client)
+
+
+@pytest.fixture
+def names() -> Generator[NameServer]:
+    """A name server on loopback."""
+    with NameServer().open() as opened:
+        yield opened

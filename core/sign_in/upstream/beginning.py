@@ -88,7 +88,6 @@ def begin_link(
     platform: ProviderClient | None,
     *,
     browser: str,
-    return_to: str,
 ) -> Begun:
     """Begin to link an account of a provider to that of a user, in the context that they had when they asked for it."""
     assert link.user_id is not None, "a link is for no account"
@@ -106,7 +105,7 @@ def begin_link(
         provider,
         browser=browser,
         client_id=client.client_id,
-        way=Way(return_to=return_to),
+        way=Way(),
         context=context,
         user_id=link.user_id,
     )

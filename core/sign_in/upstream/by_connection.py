@@ -63,6 +63,12 @@ def find(uow: UnitOfWork, connection_id: UUID) -> OpenConnection:
     return _open(uow, organization, connection_id)
 
 
+def require_saml(uow: UnitOfWork, connection_id: UUID) -> None:
+    """Raise `ConnectionClosed` unless there is such a connection by SAML, which may not be enabled yet."""
+    if not uow.upstream_connections.is_saml(connection_id):
+        raise ConnectionClosed
+
+
 def of_sign_in(uow: UnitOfWork, sign_in: UpstreamSignIn) -> tuple[OpenConnection, ProviderClient]:
     """Return the connection by which a browser has gone, and our credentials there.
 
@@ -78,17 +84,21 @@ def of_sign_in(uow: UnitOfWork, sign_in: UpstreamSignIn) -> tuple[OpenConnection
     return found, client
 
 
-def lock(uow: UnitOfWork, context: IdentityContext) -> Connected | None:
+def lock(uow: UnitOfWork, sign_in: UpstreamSignIn) -> Connected | None:
     """Return the connection of a sign-in and its organization, locked; None for a sign-in by no connection.
 
-    Raise `ConnectionClosed` when it is gone. The organization is locked before the account, as by every way to join.
+    Raise `ConnectionClosed` when it is gone, and `SignInOver` when it has got another provider since. The organization
+    is locked before the account, as by every way to join.
     """
+    context = sign_in.context
     if context.connection_id is None or context.organization_id is None:
         return None
     organization = uow.organizations.lock(context.organization_id)
     connection = uow.upstream_connections.find(context.organization_id, context.connection_id)
     if organization is None or not organization.is_active or connection is None or not connection.enabled:
         raise ConnectionClosed
+    if not uow.upstream_sign_ins.is_kept(sign_in.id):
+        raise SignInOver().because("connection_changed")
     return Connected(connection=connection, organization=organization)
 
 

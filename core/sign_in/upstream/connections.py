@@ -2,50 +2,49 @@
 
 A session by a connection is confined to the organization. A connection asserts addresses of the organization's verified
 mail domains only (`domain_routes.py`), satisfies a second factor only if the organization trusts it to, and makes
-members only where `joins_as` names a role that its maker may give.
+members only where `joins_as` names a role that its maker may give. What its fields take is in `connection_wishes.py`.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Connection`
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import BadRequest, NotFound
-from core.organizations import access
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
-from core.organizations.memberships import BUILT_IN_ROLES, MEMBER
-from core.outbound import checked_url
-from core.secrets import Secret
-from core.text import checked_name
+from core.errors import BadRequest, Conflict, NotFound
+from core.organizations import setup_links
+from core.organizations.access import Operation, authorize
+from core.organizations.setup_links import Part
+from core.sign_in.upstream import connection_wishes
+from core.sign_in.upstream.editors import Editor
+from core.sign_in.upstream.saml import SamlMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from core.organizations.access import OrganizationAccess
     from core.outbound import Network
-    from core.sign_in.upstream.flows import ProviderClient
+    from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork
 
 CONNECTIONS_MAX: Final = 50
 SCOPES_DEFAULT: Final = ("openid", "email", "profile")
-SCOPES_MAX: Final = 20
-CLAIM_CHARACTERS_MAX: Final = 255
-# What an attribute mapping may name: where the stable id and the address are.
-MAPPED: Final = frozenset({"id", "email"})
-_THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-_PRINTABLE: Final = re.compile(r"[\x21-\x7e]{1,500}")
-_SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,255}")
 
 
 class ConnectionUnknown(NotFound):
     """The organization has no connection with that id."""
 
     default_message = "This organization has no such connection."
+
+
+class ConnectionInForce(Conflict):
+    """The holder of a setup link may not change a connection on which the organization relies already."""
+
+    default_message = (
+        "This connection is in use: it gives roles, replaces a second factor, or is enforced. Ask the person who sent"
+        " you the link to change it."
+    )
 
 
 class TooManyConnections(BadRequest):
@@ -58,25 +57,38 @@ class ConnectionType(StrEnum):
     """The protocol of a connection."""
 
     OIDC = "oidc"
+    SAML = "saml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """A connection, without its secret."""
+    """A connection, without its secret. One by SAML has an issuer as soon as it has metadata."""
 
     id: UUID
     type: ConnectionType
     name: str
-    issuer: str
-    client_id: str
+    issuer: str | None
+    client_id: str | None
     has_secret: bool
     scopes: list[str]
+    metadata_url: str | None
+    metadata_xml: str | None
     attribute_mapping: dict[str, str]
     joins_as: str | None
     trust_mfa: bool
     enabled: bool
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def is_saml(self) -> bool:
+        """Whether its provider speaks SAML."""
+        return self.type is ConnectionType.SAML
+
+    @property
+    def metadata(self) -> SamlMetadata:
+        """The metadata of its identity provider, which may not become another one's unnoticed."""
+        return SamlMetadata(url=self.metadata_url, xml=self.metadata_xml, entity_id=self.issuer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +100,8 @@ class ConnectionWishes:
     client_id: str | None = None
     client_secret: str | None = field(default=None, repr=False)
     scopes: Sequence[str] | None = None
+    metadata_url: str | None = None
+    metadata_xml: str | None = None
     attribute_mapping: Mapping[str, str] | None = None
     joins_as: str | None = None
     trust_mfa: bool | None = None
@@ -100,53 +114,99 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[Connection]:
     return uow.upstream_connections.of_organization(organization.id)
 
 
+def list_by_link(uow: UnitOfWork, cookie: str) -> Sequence[Connection]:
+    """Do what `list_all` does, for the holder of a setup link."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    return uow.upstream_connections.of_organization(setup.organization_id)
+
+
+def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> Connection:
+    """Return a connection to the holder of a setup link; raise `ConnectionUnknown`."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    return _found(uow.upstream_connections.find(setup.organization_id, connection_id))
+
+
 def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
     """Return a connection; raise `ConnectionUnknown`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization
     return _found(uow.upstream_connections.find(organization.id, connection_id))
 
 
+def require_may_change(uow: UnitOfWork, slug: str) -> None:
+    """Authorize a caller who names metadata, before those are fetched."""
+    authorize(uow, slug, Operation.CONNECTIONS_CHANGE)
+
+
 def create(
-    uow: UnitOfWork, slug: str, kind: str, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+    uow: UnitOfWork,
+    slug: str,
+    kind: str,
+    wishes: ConnectionWishes,
+    *,
+    described: SamlDescription | None,
+    allowed: Iterable[Network],
 ) -> Connection:
-    """Create a connection; name, issuer, client id and client secret are required."""
-    authorized = authorize_and_lock(uow, slug, Operation.CONNECTIONS_CHANGE)
-    if kind != ConnectionType.OIDC:
-        raise BadRequest.of_field("type", "This must be oidc.")
-    for name in ("name", "issuer", "client_id", "client_secret"):
-        if getattr(wishes, name) is None:
-            raise BadRequest.of_field(name, "This is required.")
-    connection = _wished(uow, authorized, _empty(uow), wishes, tuple(allowed))
-    if uow.upstream_connections.count(authorized.organization.id) >= CONNECTIONS_MAX:
-        raise TooManyConnections
-    secret = _secret(wishes)
-    assert secret is not None, "a connection is created without a secret"
-    uow.upstream_connections.add(authorized.organization.id, connection, secret)
-    return connection
+    """Create a connection. `described` is what the metadata say that the caller has named.
+
+    One by OpenID Connect takes a name, an issuer, a client id and a client secret. One by SAML takes a name; it is
+    enabled as soon as it has metadata, which its identity provider may make only after it knows ours.
+    """
+    editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
+    return _create(uow, editor, kind, wishes, described, tuple(allowed))
+
+
+def create_by_link(
+    uow: UnitOfWork,
+    cookie: str,
+    kind: str,
+    wishes: ConnectionWishes,
+    *,
+    described: SamlDescription | None,
+    allowed: Iterable[Network],
+) -> Connection:
+    """Do what `create` does, for the holder of a setup link."""
+    return _create(uow, Editor.of_link(uow, cookie), kind, wishes, described, tuple(allowed))
 
 
 def change(
-    uow: UnitOfWork, slug: str, connection_id: UUID, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+    uow: UnitOfWork,
+    slug: str,
+    connection_id: UUID,
+    wishes: ConnectionWishes,
+    *,
+    described: SamlDescription | None,
+    allowed: Iterable[Network],
 ) -> Connection:
     """Change the given fields of a connection. With another issuer, the identities of the one before are unlinked."""
-    authorized = authorize_and_lock(uow, slug, Operation.CONNECTIONS_CHANGE)
-    before = uow.upstream_connections.find(authorized.organization.id, connection_id)
-    # Invalid input is refused before an unknown connection (decisions 1.6).
-    after = _wished(uow, authorized, before or _empty(uow), wishes, tuple(allowed))
-    before = _found(before)
-    after = replace(after, updated_at=uow.now)
-    uow.upstream_connections.save(authorized.organization.id, after, _secret(wishes))
-    if after.issuer != before.issuer:
-        # The ids of another provider are other people's.
-        uow.upstream_connections.unlink_all(authorized.organization.id, connection_id)
-    return after
+    editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
+    before = uow.upstream_connections.find(editor.organization_id, connection_id)
+    return _change(uow, editor, before, wishes, described, tuple(allowed))
+
+
+def change_by_link(
+    uow: UnitOfWork,
+    cookie: str,
+    connection_id: UUID,
+    wishes: ConnectionWishes,
+    *,
+    described: SamlDescription | None,
+    allowed: Iterable[Network],
+) -> Connection:
+    """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce`."""
+    editor = Editor.of_link(uow, cookie)
+    before = _found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    is_enforced = uow.domain_routes.is_enforced(editor.organization_id, connection_id)
+    if before.joins_as is not None or before.trust_mfa or is_enforced:
+        raise ConnectionInForce
+    return _change(uow, editor, before, wishes, described, tuple(allowed))
 
 
 def delete(uow: UnitOfWork, slug: str, connection_id: UUID) -> None:
     """Delete a connection, its identities and its domain routes; the sessions that began by it end."""
-    organization = authorize_and_lock(uow, slug, Operation.CONNECTIONS_CHANGE).organization
-    if not uow.upstream_connections.remove(organization.id, connection_id):
-        raise ConnectionUnknown
+    editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
+    connection = _found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    uow.upstream_connections.remove(editor.organization_id, connection_id)
+    _record(uow, editor, connection, "deleted")
 
 
 def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
@@ -155,24 +215,62 @@ def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
     return _found(uow.upstream_connections.find(organization.id, connection_id))
 
 
-def client_of(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
-    """Return our credentials at the provider of an enabled connection; None when it is gone."""
-    return uow.upstream_connections.client_of(organization_id, connection_id)
+def _create(
+    uow: UnitOfWork,
+    editor: Editor,
+    kind: str,
+    wishes: ConnectionWishes,
+    described: SamlDescription | None,
+    allowed: Sequence[Network],
+) -> Connection:
+    if kind not in set(ConnectionType):
+        raise BadRequest.of_field("type", "This must be oidc or saml.")
+    connection = _empty(uow, ConnectionType(kind))
+    connection_wishes.require_complete(connection, wishes)
+    connection = connection_wishes.applied(uow, editor, connection, wishes, described, allowed)
+    if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
+        raise TooManyConnections
+    uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
+    _record(uow, editor, connection, "created")
+    return connection
 
 
-def _empty(uow: UnitOfWork) -> Connection:
+def _change(
+    uow: UnitOfWork,
+    editor: Editor,
+    before: Connection | None,
+    wishes: ConnectionWishes,
+    described: SamlDescription | None,
+    allowed: Sequence[Network],
+) -> Connection:
+    # Invalid input is refused before an unknown connection (decisions 1.6).
+    unknown = _empty(uow, ConnectionType.OIDC if described is None else ConnectionType.SAML)
+    after = connection_wishes.applied(uow, editor, before or unknown, wishes, described, allowed)
+    before = _found(before)
+    after = replace(after, updated_at=uow.now)
+    uow.upstream_connections.save(editor.organization_id, after, connection_wishes.secret(wishes))
+    if after.issuer != before.issuer:
+        # The ids of another provider are other people's.
+        uow.upstream_connections.unlink_all(editor.organization_id, after.id)
+    _record(uow, editor, after, "changed")
+    return after
+
+
+def _empty(uow: UnitOfWork, kind: ConnectionType) -> Connection:
     return Connection(
         id=uow.randomness.new_id(),
-        type=ConnectionType.OIDC,
+        type=kind,
         name="",
-        issuer="",
-        client_id="",
-        has_secret=True,
-        scopes=list(SCOPES_DEFAULT),
+        issuer=None,
+        client_id=None,
+        has_secret=kind is ConnectionType.OIDC,
+        scopes=list(SCOPES_DEFAULT) if kind is ConnectionType.OIDC else [],
+        metadata_url=None,
+        metadata_xml=None,
         attribute_mapping={},
         joins_as=None,
         trust_mfa=False,
-        enabled=True,
+        enabled=kind is ConnectionType.OIDC,
         created_at=uow.now,
         updated_at=uow.now,
     )
@@ -184,75 +282,14 @@ def _found(connection: Connection | None) -> Connection:
     return connection
 
 
-def _wished(
-    uow: UnitOfWork,
-    authorized: OrganizationAccess,
-    before: Connection,
-    wishes: ConnectionWishes,
-    allowed: Sequence[Network],
-) -> Connection:
-    joins_as = before.joins_as
-    if wishes.joins_as is not None and wishes.joins_as != (before.joins_as or ""):
-        joins_as = _checked_role(uow, authorized, wishes.joins_as)
-    return replace(
-        before,
-        name=before.name if wishes.name is None else checked_name(wishes.name, characters_min=1),
-        issuer=before.issuer if wishes.issuer is None else _checked_issuer(wishes.issuer, allowed),
-        client_id=before.client_id if wishes.client_id is None else _checked_text(wishes.client_id, "client_id"),
-        scopes=before.scopes if wishes.scopes is None else _checked_scopes(wishes.scopes),
-        attribute_mapping=before.attribute_mapping
-        if wishes.attribute_mapping is None
-        else _checked_mapping(wishes.attribute_mapping),
-        joins_as=joins_as,
-        trust_mfa=before.trust_mfa if wishes.trust_mfa is None else wishes.trust_mfa,
-        enabled=before.enabled if wishes.enabled is None else wishes.enabled,
+def _record(uow: UnitOfWork, editor: Editor, connection: Connection, what: str) -> None:
+    editor.record(
+        uow,
+        f"upstream_provider.{what}",
+        provider_id=str(connection.id),
+        provider_name=connection.name,
+        issuer=connection.issuer,
+        joins_as=connection.joins_as,
+        trust_mfa=connection.trust_mfa,
+        enabled=connection.enabled,
     )
-
-
-def _secret(wishes: ConnectionWishes) -> Secret | None:
-    return None if wishes.client_secret is None else Secret(_checked_text(wishes.client_secret, "client_secret"))
-
-
-def _checked_role(uow: UnitOfWork, authorized: OrganizationAccess, role: str) -> str | None:
-    """Return the role that people join with; raise for one that the caller may not give."""
-    if not role:
-        return None
-    authorized.require(Capability.ORG_MEMBERS_MANAGE)
-    if role == MEMBER:
-        return role
-    if role in BUILT_IN_ROLES or uow.roles.by_slug(authorized.organization.id, role) is None:
-        raise BadRequest.of_field("joins_as", "This must be member, or a custom role of this organization.")
-    authorized.require(Capability.ORG_ROLES_MANAGE)
-    capabilities = access.capabilities_of_role(uow, authorized.organization.id, role)
-    authorized.require_no_less(capabilities, "let people join as")
-    return role
-
-
-def _checked_issuer(text: str, allowed: Sequence[Network]) -> str:
-    url = checked_url(text, allowed, field="issuer")
-    # Keys must not be changed on the way; only a provider on this machine needs no TLS.
-    if not url.startswith("https://") and urlsplit(url).hostname not in _THIS_MACHINE:
-        raise BadRequest.of_field("issuer", "This must be an https address.")
-    return url
-
-
-def _checked_text(text: str, name: str) -> str:
-    stripped = text.strip()
-    if not _PRINTABLE.fullmatch(stripped):
-        raise BadRequest.of_field(name, "1 to 500 characters, without blanks.")
-    return stripped
-
-
-def _checked_scopes(scopes: Sequence[str]) -> list[str]:
-    unique = list(dict.fromkeys(("openid", *scopes)))
-    if len(unique) > SCOPES_MAX or not all(_SCOPE.fullmatch(scope) for scope in unique):
-        raise BadRequest.of_field("scopes", f"At most {SCOPES_MAX} scopes, without blanks, quotes and backslashes.")
-    return unique
-
-
-def _checked_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
-    if not mapping.keys() <= MAPPED:
-        raise BadRequest.of_field("attribute_mapping", f"Only {' and '.join(sorted(MAPPED))} can be mapped.")
-    if not all(0 < len(claim) <= CLAIM_CHARACTERS_MAX and claim.isprintable() for claim in mapping.values()):
-        raise BadRequest.of_field("attribute_mapping", f"A claim has 1 to {CLAIM_CHARACTERS_MAX} characters.")
-    return dict(mapping)

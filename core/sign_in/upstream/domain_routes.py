@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `DomainRoute`
 
 from core.errors import BadRequest, Conflict, NotFound
-from core.organizations import domain_proofs
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations import domain_proofs, setup_links
+from core.organizations.access import Operation, authorize
 from core.organizations.domain_proofs import Finding, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
+from core.organizations.setup_links import Part
+from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,68 +85,68 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[DomainRoute]:
     return [_shown(claim) for claim in uow.domain_routes.of_organization(organization.id)]
 
 
+def list_by_link(uow: UnitOfWork, cookie: str) -> Sequence[DomainRoute]:
+    """Do what `list_all` does, for the holder of a setup link."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    return [_shown(claim) for claim in uow.domain_routes.of_organization(setup.organization_id)]
+
+
 def create(uow: UnitOfWork, slug: str, text: str, connection_id: UUID, *, enforced: bool) -> DomainRoute:
     """Claim a mail domain; it routes nothing before it is verified."""
-    organization = authorize_and_lock(uow, slug, Operation.DOMAIN_ROUTES_CHANGE).organization
-    domain = domain_proofs.checked_domain(uow, text)
-    _require_connection(uow, organization.id, connection_id)
-    if len(uow.domain_routes.of_organization(organization.id)) >= ROUTES_MAX:
-        raise TooManyRoutes
-    claim = RouteClaim(
-        id=uow.randomness.new_id(),
-        organization_id=organization.id,
-        connection_id=connection_id,
-        enforced=enforced,
-        proof=domain_proofs.claim(uow, domain),
-    )
-    if not uow.domain_routes.add(claim):
-        raise DomainRoutedAlready
-    return _shown(claim)
+    editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
+    return _create(uow, editor, text, connection_id, enforced=enforced)
+
+
+def create_by_link(uow: UnitOfWork, cookie: str, text: str, connection_id: UUID) -> DomainRoute:
+    """Do what `create` does, for the holder of a setup link, who enforces nothing."""
+    return _create(uow, Editor.of_link(uow, cookie), text, connection_id, enforced=False)
 
 
 def change(
     uow: UnitOfWork, slug: str, route_id: UUID, *, connection_id: UUID | None, enforced: bool | None
 ) -> DomainRoute:
     """Change the given fields of a route."""
-    organization = authorize_and_lock(uow, slug, Operation.DOMAIN_ROUTES_CHANGE).organization
+    editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
     if connection_id is not None:
-        _require_connection(uow, organization.id, connection_id)
-    before = _locked(uow, organization.id, route_id)
+        _require_connection(uow, editor.organization_id, connection_id)
+    before = _locked(uow, editor.organization_id, route_id)
     after = replace(
         before,
         connection_id=connection_id or before.connection_id,
         enforced=before.enforced if enforced is None else enforced,
     )
     uow.domain_routes.save(after)
+    _record(uow, editor, after, "changed")
     return _shown(after)
 
 
 def delete(uow: UnitOfWork, slug: str, route_id: UUID) -> None:
     """Delete a route, and give the claim to its domain up."""
-    organization = authorize_and_lock(uow, slug, Operation.DOMAIN_ROUTES_CHANGE).organization
-    if not uow.domain_routes.remove(organization.id, route_id):
-        raise RouteUnknown
+    editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
+    claim = _locked(uow, editor.organization_id, route_id)
+    uow.domain_routes.remove(editor.organization_id, route_id)
+    _record(uow, editor, claim, "deleted")
 
 
 def find_to_verify(uow: UnitOfWork, slug: str, route_id: UUID) -> RouteClaim:
     """Return the claim whose name servers are to be asked; raise `RouteUnknown`."""
     organization = authorize(uow, slug, Operation.DOMAIN_ROUTES_CHANGE).organization
-    found = next((one for one in uow.domain_routes.of_organization(organization.id) if one.id == route_id), None)
-    if found is None:
-        raise RouteUnknown
-    return found
+    return _found(uow, organization.id, route_id)
+
+
+def find_by_link(uow: UnitOfWork, cookie: str, route_id: UUID) -> RouteClaim:
+    """Do what `find_to_verify` does, for the holder of a setup link."""
+    return _found(uow, setup_links.present(uow, cookie, Part.UPSTREAM).organization_id, route_id)
 
 
 def verify(uow: UnitOfWork, slug: str, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
     """Record what the name servers answered when the organization asked for it; raise what is missing."""
-    organization = authorize_and_lock(uow, slug, Operation.DOMAIN_ROUTES_CHANGE).organization
-    claim = _locked(uow, organization.id, route_id)
-    finding = domain_proofs.finding(claim.proof, records)
-    if finding is Finding.UNANSWERED:
-        raise DomainUnanswered
-    if finding is Finding.MISSING:
-        raise DomainUnproved
-    return _shown(_checked(uow, claim, finding))
+    return _verify(uow, Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE), route_id, records)
+
+
+def verify_by_link(uow: UnitOfWork, cookie: str, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
+    """Do what `verify` does, for the holder of a setup link."""
+    return _verify(uow, Editor.of_link(uow, cookie), route_id, records)
 
 
 def claim_checks(uow: UnitOfWork, limit: int) -> Sequence[RouteClaim]:
@@ -158,6 +160,54 @@ def record_check(uow: UnitOfWork, asked: RouteClaim, records: Sequence[str] | No
     if claim is None or claim.proof.verified_at is None:
         return None
     return _checked(uow, claim, domain_proofs.finding(claim.proof, records)).proof.status
+
+
+def _create(uow: UnitOfWork, editor: Editor, text: str, connection_id: UUID, *, enforced: bool) -> DomainRoute:
+    domain = domain_proofs.checked_domain(uow, text)
+    _require_connection(uow, editor.organization_id, connection_id)
+    if len(uow.domain_routes.of_organization(editor.organization_id)) >= ROUTES_MAX:
+        raise TooManyRoutes
+    claim = RouteClaim(
+        id=uow.randomness.new_id(),
+        organization_id=editor.organization_id,
+        connection_id=connection_id,
+        enforced=enforced,
+        proof=domain_proofs.claim(uow, domain),
+    )
+    if not uow.domain_routes.add(claim):
+        raise DomainRoutedAlready
+    _record(uow, editor, claim, "created")
+    return _shown(claim)
+
+
+def _verify(uow: UnitOfWork, editor: Editor, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
+    claim = _locked(uow, editor.organization_id, route_id)
+    finding = domain_proofs.finding(claim.proof, records)
+    if finding is Finding.UNANSWERED:
+        raise DomainUnanswered
+    if finding is Finding.MISSING:
+        raise DomainUnproved
+    after = _checked(uow, claim, finding)
+    if claim.proof.verified_at is None:
+        _record(uow, editor, after, "verified")
+    return _shown(after)
+
+
+def _record(uow: UnitOfWork, editor: Editor, claim: RouteClaim, what: str) -> None:
+    editor.record(
+        uow,
+        f"domain_route.{what}",
+        domain=claim.proof.domain,
+        provider_id=str(claim.connection_id),
+        enforced=claim.enforced,
+    )
+
+
+def _found(uow: UnitOfWork, organization_id: UUID, route_id: UUID) -> RouteClaim:
+    found = next((one for one in uow.domain_routes.of_organization(organization_id) if one.id == route_id), None)
+    if found is None:
+        raise RouteUnknown
+    return found
 
 
 def _checked(uow: UnitOfWork, claim: RouteClaim, finding: Finding) -> RouteClaim:

@@ -84,6 +84,11 @@ class Departure:
     verifier: Secret
     nonce: Secret
 
+    @property
+    def request_id(self) -> str:
+        """The id of a request of SAML, which only the provider learns besides this browser."""
+        return _request_id(self.nonce)
+
     def address(
         self, authorize_url: str, *, redirect_uri: str, scopes: Sequence[str], extra: Mapping[str, str] | None = None
     ) -> str:
@@ -137,6 +142,25 @@ def arrive(uow: UnitOfWork, provider: Provider, state: str, *, browser: str | No
     return Departure(sign_in=sign_in, state=secret, verifier=_verifier(uow, secret), nonce=_nonce(uow, secret))
 
 
+def request_id_of(uow: UnitOfWork, state: str) -> str:
+    """Return the id of the request of SAML that has left with a state."""
+    return _request_id(_nonce(uow, Secret(state)))
+
+
+def keep_answer(uow: UnitOfWork, connection_id: UUID, state: str, proven: ProvenIdentity) -> Secret:
+    """Use up the state of an answer that another site has posted; return the id under which its browser goes on.
+
+    Such a request has no cookie, so whose browser it is shows when it goes on (decisions 9.6). Raise `SignInOver`.
+    """
+    continue_id = uow.randomness.token()
+    is_kept = uow.upstream_sign_ins.keep_answer(
+        hash_token(state), connection_id, proven, continue_hash=hash_token(continue_id.reveal())
+    )
+    if not is_kept:
+        raise SignInOver().because("unknown_state")
+    return continue_id
+
+
 def invite_to_link(uow: UnitOfWork, provider: Provider, user_id: UUID, context: IdentityContext) -> Secret:
     """Return the id with which the user's browser may begin to link an account of a provider, once."""
     sign_in = UpstreamSignIn(
@@ -183,6 +207,11 @@ def _add(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: str | None, proven: 
     browser_hash = hash_token(browser) if browser is not None else None
     uow.upstream_sign_ins.add(sign_in, hash_token(state.reveal()), browser_hash=browser_hash, proven=proven)
     return state
+
+
+def _request_id(nonce: Secret) -> str:
+    # An id does not begin with a digit (xs:ID).
+    return f"_{nonce.reveal()}"
 
 
 def _verifier(uow: UnitOfWork, state: Secret) -> Secret:

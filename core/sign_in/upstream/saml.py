@@ -36,6 +36,24 @@ _ADDRESSES: Final = (
 )
 
 
+class MetadataUnusable(UpstreamFailed):
+    """The metadata of an identity provider cannot be used; `problem` says why, to who has configured them."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__()
+        self.problem = problem
+        self.reason = problem
+
+
+class AnswerUnusable(UpstreamFailed):
+    """The answer of an identity provider is malformed or not signed by it; `problem` is for the log."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__()
+        self.problem = problem
+        self.reason = problem
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlMetadata:
     """Where the metadata of an identity provider are: at an address, or in a text. `entity_id` is who they must be of.

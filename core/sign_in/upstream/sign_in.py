@@ -68,7 +68,7 @@ def conclude(
 ) -> Outcome | SignInToLink:
     """Sign in the user of an identity, who may be new; or keep it until its user has signed in to the account."""
     context = sign_in.context
-    connected = by_connection.lock(uow, context)
+    connected = by_connection.lock(uow, sign_in)
     identity = uow.identities.find(proven.provider, proven.subject, context)
     if identity is None:
         email = _verified_address(uow, proven, context)
@@ -104,7 +104,7 @@ def link_and_conclude(
 ) -> Outcome:
     """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it."""
     assert destination.browser is not None, "a sign-in that links is completed outside of a browser"
-    connected = by_connection.lock(uow, sign_in.context)
+    connected = by_connection.lock(uow, sign_in)
     user = _require_user(uow, sign_in, destination.browser.present)
     identities.link(uow, user.id, user.email, proven, sign_in.context)
     return _begin(uow, user, _proof(user.id, proven, sign_in.context), destination, connected)

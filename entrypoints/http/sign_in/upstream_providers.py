@@ -4,10 +4,13 @@ from uuid import UUID
 
 import msgspec
 
+from core.errors import BadRequest
+from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.sign_in.upstream import connections
+from core.sign_in.upstream import connection_wishes, connections
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import Connection, ConnectionUnknown, ConnectionWishes, TooManyConnections
+from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization
 from entrypoints.web.hidden import SecretBody
@@ -16,7 +19,9 @@ from entrypoints.web.routes import Routes
 routes = Routes(
     "upstream connections",
     "Identity providers of an organization, by which its people sign in. A session that begins by one is confined to"
-    " the organization and its services. Register `{base_url}/auth/upstream/callback` with the provider.",
+    " the organization and its services. Register `{base_url}/auth/upstream/callback` with an OpenID provider, and"
+    " `{base_url}/auth/upstream/:id/metadata` with a SAML identity provider, whose metadata may follow afterwards: the"
+    " connection is enabled with them. The assertion consumer service is `{base_url}/auth/upstream/:id/acs`.",
 )
 
 
@@ -28,6 +33,8 @@ class ConnectionChange(SecretBody, kw_only=True):
     client_id: str | None = None
     client_secret: str | None = None
     scopes: list[str] | None = None
+    metadata_url: str | None = None
+    metadata_xml: str | None = None
     attribute_mapping: dict[str, str] | None = None
     joins_as: str | None = None
     trust_mfa: bool | None = None
@@ -40,7 +47,7 @@ class ConnectionChange(SecretBody, kw_only=True):
 
 
 class ConnectionCreation(ConnectionChange, kw_only=True):
-    """A new connection: name, issuer, client id and client secret are required."""
+    """A new connection: name, issuer, client id and client secret are required; by SAML, the name is."""
 
     type: str
 
@@ -67,12 +74,20 @@ async def list_upstream_providers(call: Call, slug: str) -> ConnectionList:
     return ConnectionList(upstream_providers=found, total=len(found))
 
 
-@routes.post("/api/organizations/:slug/upstream-providers", refuses=(TooManyConnections,))
+@routes.post(
+    "/api/organizations/:slug/upstream-providers", body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(TooManyConnections,)
+)
 @in_organization(Operation.CONNECTIONS_CHANGE)
 async def create_upstream_provider(call: Call, slug: str, body: ConnectionCreation) -> Connection:
-    """Create a connection by OpenID Connect discovery."""
-    allowed = call.installation.settings.outbound_allowed
-    return await call.transact(connections.create, slug, body.type, body.wishes, allowed=allowed)
+    """Create a connection by OpenID Connect discovery, or by SAML metadata, which are read now."""
+    return await call.transact(
+        connections.create,
+        slug,
+        body.type,
+        body.wishes,
+        described=await _described(call, slug, body.wishes),
+        allowed=call.installation.settings.outbound_allowed,
+    )
 
 
 @routes.get("/api/organizations/:slug/upstream-providers/:provider_id", refuses=(ConnectionUnknown,))
@@ -82,12 +97,22 @@ async def show_upstream_provider(call: Call, slug: str, provider_id: UUID) -> Co
     return await call.read(connections.show, slug, provider_id)
 
 
-@routes.patch("/api/organizations/:slug/upstream-providers/:provider_id", refuses=(ConnectionUnknown,))
+@routes.patch(
+    "/api/organizations/:slug/upstream-providers/:provider_id",
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    refuses=(ConnectionUnknown,),
+)
 @in_organization(Operation.CONNECTIONS_CHANGE)
 async def change_upstream_provider(call: Call, slug: str, provider_id: UUID, body: ConnectionChange) -> Connection:
     """Change a connection. With another issuer, the accounts of the one before are unlinked."""
-    allowed = call.installation.settings.outbound_allowed
-    return await call.transact(connections.change, slug, provider_id, body.wishes, allowed=allowed)
+    return await call.transact(
+        connections.change,
+        slug,
+        provider_id,
+        body.wishes,
+        described=await _described(call, slug, body.wishes),
+        allowed=call.installation.settings.outbound_allowed,
+    )
 
 
 @routes.delete("/api/organizations/:slug/upstream-providers/:provider_id", status=204, refuses=(ConnectionUnknown,))
@@ -100,10 +125,41 @@ async def delete_upstream_provider(call: Call, slug: str, provider_id: UUID) -> 
 @routes.post("/api/organizations/:slug/upstream-providers/:provider_id/test", refuses=(ConnectionUnknown,))
 @in_organization(Operation.CONNECTIONS_CHANGE)
 async def test_upstream_provider(call: Call, slug: str, provider_id: UUID) -> ConnectionTested:
-    """Fetch the provider's description of itself, and its keys."""
-    connection = await call.read(connections.find_to_test, slug, provider_id)
+    """Fetch the provider's description of itself, and its keys or certificates."""
+    return await tested(call, await call.read(connections.find_to_test, slug, provider_id))
+
+
+async def tested(call: Call, connection: Connection) -> ConnectionTested:
+    """Ask the provider of a connection what it says of itself now."""
+    if connection.issuer is None:
+        return ConnectionTested(success=False, message="Set the metadata of the identity provider first.")
     try:
-        await call.installation.upstream_connections.discover(connection.issuer, is_fresh=True)
+        if connection.is_saml:
+            await call.installation.saml_connections.describe(connection.metadata, is_fresh=True)
+        else:
+            await call.installation.upstream_connections.discover(connection.issuer, is_fresh=True)
+    except MetadataUnusable as unusable:
+        return ConnectionTested(success=False, message=unusable.problem)
     except UpstreamFailed as failed:
         return ConnectionTested(success=False, message=f"The provider did not answer as it should: {failed.reason}.")
     return ConnectionTested(success=True, message="The provider can be reached, and describes itself as it should.")
+
+
+async def _described(call: Call, slug: str, wishes: ConnectionWishes) -> SamlDescription | None:
+    """Return what the metadata say that a caller has named; None without any."""
+    if wishes.metadata_url is None and wishes.metadata_xml is None:
+        return None
+    # Before anything is fetched for them.
+    await call.read(connections.require_may_change, slug)
+    return await described(call, wishes)
+
+
+async def described(call: Call, wishes: ConnectionWishes) -> SamlDescription | None:
+    """Return what the metadata of a wish say; raise `BadRequest` of its field when they cannot be used."""
+    url, xml = connection_wishes.metadata_of(wishes, call.installation.settings.outbound_allowed)
+    try:
+        return await call.installation.saml_connections.describe(SamlMetadata(url=url, xml=xml), is_fresh=True)
+    except MetadataUnusable as unusable:
+        raise BadRequest.of_field("metadata_xml" if url is None else "metadata_url", unusable.problem) from None
+    except UpstreamFailed:
+        raise BadRequest.of_field("metadata_url", "The metadata cannot be read there. Check the address.") from None

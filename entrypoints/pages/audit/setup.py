@@ -1,5 +1,6 @@
 """The page of a setup link for the SIEM: the receiver of the audit log, a test, and the last error."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -90,7 +91,7 @@ async def _page(
         status=400 if problems else 200,
         stream=shown.configuration,
         typed=form or _stored(shown),
-        problems=problems or {},
+        problems=defaultdict(str, problems or {}),
         providers=PROVIDERS,
         tested=tested,
         was_tested=was_tested,

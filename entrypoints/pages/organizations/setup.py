@@ -43,6 +43,7 @@ DOMAIN_REFUSALS: Final = (DomainUnset, DomainUnproved, DomainUnanswered, DomainV
 PARTS: Final[Mapping[Part, tuple[str, str]]] = {
     Part.SAML: (marked("Single sign-on by SAML"), "/app/setup/parts/saml"),
     Part.SCIM: (marked("Provisioning by SCIM"), "/app/setup/parts/scim"),
+    Part.UPSTREAM: (marked("Your identity provider"), "/app/setup/parts/upstream"),
     Part.DOMAIN: (marked("Your own domain"), DOMAIN),
     Part.SIEM: (marked("Audit log to a SIEM"), "/app/setup/parts/siem"),
 }

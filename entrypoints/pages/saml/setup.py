@@ -1,5 +1,6 @@
 """The page of a setup link for SAML: where the application is, what to enter there, and what it has sent since."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -102,7 +103,7 @@ async def _page(call: Call, form: SamlSetupForm | None = None, problems: Mapping
         status=400 if problems else 200,
         shown=shown,
         typed=form or _stored(shown),
-        problems=problems or {},
+        problems=defaultdict(str, problems or {}),
         names=NAMES,
         entra=ENTRA,
         entity_id=shown.entity_id(call.installation.settings.base_url),

@@ -28,12 +28,13 @@ from core.sign_in.upstream.flows import ProviderNotOffered, SignInOver, Upstream
 from core.sign_in.upstream.providers import PARAMETERS, CodeExchange
 from core.sign_in.upstream.sign_in import OtherUserSignedIn, SignInToLink
 from entrypoints.http.sessions.token_answers import transact_counted
+from entrypoints.pages.account_pages import after
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.returns import Way
 from entrypoints.pages.sign_in import ways
 from entrypoints.web import browsers
-from entrypoints.web.answers import Status, see_other
+from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
@@ -171,7 +172,7 @@ async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) ->
             browser_sessions.and_renew, call.browser, sign_in.link, began, proven, call.browser
         )
         browsers.keep_session(call, cookie)
-        return see_other(browser_returns.safe_path(began.way.return_to) or IDENTITIES)
+        return after(IDENTITIES, "linked")
     outcome = await transact_counted(call, sign_in.conclude, began, proven, ways.destination(call), browser=browser)
     if isinstance(outcome, SignInToLink):
         target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
@@ -221,7 +222,7 @@ async def _begin_link(call: Call, provider: Provider, link_id: str) -> Begun | N
     if link.user_id != call.browser.user_id:
         raise OtherUserSignedIn
     client = call.installation.external_providers[provider].client
-    return await call.transact(beginning.begin_link, provider, link, client, browser=bind(call), return_to=IDENTITIES)
+    return await call.transact(beginning.begin_link, provider, link, client, browser=bind(call))
 
 
 async def _return(call: Call, provider: Provider, query: CallbackQuery) -> Response:

@@ -10,13 +10,14 @@ from core.errors import NotFound
 from core.secrets import Secret
 from core.sign_in.upstream import answers, by_connection, discovery, flows
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.by_connection import ConnectionClosed
+from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
+from core.sign_in.upstream.flows import Departure
 from core.sign_in.upstream.flows import Way as UpstreamWay
 from core.sign_in.upstream.providers import CodeExchange
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.returns import Way
-from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in import upstream_saml, ways
 from entrypoints.pages.sign_in.upstream import DECLINED, RETURNING, CallbackQuery, SignInDeclined, bind, complete
 from entrypoints.web.answers import Status
 from entrypoints.web.calls import Call
@@ -45,17 +46,18 @@ class ConnectionCallbackQuery(CallbackQuery, kw_only=True):
 async def begin_upstream(call: Call, query: ConnectionQuery) -> None:
     """Sign in by a connection: redirect to its provider, and back to the page."""
     target = await call.read(by_connection.find, _id(query.connection_id))
-    found = await call.installation.upstream_connections.discover(target.connection.issuer)
-    departure = await call.transact(
-        flows.depart,
-        Provider.UPSTREAM,
-        browser=bind(call),
-        client_id=target.connection.client_id,
-        way=UpstreamWay(return_to=query.return_to, return_id=query.return_id),
-        context=target.context,
-    )
+    connection = target.connection
+    # Asked first: a sign-in at a provider that does not answer is none.
+    if connection.is_saml:
+        described = await call.installation.saml_connections.describe(connection.metadata)
+        departure = await _depart(call, target, query)
+        call.headers["Location"] = await upstream_saml.request_address(call, connection, departure, described)
+        return
+    assert connection.issuer is not None, "an OpenID connection has no issuer"
+    found = await call.installation.upstream_connections.discover(connection.issuer)
+    departure = await _depart(call, target, query)
     call.headers["Location"] = departure.address(
-        found.authorize_url, redirect_uri=_callback(call), scopes=target.connection.scopes
+        found.authorize_url, redirect_uri=_callback(call), scopes=connection.scopes
     )
 
 
@@ -65,14 +67,15 @@ async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> Pa
     """Complete a sign-in that the provider of a connection has answered."""
     departure = await call.transact(flows.arrive, Provider.UPSTREAM, query.state, browser=ways.upstream_binding(call))
     target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
-    gateway = call.installation.upstream_connections
-    discovery.require_own_answer(await gateway.discover(target.connection.issuer), query.iss)
+    gateway, issuer = call.installation.upstream_connections, target.connection.issuer
+    assert issuer is not None, "an OpenID connection has no issuer"
+    discovery.require_own_answer(await gateway.discover(issuer), query.iss)
     if query.error in DECLINED:
         raise SignInDeclined
     if query.error or not query.code:
         raise UpstreamFailed().because("no_code")
     claims = await gateway.identify(
-        target.connection.issuer,
+        issuer,
         CodeExchange(
             client=client,
             code=Secret(query.code),
@@ -87,6 +90,17 @@ async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> Pa
 
 def _callback(call: Call) -> str:
     return f"{call.installation.settings.base_url}{CALLBACK}"
+
+
+async def _depart(call: Call, target: OpenConnection, query: ConnectionQuery) -> Departure:
+    return await call.transact(
+        flows.depart,
+        Provider.UPSTREAM,
+        browser=bind(call),
+        client_id=target.connection.client_id,
+        way=UpstreamWay(return_to=query.return_to, return_id=query.return_id),
+        context=target.context,
+    )
 
 
 def _id(text: str) -> UUID:

@@ -28,11 +28,15 @@ class UpstreamConnections(Protocol):
         """Return the slug of the active organization of an enabled connection; None when there is none."""
         ...
 
-    def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
-        """Return our credentials at the provider of an enabled connection; None when there is none."""
+    def is_saml(self, connection_id: UUID) -> bool:
+        """Return whether a connection of an active organization, enabled or not, is one by SAML."""
         ...
 
-    def add(self, organization_id: UUID, connection: Connection, secret: Secret) -> None:
+    def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
+        """Return our credentials at the provider of an enabled connection; None when it has none."""
+        ...
+
+    def add(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> None:
         """Store a new connection."""
         ...
 
@@ -41,7 +45,7 @@ class UpstreamConnections(Protocol):
         ...
 
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> None:
-        """Delete the identities of a connection."""
+        """Delete the identities of a connection, and the sign-ins by it that are under way."""
         ...
 
     def remove(self, organization_id: UUID, connection_id: UUID) -> bool:

@@ -46,6 +46,10 @@ class DomainRoutes(Protocol):
         """Return whether the organization has proved a mail domain, and the proof is in force."""
         ...
 
+    def is_enforced(self, organization_id: UUID, connection_id: UUID) -> bool:
+        """Return whether a route enforces a connection, once its domain is proved."""
+        ...
+
     def open_route(self, domain: str) -> OpenRoute | None:
         """Return the route of a domain that is in force; None when it has none."""
         ...

@@ -24,6 +24,19 @@ class UpstreamSignIns(Protocol):
         """
         ...
 
+    def keep_answer(
+        self, state_hash: bytes, connection_id: UUID, proven: ProvenIdentity, *, continue_hash: bytes
+    ) -> bool:
+        """Add an identity to a sign-in by a connection that has brought nothing yet, and give it another state.
+
+        False when there is none, or it was used or has expired.
+        """
+        ...
+
+    def is_kept(self, sign_in_id: UUID) -> bool:
+        """Return whether a sign-in, used or not, was not deleted."""
+        ...
+
     def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
         """Return whether a browser has brought an identity of a connection that is to be linked to a user."""
         ...

@@ -10,7 +10,7 @@ import pytest
 from core.openid import device_codes
 from tests.world.authorization import address_of, led_back, sign_in
 from tests.world.builder import EMAIL
-from tests.world.domains import DOMAIN, insert_custom_domain
+from tests.world.domains import DOMAIN, insert_verified
 from tests.world.relying_party import insert_relying_party
 from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor
@@ -26,7 +26,7 @@ THERE = {"Host": DOMAIN}
 @pytest.fixture
 def there(shop: RelyingParty, world: World) -> Visitor:
     """A browser under the custom domain of the shop's organization."""
-    insert_custom_domain(world, shop.organization_id)
+    insert_verified(world, shop.organization_id)
     return browser_there(world)
 
 

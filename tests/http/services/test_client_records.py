@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.world.domains import insert_custom_domain
+from tests.world.domains import insert_verified
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ async def change(team: Team, slug: str = "shop", **fields: Any) -> Answer:
 @pytest.fixture
 def team(team: Team) -> Team:
     """The team, whose organization has proved a domain."""
-    insert_custom_domain(team.world, team.organization_id, "shop.example")
+    insert_verified(team.world, team.organization_id, "shop.example")
     return team
 
 

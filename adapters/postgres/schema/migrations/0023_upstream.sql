@@ -26,7 +26,7 @@ CREATE TABLE upstream_connections (
     organization_id      uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
     type                 text NOT NULL CHECK (type IN ('oidc', 'saml')),
     name                 text NOT NULL,
-    issuer               text NOT NULL,
+    issuer               text,
     client_id            text,
     client_secret_sealed bytea,
     scopes               text[] NOT NULL,
@@ -38,8 +38,11 @@ CREATE TABLE upstream_connections (
     enabled              boolean NOT NULL,
     created_at           timestamptz NOT NULL,
     updated_at           timestamptz NOT NULL,
-    UNIQUE (organization_id, id)
+    UNIQUE (organization_id, id),
+    CHECK (type <> 'oidc' OR (issuer IS NOT NULL AND client_id IS NOT NULL AND client_secret_sealed IS NOT NULL)),
+    CHECK (NOT enabled OR issuer IS NOT NULL)
 );
+COMMENT ON COLUMN upstream_connections.issuer IS 'The OpenID provider, or the entity id of the SAML identity provider.';
 COMMENT ON TABLE upstream_connections IS 'Identity providers of organizations, by which their people sign in.';
 
 CREATE TABLE identities (

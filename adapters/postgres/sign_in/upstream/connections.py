@@ -28,7 +28,8 @@ class PostgresUpstreamConnections(Aggregate):
             .execute(
                 """
                 SELECT   id, type, name, issuer, client_id, client_secret_sealed IS NOT NULL AS has_secret, scopes,
-                         attribute_mapping, joins_as, trust_mfa, enabled, created_at, updated_at
+                         metadata_url, metadata_xml, attribute_mapping, joins_as, trust_mfa, enabled, created_at,
+                         updated_at
                 FROM     upstream_connections
                 WHERE    organization_id = %s
                 ORDER BY created_at, id
@@ -52,7 +53,8 @@ class PostgresUpstreamConnections(Aggregate):
             .execute(
                 """
                 SELECT id, type, name, issuer, client_id, client_secret_sealed IS NOT NULL AS has_secret, scopes,
-                       attribute_mapping, joins_as, trust_mfa, enabled, created_at, updated_at
+                       metadata_url, metadata_xml, attribute_mapping, joins_as, trust_mfa, enabled, created_at,
+                       updated_at
                 FROM   upstream_connections
                 WHERE  organization_id = %s AND id = %s
                 """,
@@ -76,13 +78,28 @@ class PostgresUpstreamConnections(Aggregate):
             .fetchone()
         )
 
+    def is_saml(self, connection_id: UUID) -> bool:
+        [is_saml] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT EXISTS (SELECT FROM upstream_connections c
+                               JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
+                               WHERE  c.id = %s AND c.type = 'saml')
+                """,
+                (connection_id,),
+            )
+            .fetchall()
+        )
+        return is_saml
+
     def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
         row = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
                 """
                 SELECT client_id, client_secret_sealed FROM upstream_connections
-                WHERE  organization_id = %s AND id = %s AND enabled
+                WHERE  organization_id = %s AND id = %s AND enabled AND client_secret_sealed IS NOT NULL
                 """,
                 (organization_id, connection_id),
             )
@@ -93,14 +110,15 @@ class PostgresUpstreamConnections(Aggregate):
         opened = self._transaction.vault.open(row["client_secret_sealed"], row=connection_id, **_SECRET)
         return ProviderClient(client_id=row["client_id"], client_secret=Secret(opened.decode()))
 
-    def add(self, organization_id: UUID, connection: Connection, secret: Secret) -> None:
+    def add(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> None:
         self._connection.execute_later(
             """
             INSERT INTO upstream_connections (id, organization_id, type, name, issuer, client_id, client_secret_sealed,
-                                              scopes, attribute_mapping, joins_as, trust_mfa, enabled, created_at,
-                                              updated_at)
+                                              scopes, metadata_url, metadata_xml, attribute_mapping, joins_as,
+                                              trust_mfa, enabled, created_at, updated_at)
             VALUES (%(id)s, %(organization_id)s, %(type)s, %(name)s, %(issuer)s, %(client_id)s, %(secret)s, %(scopes)s,
-                    %(attribute_mapping)s, %(joins_as)s, %(trust_mfa)s, %(enabled)s, %(created_at)s, %(updated_at)s)
+                    %(metadata_url)s, %(metadata_xml)s, %(attribute_mapping)s, %(joins_as)s, %(trust_mfa)s, %(enabled)s,
+                    %(created_at)s, %(updated_at)s)
             """,
             {**self._columns(organization_id, connection, secret), "created_at": connection.created_at},
         )
@@ -111,6 +129,7 @@ class PostgresUpstreamConnections(Aggregate):
             UPDATE upstream_connections
             SET    name = %(name)s, issuer = %(issuer)s, client_id = %(client_id)s,
                    client_secret_sealed = coalesce(%(secret)s, client_secret_sealed), scopes = %(scopes)s,
+                   metadata_url = %(metadata_url)s, metadata_xml = %(metadata_xml)s,
                    attribute_mapping = %(attribute_mapping)s, joins_as = %(joins_as)s, trust_mfa = %(trust_mfa)s,
                    enabled = %(enabled)s, updated_at = %(updated_at)s
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
@@ -119,6 +138,10 @@ class PostgresUpstreamConnections(Aggregate):
         )
 
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> None:
+        self._connection.execute_later(
+            "DELETE FROM upstream_sign_ins WHERE organization_id = %s AND connection_id = %s",
+            (organization_id, connection_id),
+        )
         self._connection.execute_later(
             "DELETE FROM identities WHERE organization_id = %s AND connection_id = %s", (organization_id, connection_id)
         )
@@ -153,6 +176,8 @@ class PostgresUpstreamConnections(Aggregate):
             "client_id": connection.client_id,
             "secret": seal(secret.reveal().encode(), row=connection.id, **_SECRET) if secret is not None else None,
             "scopes": connection.scopes,
+            "metadata_url": connection.metadata_url,
+            "metadata_xml": connection.metadata_xml,
             "attribute_mapping": Jsonb(connection.attribute_mapping),
             "joins_as": connection.joins_as,
             "trust_mfa": connection.trust_mfa,

@@ -32,7 +32,8 @@ _OPEN: Final = "SELECT c.id AS connection_id, c.name AS connection_name, o.slug 
 _ENFORCED: Final = """
       AND  r.enforced
       AND  NOT EXISTS (SELECT FROM memberships
-                       WHERE  organization_id = r.organization_id AND user_id = %(user_id)s AND role = %(owner)s)
+                       WHERE  organization_id = r.organization_id AND user_id = %(user_id)s AND role = %(owner)s
+                       AND    suspended_at IS NULL)
 """
 
 
@@ -171,6 +172,20 @@ class PostgresDomainRoutes(Aggregate):
             .fetchall()
         )
         return is_own
+
+    def is_enforced(self, organization_id: UUID, connection_id: UUID) -> bool:
+        [is_enforced] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT EXISTS (SELECT FROM domain_routes
+                               WHERE  organization_id = %s AND connection_id = %s AND enforced)
+                """,
+                (organization_id, connection_id),
+            )
+            .fetchall()
+        )
+        return is_enforced
 
     def open_route(self, domain: str) -> OpenRoute | None:
         return (

@@ -26,10 +26,7 @@ class PostgresUpstreamSignIns(Aggregate):
     def add(
         self, sign_in: UpstreamSignIn, state_hash: bytes, *, browser_hash: bytes | None, proven: ProvenIdentity | None
     ) -> None:
-        sealed = None
-        if proven is not None:
-            text = json.dumps(_stored(proven))
-            sealed = self._transaction.vault.seal(text.encode(), row=sign_in.id, **_PROVEN)
+        sealed = self._sealed(sign_in.id, proven) if proven is not None else None
         context, way = sign_in.context, sign_in.way
         self._connection.execute_later(
             """
@@ -60,6 +57,39 @@ class PostgresUpstreamSignIns(Aggregate):
         row = self._used(state_hash, browser_hash, provider, is_proven=False)
         return _sign_in(row) if row is not None else None
 
+    def keep_answer(
+        self, state_hash: bytes, connection_id: UUID, proven: ProvenIdentity, *, continue_hash: bytes
+    ) -> bool:
+        # The text that is sealed is bound to its row, so that has to be known before.
+        row_id = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT id FROM upstream_sign_ins
+                WHERE  state_hash = %s AND connection_id = %s AND proven_sealed IS NULL AND used_at IS NULL
+                  AND  browser_hash IS NOT NULL AND expires_at > %s
+                FOR UPDATE
+                """,
+                (state_hash, connection_id, self._transaction.now),
+            )
+            .fetchone()
+        )
+        if row_id is None:
+            return False
+        self._connection.execute_later(
+            "UPDATE upstream_sign_ins SET state_hash = %s, proven_sealed = %s WHERE id = %s",
+            (continue_hash, self._sealed(row_id, proven), row_id),
+        )
+        return True
+
+    def is_kept(self, sign_in_id: UUID) -> bool:
+        [is_kept] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute("SELECT EXISTS (SELECT FROM upstream_sign_ins WHERE id = %s)", (sign_in_id,))
+            .fetchall()
+        )
+        return is_kept
+
     def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
         [is_linking] = (
             self._connection.cursor(row_factory=scalar_row)
@@ -81,6 +111,9 @@ class PostgresUpstreamSignIns(Aggregate):
             return None
         opened = self._transaction.vault.open(row["proven_sealed"], row=row["id"], **_PROVEN)
         return _sign_in(row), _proven(json.loads(opened))
+
+    def _sealed(self, row_id: UUID, proven: ProvenIdentity) -> bytes:
+        return self._transaction.vault.seal(json.dumps(_stored(proven)).encode(), row=row_id, **_PROVEN)
 
     def _used(
         self, state_hash: bytes, browser_hash: bytes | None, provider: Provider | None, *, is_proven: bool

@@ -8,21 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.resolver import DnsResolver
-from tests.name_server import LOOPBACK, NameServer
+from tests.name_server import LOOPBACK
 from tests.world.domains import Domains
+from tests.world.fixtures import names
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from entrypoints.installation import Installation
+    from tests.name_server import NameServer
     from tests.world.team import Team
 
-
-@pytest.fixture
-def names() -> Generator[NameServer]:
-    """A name server on loopback."""
-    with NameServer().open() as opened:
-        yield opened
+__all__ = ["domains", "installation", "names"]
 
 
 @pytest.fixture

@@ -14,89 +14,79 @@ from core.platform.housekeeping import Leftover
 from entrypoints.pages.organizations.setup import DOMAIN as DOMAIN_PAGE
 from entrypoints.pages.organizations.setup import PARTS, SETUP
 from tests.world.domains import DOMAIN, Domains
+from tests.world.setups import BASE_URL, Setups, path_of
 from tests.world.visitor import Visitor, forms_of
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
-    from tests.application import Answer
     from tests.world.world import World
 
 VERIFY = "/app/setup/parts/domain/verify"
 
 
 @dataclass
-class Setups:
-    """The setup links of a team, and a browser of somebody without an account."""
+class DomainSetups(Setups):
+    """The setup links of a team, and its domain."""
 
     domains: Domains
-    visitor: Visitor
-
-    async def request(self, method: str, path: str = "", *, by: str = "owner", **options: Any) -> Answer:
-        """Send a request below the path of setup links."""
-        return await self.domains.team.request(by, method, f"/setup-links{path}", **options)
-
-    async def create(self, *, by: str = "owner") -> dict[str, Any]:
-        """Make a link."""
-        answer = await self.request("POST", by=by, body={"parts": ["domain"]})
-        assert answer.status == 200, answer.text
-        return answer.json
-
-    async def begin(self, link: dict[str, Any]) -> Answer:
-        """Open a link, and press its button."""
-        path = link["url"].removeprefix("http://localhost:8000")
-        return await self.visitor.submit(await self.visitor.open(path), path)
 
 
 @pytest.fixture
-def setups(domains: Domains) -> Setups:
+def setups(domains: Domains) -> DomainSetups:
     """The setup links of the team."""
-    return Setups(domains, Visitor(domains.team.world.client))
+    return DomainSetups(domains.team, Visitor(domains.team.world.client), domains)
 
 
 class TestLinks:
     """GET, POST and DELETE /setup-links."""
 
-    async def test_a_link_is_shown_once_and_listed_without_its_secret(self, setups: Setups) -> None:
+    async def test_a_link_is_shown_once_and_listed_without_its_secret(self, setups: DomainSetups) -> None:
         created = await setups.create()
 
         listed = (await setups.request("GET")).json
         url = created.pop("url")
         assert listed == {"setup_links": [created], "total": 1}
-        assert created["parts"] == ["domain"]
+        assert (created["parts"], created["service_slug"]) == (["domain"], None)
         assert (created["expires_at"], created["last_used_at"]) == ("2026-02-10T04:05:06Z", None)
         secret = url.rpartition("/")[2]
-        [row] = setups.domains.team.world.rows("SELECT setup_links::text FROM setup_links")
+        [row] = setups.team.world.rows("SELECT setup_links::text FROM setup_links")
         assert secret not in row[0]
 
     @pytest.mark.parametrize(
         ("field", "changes"),
         [
-            *(("parts", {"parts": []}), ("parts", {"parts": ["domain", "billing"]}), ("parts", {"parts": ["saml"]})),
+            *(
+                ("parts", {"parts": []}),
+                ("parts", {"parts": ["domain", "billing"]}),
+                ("parts", {"parts": ["tokens"]}),
+            ),
+            *(("service_slug", {"parts": ["saml"]}), ("service_slug", {"service_slug": "shop"})),
+            ("service_slug", {"parts": ["saml"], "service_slug": "unknown"}),
             *(("expires_in_days", {"expires_in_days": 0}), ("expires_in_days", {"expires_in_days": DAYS_MAX + 1})),
         ],
     )
     async def test_invalid_input_is_refused_with_the_field(
-        self, setups: Setups, field: str, changes: dict[str, Any]
+        self, setups: DomainSetups, field: str, changes: dict[str, Any]
     ) -> None:
         answer = await setups.request("POST", body={"parts": ["domain"]} | changes)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.invalid_fields == [field]
 
-    async def test_its_maker_needs_the_capability_of_every_part(self, setups: Setups) -> None:
-        team = setups.domains.team
+    async def test_its_maker_needs_the_capability_of_every_part(self, setups: DomainSetups) -> None:
+        team = setups.team
         team.custom_role("integrator", "integrations.manage")
         team.add("ida", "integrator")
 
         assert_refused(await setups.request("POST", by="ida", body={"parts": ["domain"]}), 403, "FORBIDDEN")
 
-    async def test_the_number_of_valid_links_is_limited(self, setups: Setups) -> None:
+    async def test_the_number_of_valid_links_is_limited(self, setups: DomainSetups) -> None:
         for _ in range(LINKS_MAX):
             await setups.create()
 
         assert_refused(await setups.request("POST", body={"parts": ["domain"]}), 400, "BAD_REQUEST")
 
-    async def test_an_unknown_link_cannot_be_revoked(self, setups: Setups) -> None:
+    async def test_an_unknown_link_cannot_be_revoked(self, setups: DomainSetups) -> None:
         unknown = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 
         assert_refused(await setups.request("DELETE", f"/{unknown}"), 404, "NOT_FOUND")
@@ -108,9 +98,9 @@ class TestLinks:
 class TestPages:
     """What the holder of a link does."""
 
-    async def test_opening_a_link_begins_nothing_and_its_button_leads_to_the_parts(self, setups: Setups) -> None:
+    async def test_opening_a_link_begins_nothing_and_its_button_leads_to_the_parts(self, setups: DomainSetups) -> None:
         link = await setups.create()
-        opened = await setups.visitor.open(link["url"].removeprefix("http://localhost:8000"))
+        opened = await setups.visitor.open(path_of(link))
         without_cookie = await setups.visitor.send("GET", SETUP)
 
         begun = await setups.begin(link)
@@ -122,11 +112,11 @@ class TestPages:
         assert (await setups.request("GET")).json["setup_links"][0]["last_used_at"] == "2026-02-03T04:05:06Z"
 
     async def test_the_domain_is_set_checked_and_verified_and_all_is_recorded_under_the_link(
-        self, setups: Setups
+        self, setups: DomainSetups
     ) -> None:
         link = await setups.create()
         await setups.begin(link)
-        visitor, world = setups.visitor, setups.domains.team.world
+        visitor, world = setups.visitor, setups.team.world
 
         page = await visitor.submit(await visitor.open(DOMAIN_PAGE), DOMAIN_PAGE, domain=DOMAIN)
         claimed = await setups.domains.show()
@@ -146,15 +136,15 @@ class TestPages:
             [(_, actor, _, details)] = world.audit_entries(action)
             assert (actor, details["setup_link_id"]) == (None, link["id"])
 
-    async def test_a_browser_that_is_signed_in_acts_as_the_holder_of_the_link(self, setups: Setups) -> None:
+    async def test_a_browser_that_is_signed_in_acts_as_the_holder_of_the_link(self, setups: DomainSetups) -> None:
         await setups.visitor.sign_in("member@example.com")
         await setups.begin(await setups.create())
 
         await setups.visitor.submit(await setups.visitor.open(DOMAIN_PAGE), DOMAIN_PAGE, domain=DOMAIN)
 
-        assert [row[1] for row in setups.domains.team.world.audit_entries("domain.set")] == [None]
+        assert [row[1] for row in setups.team.world.audit_entries("domain.set")] == [None]
 
-    async def test_what_is_no_domain_or_unanswered_is_explained_on_the_page(self, setups: Setups) -> None:
+    async def test_what_is_no_domain_or_unanswered_is_explained_on_the_page(self, setups: DomainSetups) -> None:
         await setups.begin(await setups.create())
         visitor = setups.visitor
         page = await visitor.open(DOMAIN_PAGE)
@@ -171,13 +161,13 @@ class TestPages:
         assert "gave no answer" in unanswered.text
 
     async def test_a_domain_of_another_organization_is_explained_on_the_page(
-        self, setups: Setups, world: World
+        self, setups: DomainSetups, world: World
     ) -> None:
         await setups.domains.verify()
         globex = world.team("globex")
-        globex.ids["owner"] = setups.domains.team.ids["owner"]
+        globex.ids["owner"] = setups.team.ids["owner"]
         world.member(globex.organization_id, globex.ids["owner"], "owner")
-        theirs = Setups(Domains(globex, setups.domains.names), setups.visitor)
+        theirs = DomainSetups(globex, setups.visitor, Domains(globex, setups.domains.names))
         await theirs.begin(await theirs.create())
 
         page = await setups.visitor.submit(await setups.visitor.open(DOMAIN_PAGE), DOMAIN_PAGE, domain=DOMAIN)
@@ -186,11 +176,11 @@ class TestPages:
 
         assert "Another organization has verified" in (await setups.visitor.submit(page, VERIFY)).text
 
-    async def test_forms_are_taken_from_our_own_pages_only(self, setups: Setups) -> None:
+    async def test_forms_are_taken_from_our_own_pages_only(self, setups: DomainSetups) -> None:
         link = await setups.create()
         await setups.begin(link)
         visitor = setups.visitor
-        page, path = await visitor.open(DOMAIN_PAGE), link["url"].removeprefix("http://localhost:8000")
+        page, path = await visitor.open(DOMAIN_PAGE), path_of(link)
 
         answers = [
             await visitor.submit(page, DOMAIN_PAGE, headers={"Sec-Fetch-Site": "cross-site"}, domain=DOMAIN),
@@ -205,25 +195,25 @@ class TestPages:
 class TestDeadLinks:
     """When a link, and what was begun with it, ends."""
 
-    async def assert_dead(self, setups: Setups, link: dict[str, Any]) -> None:
+    async def assert_dead(self, setups: DomainSetups, link: dict[str, Any]) -> None:
         """Assert that neither the link nor its cookie opens anything."""
-        opened = await setups.visitor.open(link["url"].removeprefix("http://localhost:8000"))
+        opened = await setups.visitor.open(path_of(link))
         page = await setups.visitor.open(DOMAIN_PAGE)
 
         assert (opened.status, page.status) == (404, 404)
         assert "no longer valid" in opened.text
 
-    async def test_a_revoked_link_is_dead(self, setups: Setups) -> None:
+    async def test_a_revoked_link_is_dead(self, setups: DomainSetups) -> None:
         link = await setups.create()
         await setups.begin(link)
 
         assert (await setups.request("DELETE", f"/{link['id']}")).status == 204
 
         await self.assert_dead(setups, link)
-        actions = [row[3] for row in setups.domains.team.world.audit_entries("organization.updated")]
+        actions = [row[3] for row in setups.team.world.audit_entries("organization.updated")]
         assert [one["setup_link"]["action"] for one in actions] == ["created", "revoked"]
 
-    async def test_an_expired_link_is_dead_and_deleted_a_day_later(self, setups: Setups, world: World) -> None:
+    async def test_an_expired_link_is_dead_and_deleted_a_day_later(self, setups: DomainSetups, world: World) -> None:
         link = await setups.create()
         await setups.begin(link)
         day, database = timedelta(days=1), world.installation.database
@@ -237,31 +227,37 @@ class TestDeadLinks:
         assert await database.transact(housekeeping.sweep, Leftover.SETUP_LINKS, day, 10) == 1
 
     async def test_a_link_is_dead_when_its_maker_may_not_set_its_parts_any_more(
-        self, setups: Setups, world: World
+        self, setups: DomainSetups, world: World
     ) -> None:
         link = await setups.create(by="admin")
         await setups.begin(link)
-        admin = setups.domains.team.ids["admin"]
+        admin = setups.team.ids["admin"]
 
         world.connection.execute("UPDATE memberships SET role = 'member' WHERE user_id = %s", (admin,))
+        await self.assert_dead(setups, link)
+        world.connection.execute(
+            "UPDATE memberships SET role = 'admin', suspended_at = now() WHERE user_id = %s", (admin,)
+        )
         await self.assert_dead(setups, link)
         world.connection.execute("DELETE FROM memberships WHERE user_id = %s", (admin,))
         await self.assert_dead(setups, link)
 
-    async def test_a_link_opens_no_other_part(self, setups: Setups, world: World) -> None:
+    async def test_a_link_opens_no_other_part(self, setups: DomainSetups, world: World) -> None:
         await setups.begin(await setups.create())
         world.connection.execute("UPDATE setup_links SET parts = '{siem}'")
 
         assert (await setups.visitor.open(DOMAIN_PAGE)).status == 404
 
-    async def test_a_link_of_an_organization_that_is_not_active_is_dead(self, setups: Setups, world: World) -> None:
+    async def test_a_link_of_an_organization_that_is_not_active_is_dead(
+        self, setups: DomainSetups, world: World
+    ) -> None:
         link = await setups.create()
         await setups.begin(link)
-        world.set_organization_status(setups.domains.team.organization_id, "suspended")
+        world.set_organization_status(setups.team.organization_id, "suspended")
 
         await self.assert_dead(setups, link)
 
-    async def test_a_secret_that_was_never_given_out_opens_nothing(self, setups: Setups) -> None:
+    async def test_a_secret_that_was_never_given_out_opens_nothing(self, setups: DomainSetups) -> None:
         setups.visitor.cookies["gatehouse_setup"] = "a" * 43
 
-        await self.assert_dead(setups, {"url": "/app/setup/" + "a" * 43})
+        await self.assert_dead(setups, {"url": f"{BASE_URL}/app/setup/" + "a" * 43})

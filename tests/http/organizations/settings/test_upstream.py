@@ -11,6 +11,8 @@ import pytest
 from core.organizations.domain_proofs import ProofStatus
 from core.sign_in.upstream import domain_routes
 from tests.concurrency import at_once, statuses_of
+from tests.identity_provider import IdentityProvider
+from tests.upstream_provider import serving as serving_answers
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
@@ -26,12 +28,20 @@ BODY = {
     "client_id": "gatehouse",
     "client_secret": "the-secret-of-acme",
 }
+SAML_BODY = {"type": "saml", "name": "Acme"}
 UNKNOWN = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 
 
 async def connect(team: Team, **fields: Any) -> dict[str, Any]:
     """Create a connection."""
     answer = await team.request("owner", "POST", "/upstream-providers", body={**BODY, **fields})
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+async def connect_by_saml(team: Team, **fields: Any) -> dict[str, Any]:
+    """Create a connection by SAML."""
+    answer = await team.request("owner", "POST", "/upstream-providers", body={**SAML_BODY, **fields})
     assert answer.status == 200, answer.text
     return answer.json
 
@@ -67,7 +77,9 @@ async def test_a_connection_is_created_listed_changed_and_deleted(team: Team, wo
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("type", "saml"),
+        ("type", "ldap"),
+        ("metadata_url", "https://idp.acme.example/metadata"),
+        ("metadata_xml", "<x/>"),
         ("name", " "),
         ("issuer", "http://idp.acme.example"),
         ("issuer", "https://10.0.0.1"),
@@ -89,6 +101,137 @@ async def test_a_connection_that_is_not_valid_is_refused(team: Team, field: str,
 
     assert answer.status == 400
     assert answer.invalid_fields == [field]
+
+
+async def test_a_saml_connection_is_made_first_and_enabled_with_the_metadata(team: Team, clock: SettableClock) -> None:
+    made = await connect_by_saml(team)
+    path = f"/upstream-providers/{made['id']}"
+    idp = IdentityProvider(now=clock)
+
+    assert (made["enabled"], made["issuer"], made["has_secret"], made["scopes"]) == (False, None, False, [])
+    refused = await team.request("owner", "PATCH", path, body={"enabled": True})
+    assert refused.invalid_fields == ["enabled"]
+    tested = await team.request("owner", "POST", f"{path}/test")
+    assert (tested.json["success"], "metadata" in tested.json["message"]) == (False, True)
+    assert (await team.world.client.get(f"/auth/upstream?connection_id={made['id']}")).status == 404
+    changed = await team.request("owner", "PATCH", path, body={"metadata_xml": idp.metadata()})
+    assert (changed.json["enabled"], changed.json["issuer"]) == (True, idp.entity_id)
+    assert (await team.request("owner", "POST", f"{path}/test")).json["success"] is True
+    for name in ("issuer", "client_id", "client_secret", "scopes"):
+        body = {name: ["x"] if name == "scopes" else "https://idp.acme.example"}
+        assert (await team.request("owner", "PATCH", path, body=body)).invalid_fields == [name]
+
+
+async def test_metadata_are_read_at_their_address_and_stay_those_of_one_identity_provider(
+    team: Team, clock: SettableClock
+) -> None:
+    idp = IdentityProvider(now=clock)
+    answers = {"/metadata": (200, "application/xml", idp.metadata().encode())}
+    with serving_answers(lambda _request, path, _authorization: answers.get(path, (404, "text/plain", b""))) as url:
+        made = await connect_by_saml(team, metadata_url=f"{url}/metadata")
+        path = f"/upstream-providers/{made['id']}"
+        assert (made["enabled"], made["metadata_url"]) == (True, f"{url}/metadata")
+        assert (await team.request("owner", "POST", f"{path}/test")).json["success"] is True
+        begun = await team.world.client.get(f"/auth/upstream?connection_id={made['id']}")
+        assert begun.status == 303
+
+        answers["/metadata"] = (200, "application/xml", idp.metadata(entity_id="https://evil.example").encode())
+        tested = await team.request("owner", "POST", f"{path}/test")
+        assert (tested.json["success"], "another identity provider" in tested.json["message"]) == (False, True)
+        answers.clear()
+        assert (await team.request("owner", "POST", f"{path}/test")).json["success"] is False
+        gone = await team.request("owner", "PATCH", path, body={"metadata_url": f"{url}/metadata"})
+        assert gone.invalid_fields == ["metadata_url"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"metadata_xml": "<x/>"}, "metadata_xml"),
+        ({"metadata_xml": "no xml"}, "metadata_xml"),
+        ({"metadata_xml": "<x/>", "metadata_url": "https://idp.acme.example"}, "metadata_xml"),
+        ({"metadata_url": "https://10.0.0.1/metadata"}, "metadata_url"),
+        ({"metadata_url": "http://idp.acme.example/metadata"}, "metadata_url"),
+        ({"issuer": "https://idp.acme.example"}, "issuer"),
+        ({"enabled": True}, "enabled"),
+        ({"name": None}, "name"),
+    ],
+)
+async def test_a_saml_connection_that_is_not_valid_is_refused(team: Team, fields: dict[str, Any], field: str) -> None:
+    answer = await team.request("owner", "POST", "/upstream-providers", body={**SAML_BODY, **fields})
+
+    assert answer.status == 400
+    assert answer.invalid_fields == [field]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("IDPSSODescriptor", "SPSSODescriptor"),
+        ("HTTP-Redirect", "HTTP-POST"),
+        ("https://idp.acme.example/saml/sso", "javascript://idp"),
+        ("https://idp.acme.example/saml/sso", "http://idp.acme.example/sso"),
+        ("https://idp.acme.example/saml/sso", "http://[idp"),
+        ('use="signing"', 'use="encryption"'),
+        ("<ds:X509Certificate>", "<ds:X509Certificate>x"),
+    ],
+)
+async def test_metadata_that_no_sign_in_could_use_are_refused(
+    team: Team, clock: SettableClock, old: str, new: str
+) -> None:
+    metadata = IdentityProvider(now=clock).metadata()
+    assert old in metadata
+
+    answer = await team.request(
+        "owner", "POST", "/upstream-providers", body={**SAML_BODY, "metadata_xml": metadata.replace(old, new)}
+    )
+
+    assert answer.status == 400
+    assert answer.invalid_fields == ["metadata_xml"]
+
+
+async def test_metadata_are_not_fetched_for_a_caller_who_may_not_set_them(team: Team) -> None:
+    fetched: list[str] = []
+
+    def answer(_request: Any, path: str, _authorization: str) -> tuple[int, str, bytes]:
+        fetched.append(path)
+        return 404, "text/plain", b""
+
+    with serving_answers(answer) as url:
+        body = {**SAML_BODY, "metadata_url": f"{url}/metadata"}
+        assert_refused(await team.request("member", "POST", "/upstream-providers", body=body), 403, "FORBIDDEN")
+
+    assert fetched == []
+
+
+async def test_every_change_of_connections_and_routes_is_in_the_audit_log(
+    team: Team, world: World, names: NameServer
+) -> None:
+    claimed = await route(team)
+    path, connection = f"/domain-routes/{claimed['id']}", f"/upstream-providers/{claimed['provider_id']}"
+    names.publish(claimed["txt_name"], claimed["txt_value"])
+    for method, at, body in (
+        ("POST", f"{path}/verify", None),
+        ("PATCH", path, {"enforced": True}),
+        ("PATCH", connection, {"name": "Renamed", "client_secret": "another-secret"}),
+        ("DELETE", path, None),
+        ("DELETE", connection, None),
+    ):
+        assert (await team.request("owner", method, at, body=body)).status in {200, 204}
+
+    details = [details for (details,) in world.audit_entries("organization.updated", "details")]
+    assert [one["change"] for one in details] == [
+        "upstream_provider.created",
+        "domain_route.created",
+        "domain_route.verified",
+        "domain_route.changed",
+        "upstream_provider.changed",
+        "domain_route.deleted",
+        "upstream_provider.deleted",
+    ]
+    assert details[3]["domain"] == "acme.example"
+    assert details[3]["enforced"] is True
+    assert "secret" not in str(details)
 
 
 async def test_people_join_only_with_a_role_that_the_maker_may_give(team: Team, world: World) -> None:

@@ -247,9 +247,9 @@ async def test_the_page_links_and_unlinks(world: World, upstream: Upstream) -> N
     linking = await upstream.visitor.submit(page, "/app/account/identities/link", provider="codehost")
     shown = await upstream.sign_in(link_on(linking, "codehost"))
 
-    assert "Unlink codehost" in shown.text
+    assert "The account is linked." in shown.text
     after = await upstream.visitor.submit(shown, "/app/account/identities/unlink")
-    assert "No account is linked." in after.text
+    assert "No account is linked to yours." in after.text
 
 
 async def test_a_provider_without_credentials_is_neither_offered_nor_linked(

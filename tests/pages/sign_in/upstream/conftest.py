@@ -8,12 +8,15 @@ import pytest
 
 from entrypoints.settings import Settings
 from tests.upstream_provider import StandIn, running_stand_in
+from tests.world.fixtures import names
 from tests.world.upstream import Upstream
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from tests.world.visitor import Visitor
+
+__all__ = ["names", "settings", "stand_in", "upstream"]
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ def forgeries(claims: dict[str, Any]) -> dict[str, str]:
     hmac = jwt.PyJWS().encode  # The library refuses a public key as a secret, an attacker's does not.
     jwk = public_key(OTHER_KEY, "1")
     return {
-        "none": jwt.encode(claims, None, "none"),
+        "none": jwt.encode(claims, "", "none"),
         "another key": jwt.encode(claims, OTHER_KEY, "ES256", headers={"kid": "1"}),
         "its own key": jwt.encode(claims, OTHER_KEY, "ES256", headers={"jwk": jwk}),
         "hs256": hmac(__import__("json").dumps(claims).encode(), public.hex(), "HS256", headers={"kid": "1"}),

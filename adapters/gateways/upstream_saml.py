@@ -1,0 +1,97 @@
+"""The port `SamlConnectionGateway`: metadata over HTTP, remembered for some minutes, and XML on threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeVar, final
+
+import trio
+
+from adapters.gateways.upstream_requests import failed
+from adapters.saml.messages import MESSAGE_SECONDS_MAX, when_there_is_room, work
+from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.gateways.upstream_requests import UpstreamRequests
+    from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlMetadata, SamlRequest, ServiceProvider
+
+Result = TypeVar("Result")
+
+FETCH_SECONDS_MAX: Final = 8.0
+REMEMBERED_SECONDS: Final = 300.0
+REMEMBERED_MAX: Final = 1000
+_OK: Final = 200
+
+
+@final
+class HttpSamlConnectionGateway:
+    """The port `SamlConnectionGateway`."""
+
+    def __init__(self, requests: UpstreamRequests, *, processors: int, seconds_max: float = FETCH_SECONDS_MAX) -> None:
+        self._requests = requests
+        self._seconds_max = seconds_max
+        self._places = trio.CapacityLimiter(processors)
+        # By address, in the order in which they were fetched, so that the oldest is dropped.
+        self._known: dict[str, tuple[SamlDescription, float]] = {}
+
+    async def describe(self, metadata: SamlMetadata, *, is_fresh: bool = False) -> SamlDescription:
+        found = await self._found(metadata, is_fresh=is_fresh)
+        if metadata.entity_id is not None and found.entity_id != metadata.entity_id:
+            raise MetadataUnusable("These metadata are those of another identity provider than before.")
+        return found
+
+    async def request_address(self, content: SamlRequest) -> str:
+        return await self._on_a_thread(lambda: work().upstream_request(content))
+
+    async def read_answer(self, metadata: SamlMetadata, value: str) -> SamlAnswer:
+        described = await self.describe(metadata)
+        try:
+            return await self._on_a_thread(lambda: work().upstream_answer(value, described.certificates))
+        except AnswerUnusable as unusable:
+            if metadata.url is None or not self._is_outdated(metadata.url):
+                raise failed(described.sso_url, unusable.problem) from None
+        # The identity provider may have a new key.
+        renewed = await self.describe(metadata, is_fresh=True)
+        try:
+            return await self._on_a_thread(lambda: work().upstream_answer(value, renewed.certificates))
+        except AnswerUnusable as unusable:
+            raise failed(renewed.sso_url, unusable.problem) from None
+
+    async def own_metadata(self, provider: ServiceProvider) -> bytes:
+        return await self._on_a_thread(lambda: work().own_metadata(provider))
+
+    async def _found(self, metadata: SamlMetadata, *, is_fresh: bool) -> SamlDescription:
+        if metadata.url is None:
+            assert metadata.xml is not None, "a connection has no metadata"
+            return await self._read(metadata.xml.encode())
+        known = self._known.get(metadata.url)
+        if known is not None and not is_fresh and trio.current_time() - known[1] < REMEMBERED_SECONDS:
+            return known[0]
+        found = await self._read(await self._fetched(metadata.url))
+        self._known.pop(metadata.url, None)
+        while len(self._known) >= REMEMBERED_MAX:
+            del self._known[next(iter(self._known))]
+        self._known[metadata.url] = found, trio.current_time()
+        return found
+
+    async def _fetched(self, url: str) -> bytes:
+        try:
+            with trio.fail_after(self._seconds_max):
+                status, body = await self._requests.get_bytes(url)
+        except trio.TooSlowError:
+            raise failed(url, "too_slow") from None
+        if status != _OK:
+            raise failed(url, "no_metadata", status=status)
+        return body
+
+    async def _read(self, given: bytes) -> SamlDescription:
+        return await self._on_a_thread(lambda: work().upstream_metadata(given))
+
+    def _is_outdated(self, url: str) -> bool:
+        # Not again at once: answers that are forged must not make us fetch without end.
+        known = self._known.get(url)
+        return known is None or known[1] < trio.current_time() - 1
+
+    async def _on_a_thread(self, job: Callable[[], Result]) -> Result:
+        return await when_there_is_room(job, self._places, MESSAGE_SECONDS_MAX)

@@ -1,0 +1,195 @@
+"""Gatehouse as the service provider of an organization's identity provider: requests, answers, and metadata of both.
+
+Of an answer only its one assertion is read, after its signature was verified with the keys of that identity provider.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from lxml import etree
+from lxml.etree import QName, SubElement
+
+from adapters.saml import certificates, documents, signatures
+from adapters.saml.documents import ASSERTION, METADATA, PROTOCOL, SIGNATURE, Unreadable
+from adapters.saml.metadata import METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX, location, only_entity
+from adapters.saml.outgoing import message, serialized
+from core.saml.messages import Binding, NameIdFormat
+from core.sign_in.upstream.saml import SUCCESS, Confirmation, SamlAnswer, SamlAssertion, SamlDescription
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
+
+    from core.sign_in.upstream.saml import SamlRequest, ServiceProvider
+
+CERTIFICATES_MAX: Final = 10
+ATTRIBUTES_MAX: Final = 200
+VALUES_MAX: Final = 1_000
+CONFIRMATIONS_MAX: Final = 10
+AUDIENCES_MAX: Final = 100
+_BEARER: Final = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
+_FORMATS: Final = (NameIdFormat.PERSISTENT, NameIdFormat.EMAIL_ADDRESS)
+
+
+def request_address(content: SamlRequest) -> str:
+    """Return the address that carries a request for a sign-in by the redirect binding (saml-bindings-2.0, 3.4)."""
+    root = message("AuthnRequest", content.id, content.provider.entity_id, content.destination, content.issued_at)
+    root.set("ProtocolBinding", Binding.POST)
+    root.set("AssertionConsumerServiceURL", content.provider.acs_url)
+    value = base64.b64encode(documents.deflate(serialized(root))).decode()
+    separator = "&" if "?" in content.destination else "?"
+    return f"{content.destination}{separator}{urlencode({'SAMLRequest': value, 'RelayState': content.relay_state})}"
+
+
+def read_answer(value: str, trusted: Sequence[str]) -> SamlAnswer:
+    """Return the answer of the identity provider that has these certificates; raise `Unreadable`."""
+    root = documents.parse(documents.decode_base64(value))
+    if root.tag != f"{{{PROTOCOL}}}Response" or root.get("Version") != "2.0":
+        raise Unreadable("It is no response of SAML 2.0.")
+    issuer = documents.only(root, ASSERTION, "Issuer")
+    statuses = _statuses(root)
+    return SamlAnswer(
+        issuer=documents.text(issuer) if issuer is not None else None,
+        destination=documents.attribute(root, "Destination") or None,
+        in_response_to=documents.attribute(root, "InResponseTo") or None,
+        statuses=statuses,
+        assertion=_verified_assertion(root, trusted) if statuses[0] == SUCCESS else None,
+    )
+
+
+def _statuses(root: Element) -> tuple[str, ...]:
+    """Return the names of the status, of the first level and of those within it."""
+    code = documents.required(documents.required(root, PROTOCOL, "Status"), PROTOCOL, "StatusCode")
+    found: list[str] = []
+    while code is not None:
+        found.append(documents.attribute(code, "Value") or "")
+        code = documents.only(code, PROTOCOL, "StatusCode")
+    return tuple(found)
+
+
+def _verified_assertion(root: Element, trusted: Sequence[str]) -> SamlAssertion:
+    if any(element.tag == f"{{{ASSERTION}}}EncryptedAssertion" for element in documents.elements(root)):
+        raise Unreadable("Its assertion is encrypted. Switch the encryption of assertions off for this application.")
+    # Wherever a second one stands: no reader may ever take the one for the other (signature wrapping).
+    found = [element for element in documents.elements(root) if etree.QName(element).localname == "Assertion"]
+    assertion = documents.only(root, ASSERTION, "Assertion")
+    if assertion is None or len(found) != 1:
+        raise Unreadable("It has no assertion, or more than one.")
+    signatures.require_signed(root, assertion, trusted)
+    return _assertion(assertion)
+
+
+def _assertion(element: Element) -> SamlAssertion:
+    if element.get("Version") != "2.0":
+        raise Unreadable("Its assertion is not of SAML 2.0.")
+    subject = documents.required(element, ASSERTION, "Subject")
+    name_id = documents.required(subject, ASSERTION, "NameID")
+    conditions = documents.required(element, ASSERTION, "Conditions")
+    if element.find(f"{{{ASSERTION}}}AuthnStatement") is None:
+        raise Unreadable("Its assertion does not say that the user has signed in: it has no AuthnStatement.")
+    return SamlAssertion(
+        issuer=documents.text(documents.required(element, ASSERTION, "Issuer")),
+        name_id=documents.text(name_id),
+        name_id_format=documents.attribute(name_id, "Format"),
+        confirmations=_confirmations(subject),
+        audiences=[
+            [documents.text(one) for one in _few(restriction, "Audience", AUDIENCES_MAX)]
+            for restriction in _few(conditions, "AudienceRestriction", AUDIENCES_MAX)
+        ],
+        not_before=documents.moment(conditions, "NotBefore"),
+        not_on_or_after=documents.moment(conditions, "NotOnOrAfter"),
+        attributes=_attributes(element),
+    )
+
+
+def _confirmations(subject: Element) -> list[Confirmation]:
+    found: list[Confirmation] = []
+    for confirmation in _few(subject, "SubjectConfirmation", CONFIRMATIONS_MAX):
+        data = documents.only(confirmation, ASSERTION, "SubjectConfirmationData")
+        if confirmation.get("Method") == _BEARER and data is not None:
+            found.append(
+                Confirmation(
+                    recipient=documents.attribute(data, "Recipient"),
+                    in_response_to=documents.attribute(data, "InResponseTo"),
+                    not_before=documents.moment(data, "NotBefore"),
+                    not_on_or_after=documents.moment(data, "NotOnOrAfter"),
+                )
+            )
+    return found
+
+
+def _attributes(element: Element) -> dict[str, list[str]]:
+    """Return the attributes that are texts, by their names."""
+    found: dict[str, list[str]] = {}
+    for statement in _few(element, "AttributeStatement", ATTRIBUTES_MAX):
+        for attribute in _few(statement, "Attribute", ATTRIBUTES_MAX):
+            values = [one for one in _few(attribute, "AttributeValue", VALUES_MAX) if not len(one) and one.text]
+            found.setdefault(attribute.get("Name", ""), []).extend(documents.text(one) for one in values)
+    return found
+
+
+def _few(parent: Element, name: str, count_max: int) -> list[Element]:
+    found = parent.findall(f"{{{ASSERTION}}}{name}")
+    if len(found) > count_max:
+        raise Unreadable(f"It has more than {count_max} of {name}.")
+    return found
+
+
+def read_metadata(given: bytes) -> SamlDescription:
+    """Return what the metadata of an identity provider say; raise `Unreadable`.
+
+    They come from the address or the text that the organization has chosen, so their own signature adds nothing.
+    """
+    root = documents.parse(given, METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX)
+    entity = root if root.tag == f"{{{METADATA}}}EntityDescriptor" else only_entity(root)
+    role = documents.only(entity, METADATA, "IDPSSODescriptor")
+    if role is None:
+        raise Unreadable("These metadata describe no identity provider: they have no IDPSSODescriptor.")
+    entity_id = documents.attribute(entity, "entityID")
+    sso_url = location(role, "SingleSignOnService", Binding.REDIRECT)
+    if not entity_id or not sso_url:
+        raise Unreadable("These metadata name no entityID, or no SingleSignOnService with the HTTP-Redirect binding.")
+    return SamlDescription(entity_id=entity_id, sso_url=sso_url, certificates=_signing_certificates(role))
+
+
+def _signing_certificates(role: Element) -> tuple[str, ...]:
+    """Return the certificates that can verify; there may be several while a key is replaced."""
+    usable: dict[str, None] = {}
+    problem = "These metadata contain no certificate for signing."
+    for descriptor in role.findall(f"{{{METADATA}}}KeyDescriptor"):
+        if descriptor.get("use", "signing") != "signing":
+            continue
+        for element in descriptor.iterfind(f".//{{{SIGNATURE}}}X509Certificate"):
+            try:
+                usable[certificates.normalized(element.text or "")] = None
+            except Unreadable as unusable:
+                problem = str(unusable)
+    if not usable:
+        raise Unreadable(problem)
+    if len(usable) > CERTIFICATES_MAX:
+        raise Unreadable(f"These metadata contain more than {CERTIFICATES_MAX} certificates for signing.")
+    return tuple(usable)
+
+
+def own_metadata(provider: ServiceProvider) -> bytes:
+    """Return our metadata for the identity provider of a connection, in the order of the schema."""
+    root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA})
+    root.set("entityID", provider.entity_id)
+    attributes: dict[str, Any] = {
+        "AuthnRequestsSigned": "false",
+        "WantAssertionsSigned": "true",
+        "protocolSupportEnumeration": PROTOCOL,
+    }
+    role = SubElement(root, QName(METADATA, "SPSSODescriptor"), attributes)
+    for name_format in _FORMATS:
+        SubElement(role, QName(METADATA, "NameIDFormat")).text = name_format
+    SubElement(
+        role,
+        QName(METADATA, "AssertionConsumerService"),
+        {"Binding": Binding.POST.value, "Location": provider.acs_url, "index": "0", "isDefault": "true"},
+    )
+    return etree.tostring(root, xml_declaration=True, encoding="utf-8")

@@ -1,0 +1,145 @@
+"""What the fields of a connection take."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from core.errors import BadRequest
+from core.outbound import checked_url
+from core.secrets import Secret
+from core.text import checked_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from core.outbound import Network
+    from core.sign_in.upstream.connections import Connection, ConnectionWishes
+    from core.sign_in.upstream.editors import Editor
+    from core.sign_in.upstream.saml import SamlDescription
+    from ports.unit_of_work import UnitOfWork
+
+SCOPES_MAX: Final = 20
+CLAIM_CHARACTERS_MAX: Final = 255
+# What an attribute mapping may name: where the stable id and the address are.
+MAPPED: Final = frozenset({"id", "email"})
+_OF_OPENID: Final = ("issuer", "client_id", "client_secret", "scopes")
+_OF_SAML: Final = ("metadata_url", "metadata_xml")
+_THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_PRINTABLE: Final = re.compile(r"[\x21-\x7e]{1,500}")
+_SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,255}")
+
+
+def require_complete(connection: Connection, wishes: ConnectionWishes) -> None:
+    """Raise `BadRequest` when a new connection lacks a field that it cannot do without."""
+    required = ("name",) if connection.is_saml else ("name", "issuer", "client_id", "client_secret")
+    for name in required:
+        if getattr(wishes, name) is None:
+            raise BadRequest.of_field(name, "This is required.")
+
+
+def applied(
+    uow: UnitOfWork,
+    editor: Editor,
+    before: Connection,
+    wishes: ConnectionWishes,
+    described: SamlDescription | None,
+    allowed: Sequence[Network],
+) -> Connection:
+    """Return a connection with the fields that are to be set; raise `BadRequest` of the first that is not valid."""
+    for name in _OF_OPENID if before.is_saml else _OF_SAML:
+        if getattr(wishes, name) is not None:
+            raise BadRequest.of_field(name, f"A connection of the type {before.type} has no such field.")
+    after = replace(
+        before,
+        name=before.name if wishes.name is None else checked_name(wishes.name, characters_min=1),
+        issuer=before.issuer if wishes.issuer is None else _checked_https(wishes.issuer, allowed, "issuer"),
+        client_id=before.client_id if wishes.client_id is None else _checked_text(wishes.client_id, "client_id"),
+        scopes=before.scopes if wishes.scopes is None else _checked_scopes(wishes.scopes),
+        attribute_mapping=before.attribute_mapping
+        if wishes.attribute_mapping is None
+        else _checked_mapping(wishes.attribute_mapping),
+        joins_as=_role(uow, editor, before, wishes),
+        trust_mfa=before.trust_mfa if wishes.trust_mfa is None else wishes.trust_mfa,
+        enabled=before.enabled if wishes.enabled is None else wishes.enabled,
+    )
+    if described is not None:
+        after = _with_metadata(after, wishes, described)
+        if before.issuer is None and wishes.enabled is None:
+            after = replace(after, enabled=True)
+    if after.is_saml and after.enabled and after.issuer is None:
+        raise BadRequest.of_field("enabled", "Set the metadata of the identity provider first.")
+    return after
+
+
+def metadata_of(wishes: ConnectionWishes, allowed: Sequence[Network]) -> tuple[str | None, str | None]:
+    """Return the address and the text of the metadata that are to be set, of which at most one is there."""
+    if wishes.metadata_url is not None and wishes.metadata_xml is not None:
+        raise BadRequest.of_field("metadata_xml", "Send the metadata or their address, not both.")
+    url = wishes.metadata_url
+    return _checked_https(url, allowed, "metadata_url") if url is not None else None, wishes.metadata_xml
+
+
+def secret(wishes: ConnectionWishes) -> Secret | None:
+    """Return the client secret that is to be set; None for none."""
+    return None if wishes.client_secret is None else Secret(_checked_text(wishes.client_secret, "client_secret"))
+
+
+def _with_metadata(connection: Connection, wishes: ConnectionWishes, described: SamlDescription) -> Connection:
+    if not _is_protected(described.sso_url):
+        field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
+        raise BadRequest.of_field(field, "The SingleSignOnService of these metadata must have an https address.")
+    url = wishes.metadata_url.strip() if wishes.metadata_url is not None else None
+    return replace(connection, issuer=described.entity_id, metadata_url=url, metadata_xml=wishes.metadata_xml)
+
+
+def _role(uow: UnitOfWork, editor: Editor, before: Connection, wishes: ConnectionWishes) -> str | None:
+    """Return the role that people join with; raise for one that the editor may not give."""
+    wished = wishes.joins_as
+    if wished is None or wished == (before.joins_as or ""):
+        return before.joins_as
+    if wished and not editor.require_may_give(uow, wished):
+        raise BadRequest.of_field("joins_as", "This must be member, or a custom role of this organization.")
+    return wished or None
+
+
+def _checked_https(text: str, allowed: Sequence[Network], field: str) -> str:
+    url = checked_url(text, allowed, field=field)
+    # Keys must not be changed on the way; only a provider on this machine needs no TLS.
+    if not _is_protected(url):
+        raise BadRequest.of_field(field, "This must be an https address.")
+    return url
+
+
+def _is_protected(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.hostname) and (
+        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _THIS_MACHINE)
+    )
+
+
+def _checked_text(text: str, name: str) -> str:
+    stripped = text.strip()
+    if not _PRINTABLE.fullmatch(stripped):
+        raise BadRequest.of_field(name, "1 to 500 characters, without blanks.")
+    return stripped
+
+
+def _checked_scopes(scopes: Sequence[str]) -> list[str]:
+    unique = list(dict.fromkeys(("openid", *scopes)))
+    if len(unique) > SCOPES_MAX or not all(_SCOPE.fullmatch(scope) for scope in unique):
+        raise BadRequest.of_field("scopes", f"At most {SCOPES_MAX} scopes, without blanks, quotes and backslashes.")
+    return unique
+
+
+def _checked_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
+    if not mapping.keys() <= MAPPED:
+        raise BadRequest.of_field("attribute_mapping", f"Only {' and '.join(sorted(MAPPED))} can be mapped.")
+    if not all(0 < len(claim) <= CLAIM_CHARACTERS_MAX and claim.isprintable() for claim in mapping.values()):
+        raise BadRequest.of_field("attribute_mapping", f"A claim has 1 to {CLAIM_CHARACTERS_MAX} characters.")
+    return dict(mapping)

@@ -1,0 +1,71 @@
+"""Who changes the connections and domain routes of an organization: a member, or the holder of a setup link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from core.errors import Forbidden
+from core.events.actions import AuditAction
+from core.organizations import access, setup_links
+from core.organizations.access import Capability, authorize_and_lock
+from core.organizations.memberships import BUILT_IN_ROLES, MEMBER
+from core.organizations.setup_links import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from core.organizations.access import Operation, OrganizationAccess
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Editor:
+    """A caller who may change what an organization has set, which is locked. `member` is None for a setup link."""
+
+    organization_id: UUID
+    member: OrganizationAccess | None = None
+    recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @classmethod
+    def of_member(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
+        """Return the member who calls; raise as `authorize_and_lock`."""
+        member = authorize_and_lock(uow, slug, operation)
+        return cls(organization_id=member.organization.id, member=member)
+
+    @classmethod
+    def of_link(cls, uow: UnitOfWork, cookie: str) -> Editor:
+        """Return the holder of a setup link; raise `SetupLinkDead`."""
+        uow.organizations.lock(setup_links.present(uow, cookie, Part.UPSTREAM).organization_id)
+        # Again, because the transaction that held the lock before may have revoked the link.
+        setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+        return cls(organization_id=setup.organization_id, recorded=setup.recorded)
+
+    def require_may_give(self, uow: UnitOfWork, role: str) -> bool:
+        """Return whether a role exists that people may join with; raise `Forbidden` for one that is not theirs to give.
+
+        The holder of a setup link gives none (decisions 13.7).
+        """
+        if self.member is None:
+            raise Forbidden("A setup link gives no roles. Ask the person who sent it to you.")
+        self.member.require(Capability.ORG_MEMBERS_MANAGE)
+        if role == MEMBER:
+            return True
+        if role in BUILT_IN_ROLES or uow.roles.by_slug(self.organization_id, role) is None:
+            return False
+        self.member.require(Capability.ORG_ROLES_MANAGE)
+        capabilities = access.capabilities_of_role(uow, self.organization_id, role)
+        self.member.require_no_less(capabilities, "let people join as")
+        return True
+
+    def record(self, uow: UnitOfWork, change: str, **details: Any) -> None:
+        """Record a change as one to the organization: operations 6.3 has no actions of its own for these."""
+        uow.record(
+            AuditAction.ORGANIZATION_UPDATED,
+            self.organization_id,
+            organization_id=self.organization_id,
+            change=change,
+            **details,
+            **self.recorded,
+        )

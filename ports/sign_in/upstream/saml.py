@@ -1,0 +1,31 @@
+"""The SAML identity providers of connections."""
+
+from typing import Protocol
+
+from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlMetadata, SamlRequest, ServiceProvider
+
+
+class SamlConnectionGateway(Protocol):
+    """Reads metadata and answers of identity providers, and writes what Gatehouse sends them.
+
+    Every failure is `UpstreamFailed` within a few seconds, and logged.
+    """
+
+    async def describe(self, metadata: SamlMetadata, *, is_fresh: bool = False) -> SamlDescription:
+        """Return what metadata say, which may be some minutes old unless they are to be fresh.
+
+        Raise `MetadataUnusable` when they describe no identity provider, or another one than they should.
+        """
+        ...
+
+    async def request_address(self, content: SamlRequest) -> str:
+        """Return the address at the identity provider that carries a request."""
+        ...
+
+    async def read_answer(self, metadata: SamlMetadata, value: str) -> SamlAnswer:
+        """Return an answer whose assertion, if there is one, a key of the identity provider has signed."""
+        ...
+
+    async def own_metadata(self, provider: ServiceProvider) -> bytes:
+        """Return our metadata for an identity provider."""
+        ...

@@ -1,0 +1,145 @@
+"""Setting up SAML with a setup link (decisions 13.7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tests.concurrency import at_once
+from tests.service_provider import ServiceProvider, posted_form
+from tests.world.visitor import Visitor
+from tests.world.world import assert_refused
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.saml import SamlService
+    from tests.world.setups import Setups
+    from tests.world.world import World
+
+SAML = "/app/setup/parts/saml"
+CERTIFICATE = "/app/setup/parts/saml/certificate"
+FORMAT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+
+
+async def begun(setups: Setups) -> dict[str, Any]:
+    """Return a link to the SAML of a new service, which was opened."""
+    setups.team.world.service(setups.team.organization_id, "shop", name="The Shop")
+    link = await setups.create("saml", service_slug="shop")
+    await setups.begin(link)
+    return link
+
+
+async def save(setups: Setups, **fields: str) -> Answer:
+    """Save the form of the page."""
+    return await setups.visitor.submit(await setups.open("saml"), SAML, fields)
+
+
+async def stored(setups: Setups) -> dict[str, Any]:
+    """Return the configuration as members see it."""
+    return (await setups.team.request("owner", "GET", "/services/shop/saml")).json
+
+
+async def test_the_holder_sets_up_saml_and_all_is_recorded_under_the_link(setups: Setups, world: World) -> None:
+    link = await begun(setups)
+
+    first = await setups.visitor.submit(await setups.open("saml"), CERTIFICATE)
+    sp = ServiceProvider(now=world.clock, idp="http://localhost:8000/saml/acme/shop")
+    done = await save(setups, metadata=sp.metadata(), name_id_format=FORMAT, email_attribute="mail")
+
+    assert "-----BEGIN CERTIFICATE-----" in first.text
+    assert "SAML is set up." in done.text
+    assert all(name in done.text for name in ("Okta", "Microsoft Entra", "Google Workspace"))
+    assert "http://localhost:8000/saml/acme/shop/sso" in done.text
+    configuration = await stored(setups)
+    assert (configuration["enabled"], configuration["has_certificate"]) == (True, True)
+    assert (configuration["entity_id"], configuration["acs_url"]) == (sp.entity_id, sp.acs_url)
+    assert configuration["name_id_format"] == FORMAT
+    assert configuration["attribute_mapping"] == {"email": "mail", "id": "id"}
+    recorded = setups.recorded(link, "service.updated")
+    assert [one["change"] for one in recorded] == ["saml_certificate_created", "saml_configured"]
+    browser = Visitor(world.client)
+    await browser.sign_in("member@example.com")
+    assert posted_form((await browser.open(f"/saml/acme/shop/sso?{sp.query(sp.authn_request())}")).text).statuses == [
+        "Success"
+    ]
+
+
+async def test_entity_id_and_address_can_be_typed_and_problems_are_shown_at_their_fields(setups: Setups) -> None:
+    await begun(setups)
+
+    invalid = await save(setups, entity_id="two words", acs_url="javascript:alert(1)", name_id_format="urn:none")
+    malformed = await save(setups, metadata="<no-metadata/>")
+    empty = await save(setups)
+    done = await save(setups, entity_id="https://sp.example/metadata", acs_url="https://sp.example/acs")
+
+    assert [answer.status for answer in (invalid, malformed, empty, done)] == [400, 400, 400, 200]
+    assert 'value="two words"' in invalid.text
+    assert 'id="metadata-problem"' in malformed.text
+    assert 'id="entity_id-problem"' in empty.text
+    assert (await stored(setups))["attribute_mapping"] == {"email": "email", "id": "id"}
+    assert "The certificate is missing." in done.text
+
+
+async def test_two_that_press_the_button_at_once_make_one_certificate(setups: Setups) -> None:
+    await begun(setups)
+    page = await setups.open("saml")
+
+    await at_once(*[lambda: setups.visitor.submit(page, CERTIFICATE) for _ in range(2)])
+    await setups.visitor.submit(page, CERTIFICATE)
+
+    assert setups.team.world.value("SELECT count(*) FROM saml_certificates") == 1
+
+
+async def test_the_page_shows_whether_the_application_has_asked_and_why_it_was_refused(
+    setups: Setups, saml_shop: SamlService, visitor: Visitor
+) -> None:
+    await setups.begin(await setups.create("saml", service_slug="shop"))
+    before = await setups.open("saml")
+    stale = replace(saml_shop.sp, entity_id="https://another.example")
+
+    await visitor.open(saml_shop.sso(stale.authn_request()))
+    refused = await setups.open("saml")
+    await visitor.open(saml_shop.sso())
+    posted = await saml_shop.post(visitor, "sso", stale.authn_request())
+    accepted = await setups.open("saml")
+
+    assert "has sent no acceptable request yet" in before.text
+    assert posted.status == 400
+    assert "Its Issuer is not the entity id that is configured for this service." in refused.text
+    assert "last sent an acceptable request on" in accepted.text
+
+
+async def test_a_link_reaches_its_own_service_alone(setups: Setups, world: World) -> None:
+    link = await begun(setups)
+    world.service(setups.team.organization_id, "blog")
+    globex = world.team("globex")
+    globex.add("boss", "owner")
+    world.service(globex.organization_id, "theirs")
+
+    foreign = await setups.request("POST", body={"parts": ["saml"], "service_slug": "theirs"})
+    await save(setups, entity_id="https://sp.example/metadata", acs_url="https://sp.example/acs")
+
+    assert link["service_slug"] == "shop"
+    assert foreign.invalid_fields == ["service_slug"]
+    assert world.rows("SELECT s.slug FROM saml_configurations JOIN services s ON s.id = service_id") == [("shop",)]
+    assert (await setups.open("domain")).status == 404
+
+
+async def test_a_link_ends_with_its_service(setups: Setups, world: World) -> None:
+    await begun(setups)
+
+    answer = await setups.team.request("owner", "DELETE", "/services/shop")
+
+    assert answer.status == 204, answer.text
+    assert (await setups.open("saml")).status == 404
+    assert world.value("SELECT count(*) FROM setup_links") == 0
+
+
+async def test_a_maker_who_may_not_manage_services_cannot_make_the_link(setups: Setups, world: World) -> None:
+    world.service(setups.team.organization_id, "shop")
+    setups.team.custom_role("integrator", "integrations.manage")
+    setups.team.add("ida", "integrator")
+
+    answer = await setups.request("POST", by="ida", body={"parts": ["saml"], "service_slug": "shop"})
+
+    assert_refused(answer, 403, "FORBIDDEN")

@@ -1,0 +1,135 @@
+"""Connecting an identity provider with a setup link (decisions 13.7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.resolver import DnsResolver
+from tests.identity_provider import IdentityProvider
+from tests.name_server import LOOPBACK
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, running_openid_provider
+
+if TYPE_CHECKING:
+    from entrypoints.installation import Installation
+    from tests.application import Answer
+    from tests.clock import SettableClock
+    from tests.name_server import NameServer
+    from tests.world.setups import Setups
+
+UPSTREAM = "/app/setup/parts/upstream"
+
+
+@pytest.fixture
+async def installation(installation: Installation, names: NameServer) -> Installation:
+    """The installation, which asks that name server."""
+    return replace(installation, resolver=DnsResolver((LOOPBACK, names.port)))
+
+
+async def connect_by_saml(setups: Setups) -> Answer:
+    """Begin with a link, and make a connection by SAML; return its page."""
+    page = await setups.open("upstream")
+    return await setups.visitor.submit(page, UPSTREAM, type="saml", name="Acme")
+
+
+def path_of(page: Answer) -> str:
+    """Return the path of the connection whose page this is."""
+    return f"{UPSTREAM}/{page.text.partition('/auth/upstream/')[2].partition('/')[0]}"
+
+
+async def test_the_holder_connects_by_saml_and_routes_a_mail_domain_to_it(
+    setups: Setups, clock: SettableClock, names: NameServer
+) -> None:
+    link = await setups.create("upstream")
+    await setups.begin(link)
+    made = await connect_by_saml(setups)
+    path, idp = path_of(made), IdentityProvider(now=clock)
+
+    refused = await setups.visitor.submit(made, path, metadata_xml="<x/>", metadata_url="")
+    saved = await setups.visitor.submit(made, path, metadata_xml=idp.metadata(), metadata_url="")
+    tested = await setups.visitor.submit(saved, f"{path}/test")
+    routed = await setups.visitor.submit(saved, f"{path}/domains", domain="acme.example")
+    [claimed] = (await setups.team.request("owner", "GET", "/domain-routes")).json["domain_routes"]
+    verify = f"{UPSTREAM}/domains/{claimed['id']}/verify"
+    unproved = await setups.visitor.submit(routed, verify)
+    names.publish(claimed["txt_name"], claimed["txt_value"])
+    proved = await setups.visitor.submit(routed, verify)
+
+    assert all(name in made.text for name in ("Okta", "Microsoft Entra", "Google Workspace"))
+    assert (refused.status, "describe no identity provider" in refused.text) == (400, True)
+    assert "describes itself as it should" in tested.text
+    assert claimed["txt_value"] in routed.text
+    assert unproved.status == 400
+    assert "The domain is verified." in proved.text
+    changes = [details["change"] for details in setups.recorded(link)]
+    assert changes == [
+        "upstream_provider.created",
+        "upstream_provider.changed",
+        "domain_route.created",
+        "domain_route.verified",
+    ]
+    [connection] = (await setups.team.request("owner", "GET", "/upstream-providers")).json["upstream_providers"]
+    assert (connection["enabled"], connection["joins_as"], claimed["enforced"]) == (True, None, False)
+
+
+async def test_the_holder_connects_by_openid_connect(setups: Setups) -> None:
+    await setups.begin(await setups.create("upstream"))
+    page = await setups.open("upstream")
+    with running_openid_provider() as provider:
+        fields = {"type": "oidc", "name": "Acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
+        refused = await setups.visitor.submit(page, UPSTREAM, **fields, issuer="http://idp.acme.example")
+        made = await setups.visitor.submit(page, UPSTREAM, **fields, issuer=provider.url)
+
+    assert refused.status == 400
+    assert "http://localhost:8000/auth/upstream/callback" in made.text
+    assert CLIENT_SECRET not in made.text
+
+
+@pytest.mark.parametrize("fields", [{"joins_as": "member"}, {"trust_mfa": True}, {"enforced": True}])
+async def test_the_holder_does_not_take_over_a_connection_on_which_the_organization_relies(
+    setups: Setups, clock: SettableClock, fields: dict[str, object]
+) -> None:
+    await setups.begin(await setups.create("upstream"))
+    idp = IdentityProvider(now=clock)
+    body = {"type": "saml", "name": "Acme", "metadata_xml": idp.metadata()}
+    enforced = {"enforced": fields.pop("enforced")} if "enforced" in fields else None
+    made = (await setups.team.request("owner", "POST", "/upstream-providers", body={**body, **fields})).json
+    if enforced is not None:
+        route = {"domain": "acme.example", "provider_id": made["id"], **enforced}
+        assert (await setups.team.request("owner", "POST", "/domain-routes", body=route)).status == 200
+    path = f"{UPSTREAM}/{made['id']}"
+    page = await setups.visitor.open(path)
+    evil = IdentityProvider(now=clock, entity_id="https://evil.example")
+
+    refused = await setups.visitor.submit(page, path, metadata_xml=evil.metadata(), metadata_url="")
+
+    assert refused.status == 409
+    after = (await setups.team.request("owner", "GET", f"/upstream-providers/{made['id']}")).json
+    assert after["issuer"] == idp.entity_id
+
+
+async def test_a_link_opens_no_connection_of_another_organization_and_none_after_it_was_revoked(
+    setups: Setups,
+) -> None:
+    globex = setups.team.world.team("globex")
+    globex.add("boss", "owner")
+    foreign = (
+        await globex.request("boss", "POST", "/upstream-providers", body={"type": "saml", "name": "Globex"})
+    ).json
+    link = await setups.create("upstream")
+    await setups.begin(link)
+    page = await connect_by_saml(setups)
+    path = path_of(page)
+
+    assert (await setups.visitor.open(f"{UPSTREAM}/{foreign['id']}")).status == 404
+    await setups.request("DELETE", f"/{link['id']}")
+    for action, fields in ((path, {"metadata_xml": "", "metadata_url": ""}), (f"{path}/test", {})):
+        assert (await setups.visitor.submit(page, action, **fields)).status == 404
+
+
+async def test_a_link_to_another_part_connects_nothing(setups: Setups) -> None:
+    await setups.begin(await setups.create("domain"))
+
+    assert (await setups.open("upstream")).status == 404
