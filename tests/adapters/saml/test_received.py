@@ -149,7 +149,7 @@ class TestForm:
 
     def test_a_bomb_is_not_inflated(self) -> None:
         compressor = zlib.compressobj(wbits=-15)
-        bomb = compressor.compress(b"<a>" + b"x" * 50_000_000) + compressor.flush()
+        bomb = compressor.compress(b"<a>" + b"x" * 5_000_000) + compressor.flush()
         value = base64.b64encode(bomb).decode()
 
         with pytest.raises(Unreadable, match="larger"):

@@ -37,6 +37,7 @@ async def test_the_service_providers_are_told(browser: Visitor, saml_shop: SamlS
     assert saml_shop.world.rows("SELECT id FROM sessions WHERE revoked_at IS NULL") == []
 
 
+@pytest.mark.long
 async def test_a_service_provider_that_takes_posts_is_told_by_a_form(
     browser: Visitor, saml: SamlWorld, team: Team
 ) -> None:

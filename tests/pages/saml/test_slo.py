@@ -91,6 +91,7 @@ class TestFromServiceProvider:
         assert statuses(response) == ["Requester", "UnknownPrincipal"]
         assert await is_signed_in(browser)
 
+    @pytest.mark.long
     async def test_without_an_index_all_sessions_of_the_user_end(self, browser: Visitor, signed: SamlService) -> None:
         other = Visitor(browser.client)
         await other.sign_in(MEMBER)
@@ -162,6 +163,7 @@ class TestFromServiceProvider:
         ],
         ids=["entity", "comment", "comment in the name", "issuer", "kind", "other"],
     )
+    @pytest.mark.long
     async def test_a_hostile_request_is_a_page_and_ends_nothing(
         self, browser: Visitor, saml_shop: SamlService, hide: Callable[[str], str]
     ) -> None:
@@ -289,6 +291,7 @@ class TestParticipants:
         answers = (other_request, other_service, no_state, other_browser)
         assert [one.status for one in answers] == [400] * 4
 
+    @pytest.mark.long
     async def test_a_browser_that_is_lost_can_ask_again_where_it_goes(
         self, browser: Visitor, saml_shop: SamlService, blog: SamlService
     ) -> None:
