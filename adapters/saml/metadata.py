@@ -79,7 +79,7 @@ def only_entity(root: Element) -> Element:
     """Return the entity of metadata that wrap one."""
     entities = root.findall(f"{{{METADATA}}}EntityDescriptor")
     if root.tag != f"{{{METADATA}}}EntitiesDescriptor" or len(entities) != 1:
-        raise Unreadable("Send the metadata of one service provider: an EntityDescriptor.")
+        raise Unreadable("Send the metadata of one provider: an EntityDescriptor.")
     return entities[0]
 
 

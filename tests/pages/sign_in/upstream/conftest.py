@@ -8,7 +8,7 @@ import pytest
 
 from entrypoints.settings import Settings
 from tests.upstream_provider import StandIn, running_stand_in
-from tests.world.fixtures import names
+from tests.world.fixtures import names, saml
 from tests.world.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.world.visitor import Visitor
 
-__all__ = ["names", "settings", "stand_in", "upstream"]
+__all__ = ["names", "saml", "settings", "stand_in", "upstream"]
 
 
 @pytest.fixture

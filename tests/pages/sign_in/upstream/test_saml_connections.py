@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import pytest
 import xmlsec
 
 from tests.concurrency import at_once
 from tests.identity_provider import IdentityProvider, posted
-from tests.service_provider import EMAIL_FORMAT, key_pair, sign
+from tests.service_provider import EMAIL_FORMAT, key_pair, posted_form, sign
+from tests.world.builder import PASSWORD
 from tests.world.saml_connection import HEADERS, SamlAcme, saml_acme
 from tests.world.visitor import Visitor
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from tests.clock import SettableClock
     from tests.identity_provider import Asked
+    from tests.world.saml import SamlWorld
     from tests.world.world import World
 
 ADA = "ada@acme.example"
@@ -366,3 +369,28 @@ async def test_a_sign_in_by_openid_connect_is_not_finished_with_the_state_of_one
 
     assert page.status == 400
     assert_nobody_signed_in(acme)
+
+
+async def test_gatehouse_is_an_identity_provider_for_gatehouse(acme: SamlAcme, saml: SamlWorld, world: World) -> None:
+    globex = world.organization("globex")
+    world.member(globex, world.user(ADA))
+    request = await acme.depart()
+    service = await saml.service(globex, "globex", entity_id=request.issuer, acs_url=request.acs_url)
+    metadata = await world.client.get(f"{service.path}/metadata")
+    assert (await acme.change(metadata_xml=metadata.text)).status == 200
+    at_globex = Visitor(acme.visitor.client)
+    await at_globex.sign_in(ADA)
+
+    begun = await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
+    page = await at_globex.open(begun.headers["Location"].removeprefix("http://localhost:8000"))
+    form = posted_form(page.text)
+    data = urlencode(form.fields).encode()
+    answer = await world.client.request("POST", acme.acs, data=data, headers=HEADERS)
+    asked = await acme.visitor.open(answer.headers["Location"])
+    # The address is that of an account, to which its user signs in once to link the two.
+    methods = await acme.visitor.submit(asked, "/app/sign-in", email=ADA)
+    await acme.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
+
+    assert form.action == request.acs_url
+    live = world.rows("SELECT confined_to FROM sessions WHERE provider = 'upstream' AND revoked_at IS NULL")
+    assert live == [(acme.organization_id,)]

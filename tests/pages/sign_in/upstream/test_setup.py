@@ -47,7 +47,8 @@ async def test_the_holder_connects_by_saml_and_routes_a_mail_domain_to_it(
     made = await connect_by_saml(setups)
     path, idp = path_of(made), IdentityProvider(now=clock)
 
-    refused = await setups.visitor.submit(made, path, metadata_xml="<x/>", metadata_url="")
+    wrong = idp.metadata().replace("IDPSSODescriptor", "SPSSODescriptor")
+    refused = await setups.visitor.submit(made, path, metadata_xml=wrong, metadata_url="")
     saved = await setups.visitor.submit(made, path, metadata_xml=idp.metadata(), metadata_url="")
     tested = await setups.visitor.submit(saved, f"{path}/test")
     routed = await setups.visitor.submit(saved, f"{path}/domains", domain="acme.example")
