@@ -164,7 +164,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "email_change_dropped.html": {},
     "email_change_undone.html": {"token": "token"},
     "forgot_password.html": {**_WAY, "problem": PROBLEM},
-    "home.html": _FORM,
+    "home.html": {**_FORM, "is_custom_host": False},
     "invitation.html": {
         "token": "token",
         "proof": "proof",
@@ -290,7 +290,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             name_id_format="",
             email_attribute="",
         ),
-        "problems": {"metadata": PROBLEM, "acs_url": PROBLEM, "attribute_mapping": PROBLEM},
+        "problems": dict.fromkeys(("metadata", "entity_id", "acs_url", "name_id_format", "attribute_mapping"), PROBLEM),
         "names": [("a", "Email address"), ("b", "Persistent id")],
         "entra": ENTRA,
         "entity_id": "https://id.example.com/saml/royal/harbour",
@@ -322,7 +322,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "was_tested": True,
         "tested": NAME,
     },
-    "sign_in.html": {**_WAY, "proposed_email": EMAIL, "is_invalid": True},
+    "sign_in.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},
     "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
     "setup_upstream.html": {
         **_SETUP,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from core.outbound import Network
-    from core.sign_in.upstream.connections import Connection, ConnectionWishes
+    from core.sign_in.upstream.connection_records import Connection, ConnectionWishes
     from core.sign_in.upstream.editors import Editor
     from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.secrets import Secret, hash_token
 from core.sessions import refresh as use_cases
-from core.sessions.callers import Caller
+from core.sessions.callers import BACKGROUND, Caller
 from core.sessions.refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Refreshable, RefreshRefused, TokenReused
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class FakeUnitOfWork:
     recorded: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def __post_init__(self) -> None:
+        self.origin = BACKGROUND
         self.sessions = self.randomness = self.pepper = self.members = self.mfa_events = self
 
     def begin(self) -> str:
