@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from core.sign_in.upstream.providers import CodeExchange
     from ports.clock import Clock
 
-EXCHANGE_SECONDS_MAX: Final = 8.0
+# The answer of a provider takes two of these at most, and its page comes within 10 seconds.
+EXCHANGE_SECONDS_MAX: Final = 4.5
 REMEMBERED_SECONDS: Final = 300.0
 ISSUERS_MAX: Final = 1000
 TOKEN_CHARACTERS_MAX: Final = 64 * 1024

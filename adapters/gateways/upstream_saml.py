@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-FETCH_SECONDS_MAX: Final = 8.0
+# The page that has to wait for it comes within 10 seconds.
+FETCH_SECONDS_MAX: Final = 4.5
 REMEMBERED_SECONDS: Final = 300.0
 REMEMBERED_MAX: Final = 1000
 _OK: Final = 200

@@ -355,6 +355,7 @@ def _begin_session(
         provider=Provider.SAML,
         amr=tuple(caller.amr),
         authenticated_at=caller.authenticated_at,
+        confinement=caller.confinement,
     )
     destination = Destination(
         organization_slug=provider.organization_slug,

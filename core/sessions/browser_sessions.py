@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from core.errors import Refusal
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
-from core.sessions.sessions import ABSOLUTE_LIFETIME, Confinement
+from core.sessions.confinement import Confinement
+from core.sessions.sessions import ABSOLUTE_LIFETIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from core.errors import Forbidden, Unauthorized
+from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -140,6 +141,17 @@ class Caller:
     service_plan: ServicePlan | None = None
     belongs_elsewhere: bool = False
     confined_to: UUID | None = None
+    confined_to_service: UUID | None = None
+    connection_id: UUID | None = None
+
+    @property
+    def confinement(self) -> Confinement | None:
+        """What the session is limited to; None without limits."""
+        if self.confined_to is None:
+            return None
+        return Confinement(
+            organization_id=self.confined_to, service_id=self.confined_to_service, connection_id=self.connection_id
+        )
 
     @property
     def is_verified(self) -> bool:

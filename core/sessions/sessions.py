@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from core.sessions.callers import Caller
+    from core.sessions.confinement import Confinement
     from ports.unit_of_work import UnitOfWork
 
 # Authentication methods (RFC 8176): a one-time password, and that more than one factor was proved.
@@ -27,25 +28,6 @@ OTP: Final = "otp"
 MFA: Final = "mfa"
 IDLE_LIFETIME: Final = timedelta(days=30)
 ABSOLUTE_LIFETIME: Final = timedelta(days=90)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confinement:
-    """The organization beyond which a session signs in to nothing, and possibly the one service of it (decisions 10.8).
-
-    Such a session began with the word of another party: an identity provider of the organization, or an account that a
-    service may have linked.
-    """
-
-    organization_id: UUID
-    service_id: UUID | None = None
-    connection_id: UUID | None = None
-
-    def allows(self, organization_id: UUID | None, service_id: UUID | None) -> bool:
-        """Return whether its sessions may sign in there; in a browser they are on the platform, without any context."""
-        if organization_id is None:
-            return True
-        return organization_id == self.organization_id and self.service_id in {None, service_id}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

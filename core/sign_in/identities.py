@@ -16,7 +16,7 @@ from core.errors import BadRequest, Conflict, NotFound
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers
-from core.sessions.sessions import Confinement
+from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from core.accounts.providers import Provider
     from core.sessions.browser_sessions import BrowserSession
-    from core.sessions.sessions import Confinement
+    from core.sessions.confinement import Confinement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,12 @@ from adapters.postgres.transaction import Aggregate
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
-from core.sessions.sessions import IDLE_LIFETIME, Confinement, Session
+from core.sessions.sessions import IDLE_LIFETIME, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from core.sessions.confinement import Confinement
 
 
 # Revokes live sessions of a user; each statement inserts its own condition.
@@ -253,7 +255,9 @@ CALLER: Final = """
               OR EXISTS (SELECT FROM service_users
                          WHERE  user_id = s.user_id AND organization_id <> s.confined_to AND last_login_at IS NOT NULL)
          ELSE false END   AS belongs_elsewhere,
-    s.confined_to
+    s.confined_to,
+    s.confined_to_service,
+    s.connection_id
 """
 LIVE: Final = """
     FROM   sessions s

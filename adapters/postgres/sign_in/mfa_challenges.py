@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
-from core.sessions.sessions import Confinement
+from core.sessions.confinement import Confinement
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, Proof
 

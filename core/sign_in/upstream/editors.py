@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.errors import Forbidden
 from core.events.actions import AuditAction
 from core.organizations import access, setup_links
 from core.organizations.access import Capability, authorize_and_lock
@@ -45,10 +44,9 @@ class Editor:
     def require_may_give(self, uow: UnitOfWork, role: str) -> bool:
         """Return whether a role exists that people may join with; raise `Forbidden` for one that is not theirs to give.
 
-        The holder of a setup link gives none (decisions 13.7).
+        The form of a setup link has no roles (decisions 13.7).
         """
-        if self.member is None:
-            raise Forbidden("A setup link gives no roles. Ask the person who sent it to you.")
+        assert self.member is not None, "the holder of a setup link gives a role"
         self.member.require(Capability.ORG_MEMBERS_MANAGE)
         if role == MEMBER:
             return True

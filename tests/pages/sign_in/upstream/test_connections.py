@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from tests.application import Answer
+    from tests.world.saml import SamlWorld
     from tests.world.signing_in import SignedInUser
     from tests.world.world import World
 
@@ -347,3 +348,21 @@ async def test_a_confined_session_opens_no_other_organization(acme: Acme) -> Non
     assert acme.world.value("SELECT organization_id FROM upstream_sign_ins WHERE browser_hash IS NULL") == (
         acme.organization_id
     )
+
+
+@pytest.mark.parametrize("organization", ["acme", "globex"])
+async def test_a_confined_session_signs_in_by_saml_to_services_of_its_organization_alone(
+    acme: Acme, saml: SamlWorld, organization: str
+) -> None:
+    await acme.change(joins_as="member")
+    await acme.enforce()
+    await acme.sign_in()
+    globex = acme.world.organization("globex")
+    acme.world.member(globex, acme.world.user_id(ADA))
+    service = await saml.service(acme.organization_id if organization == "acme" else globex, organization)
+
+    page = await acme.visitor.open(service.sso())
+
+    assert ("SAMLResponse" in page.text) is (organization == "acme")
+    sessions = acme.world.rows("SELECT confined_to, connection_id::text FROM sessions WHERE provider = 'saml'")
+    assert sessions == ([(acme.organization_id, acme.connection_id)] if organization == "acme" else [])

@@ -1,0 +1,28 @@
+"""What a session is limited to that began with the word of another party."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """The organization beyond which a session signs in to nothing, and possibly the one service of it (decisions 10.8).
+
+    Such a session began with the word of another party: an identity provider of the organization, or an account that a
+    service may have linked.
+    """
+
+    organization_id: UUID
+    service_id: UUID | None = None
+    connection_id: UUID | None = None
+
+    def allows(self, organization_id: UUID | None, service_id: UUID | None) -> bool:
+        """Return whether its sessions may sign in there; in a browser they are on the platform, without any context."""
+        if organization_id is None:
+            return True
+        return organization_id == self.organization_id and self.service_id in {None, service_id}
