@@ -61,6 +61,9 @@ def configure(uow: UnitOfWork, cookie: str, changes: Mapping[str, Any], *, email
     setup = setup_links.lock(uow, cookie, Part.SAML)
     service = _service(uow, setup)
     present = uow.saml_configurations.view(service).configuration
+    if changes["entity_id"] != present.entity_id:
+        # The certificate and the logout address of one application are none of another's.
+        changes = {"sp_certificate": None, "slo_url": None, **changes}
     mapping = {
         **(present.attribute_mapping or DEFAULT_MAPPING),
         "email": email_attribute or DEFAULT_MAPPING["email"],
