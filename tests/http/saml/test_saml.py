@@ -50,6 +50,11 @@ async def configuration(shop: Team, *, by: str = "member") -> dict[str, Any]:
     return answer.json
 
 
+def changes_of(shop: Team) -> list[str]:
+    """Return what the audit log says was changed, in order."""
+    return [details["change"] for (details,) in shop.world.audit_entries("service.updated", "details")]
+
+
 class TestConfigure:
     """POST …/saml."""
 
@@ -190,6 +195,7 @@ class TestDisable:
         assert (answer.status, answer.json["success"]) == (200, True)
         assert await configuration(shop) == DEFAULTS | ENABLED | {"enabled": False}
         assert_refused(await shop.request("owner", "GET", f"{SAML}/certificate"), 404, "NOT_FOUND")
+        assert changes_of(shop) == ["saml_configured", "saml_certificate_created", "saml_disabled"]
 
     async def test_what_was_never_configured_can_be_disabled(self, shop: Team) -> None:
         assert (await shop.request("owner", "DELETE", SAML)).status == 200
@@ -214,6 +220,7 @@ class TestImport:
             "sp_certificate": provider.key.certificate_pem,
         }
         assert await configuration(shop) == answer.json
+        assert changes_of(shop) == ["saml_metadata_imported"]
 
     @pytest.mark.parametrize("media_type", ["application/samlmetadata+xml", "text/xml; charset=utf-8"])
     async def test_a_file_is_taken_as_it_is(self, shop: Team, clock: SettableClock, media_type: str) -> None:
