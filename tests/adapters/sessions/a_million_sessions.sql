@@ -57,4 +57,8 @@ FROM   (SELECT n, d, pg_temp.numbered('01', n) AS user_id, pg_temp.numbered('02'
         OFFSET 0) AS places,
        generate_series(d * 40 + 1, d * 40 + 40) AS k;
 
+INSERT INTO client_grants (session_id, scopes)
+SELECT pg_temp.numbered('05', n), '{openid}'
+FROM   generate_series(1, 20000) AS n;
+
 ANALYZE;

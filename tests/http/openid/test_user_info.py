@@ -52,3 +52,16 @@ async def test_a_revoked_token_is_refused(shop: RelyingParty, world: World) -> N
     await shop.post("/auth/revoke", {"token": tokens["access_token"]})
 
     assert (await world.client.get("/auth/userinfo", token=tokens["access_token"])).status == 401
+
+
+async def test_no_token_is_taken_from_an_address_or_a_form(shop: RelyingParty, world: World) -> None:
+    token = (await shop.tokens())["access_token"]
+
+    answers = [
+        await world.client.get(f"/auth/userinfo?access_token={token}"),
+        await shop.send("/auth/userinfo", {"access_token": token}),
+        await world.client.get(f"/api/user?access_token={token}"),
+    ]
+
+    assert [answer.status for answer in answers] == [401, 401, 401]
+    assert (await world.client.get("/auth/token?grant_type=client_credentials")).status == 405

@@ -235,7 +235,9 @@ async def test_a_desktop_service_may_use_any_port_of_loopback(
     ("parameters", "error"),
     [
         ({"response_type": "token"}, "unsupported_response_type"),
+        ({"response_type": "code id_token"}, "unsupported_response_type"),
         ({"response_type": ""}, "unsupported_response_type"),
+        ({"response_mode": "fragment"}, "invalid_request"),
         ({"code_challenge": ""}, "invalid_request"),
         ({"code_challenge_method": "plain"}, "invalid_request"),
         ({"code_challenge_method": ""}, "invalid_request"),
@@ -280,10 +282,11 @@ async def test_a_pushed_request_is_used_once(shop: RelyingParty, visitor: Visito
     request_uri = (await shop.post("/auth/par", parameters)).json["request_uri"]
     address = f"/auth/authorize?{urlencode({'client_id': str(shop.client_id), 'request_uri': request_uri})}"
 
-    first, second = await visitor.send("GET", address), await visitor.send("GET", address)
+    answers = await at_once(*[partial(visitor.send, "GET", address)] * 3)
 
+    assert statuses_of(answers) == [303, 400, 400]
+    [first] = [answer for answer in answers if answer.status == 303]
     assert led_back(first)["state"] == "s-1"
-    assert second.status == 400
 
 
 async def test_a_request_uri_elsewhere_is_not_fetched(shop: RelyingParty, visitor: Visitor) -> None:
