@@ -217,4 +217,5 @@ async def test_the_first_step_reads_nothing_about_an_account(world: World, visit
     with recorded_statements() as statements:
         await visitor.submit(page, email=email)
 
-    assert statements == []
+    # It asks for the connection of the address's domain alone.
+    assert [statement for statement in statements if "FROM domain_routes" not in statement] == []

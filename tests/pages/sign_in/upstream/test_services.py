@@ -109,7 +109,10 @@ async def test_an_organization_that_is_not_active_signs_nobody_in(
 
 
 async def test_a_public_service_must_send_a_challenge(world: World, upstream: Upstream, acme_shop: AcmeShop) -> None:
-    world.connection.execute("UPDATE services SET service_type = 'desktop', client_secret_hash = NULL")
+    world.connection.execute(
+        "UPDATE services SET service_type = 'desktop', client_secret_hash = NULL,"
+        " redirect_uris = redirect_uris || '{http://127.0.0.1/welcome}'"
+    )
 
     without = await upstream.visitor.send("GET", path_of(acme_shop, code_challenge="", code_challenge_method=""))
     on_loopback = await upstream.visitor.send("GET", path_of(acme_shop, redirect_uri="http://127.0.0.1:4321/welcome"))
