@@ -1664,7 +1664,7 @@ ALTER TABLE ONLY upstream_sign_ins
 ALTER TABLE ONLY upstream_sign_ins
     ADD CONSTRAINT upstream_sign_ins_state_hash_key UNIQUE (state_hash);
 CREATE INDEX upstream_sign_ins_ended ON upstream_sign_ins USING btree (expires_at);
-CREATE INDEX upstream_sign_ins_of_organization ON upstream_sign_ins USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX upstream_sign_ins_of_organization ON upstream_sign_ins USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX upstream_sign_ins_of_user ON upstream_sign_ins USING btree (user_id) WHERE (user_id IS NOT NULL);
 
 CREATE TABLE users (

@@ -7,11 +7,17 @@ from typing import final
 import trio
 
 from adapters.pictures.png import cleaned_png
-from adapters.pictures.svg import cleaned_svg
 from core.organizations.settings.pictures import PICTURE_BYTES_MAX, Picture, PictureInvalid, PictureType
 
 # Each takes up to some megabytes while it is read.
 THREADS_MAX = 2
+
+
+def _cleaned_svg(content: bytes) -> bytes:
+    # Loaded when it is first used: lxml takes 7 MB, and few installations ever clean a picture.
+    from adapters.pictures.svg import cleaned_svg  # noqa: PLC0415
+
+    return cleaned_svg(content)
 
 
 @final
@@ -23,7 +29,7 @@ class RebuildingCleaner:
 
     async def clean(self, picture: Picture) -> Picture:
         """Return the picture without anything active, hidden or appended; raise `PictureInvalid`."""
-        clean = cleaned_png if picture.type is PictureType.PNG else cleaned_svg
+        clean = cleaned_png if picture.type is PictureType.PNG else _cleaned_svg
         content = await trio.to_thread.run_sync(clean, picture.content, limiter=self._threads)
         if len(content) > PICTURE_BYTES_MAX:
             raise PictureInvalid("The picture is too large after it was rebuilt. Make it simpler.")

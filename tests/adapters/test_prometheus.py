@@ -22,6 +22,7 @@ DOCUMENTED = {
     "sso_total_organizations": ("gauge", set[str]()),
     "sso_mfa_enabled_users_total": ("gauge", set[str]()),
     "sso_mfa_adoption_percentage": ("gauge", set[str]()),
+    "sso_saml_certificates_ending": ("gauge", set[str]()),
     "sso_login_failures_total": ("counter", {"reason"}),
     "sso_auth_tokens_issued_total": ("counter", set[str]()),
     "sso_actor_up": ("gauge", {"actor"}),

@@ -124,6 +124,12 @@ KINDS = {
         timedelta(),
         "INSERT INTO single_uses (id_hash, expires_at) SELECT sha256(gen_random_uuid()::text::bytea), ended FROM ends",
     ),
+    Leftover.UPSTREAM_SIGN_INS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO upstream_sign_ins (id, state_hash, provider, return_to, return_id, expires_at)"
+        " SELECT gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), 'codehost', '', '', ended FROM ends",
+    ),
     Leftover.MAIL_COUNTS: Kind(
         "expires_at",
         timedelta(),

@@ -65,7 +65,8 @@ async def test_every_command_without_variables_works_as_pasted(client: Client, a
     schemas = Schemas(application.routes)
     for route in application.routes:
         command = curl_example(route, schemas, "")
-        if variables(command) or route.method != "GET":
+        # An external provider is asked only where an operator has its credentials.
+        if variables(command) or route.method != "GET" or route.capability == "external providers":
             continue
 
         answer = await client.get(shlex.split(command)[1])

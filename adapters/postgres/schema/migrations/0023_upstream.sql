@@ -107,7 +107,8 @@ COMMENT ON COLUMN upstream_sign_ins.user_id IS 'The account to which the identit
 COMMENT ON COLUMN upstream_sign_ins.proven_sealed IS 'The identity that the provider has confirmed.';
 CREATE INDEX upstream_sign_ins_ended ON upstream_sign_ins (expires_at);
 CREATE INDEX upstream_sign_ins_of_user ON upstream_sign_ins (user_id) WHERE user_id IS NOT NULL;
-CREATE INDEX upstream_sign_ins_of_organization ON upstream_sign_ins (organization_id) WHERE organization_id IS NOT NULL;
+CREATE INDEX upstream_sign_ins_of_organization ON upstream_sign_ins (organization_id, service_id)
+    WHERE organization_id IS NOT NULL;
 
 CREATE TABLE domain_routes (
     id              uuid PRIMARY KEY,
