@@ -17,8 +17,5 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "trust": _field("Whether this device is asked for no code for a while.", **_BOX),
     "passkey_id": _field("The id of the passkey."),
     "repeated": _field("The new password once more."),
-    "SiemSetupForm.siem_provider": _field("The product that receives the audit log."),
-    "SiemSetupForm.siem_token": _field("The token or API key of the receiver; empty keeps the one that is set."),
-    "SamlSetupForm.email_attribute": _field("The attribute that contains the email address, if one does."),
     "credential": _field("The answer of the browser, as `toJSON()` writes it."),
 }
