@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tests.application import Client
 
 BASE_URL = "https://id.example.com"
-# These need a provider that was set up, or the cookie of a setup link.
-CONDITIONAL = {"external providers", "upstream sign-in", "setup pages"}
+# These need a provider that was set up, the cookie of a setup link, or a domain in force.
+CONDITIONAL = {"external providers", "upstream sign-in", "setup pages", "custom domain"}
 
 
 def command_of(name: str) -> str:
