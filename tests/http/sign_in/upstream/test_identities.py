@@ -46,7 +46,7 @@ async def test_a_linked_account_is_listed_and_signs_in(world: World, upstream: U
 
     answer = await link(upstream, user)
 
-    assert answer.headers["Location"] == "/app/account/identities"
+    assert answer.headers["Location"] == "/app/account/identities?done=linked"
     assert (await user.get("/api/user/identities")).json == [
         {
             "provider": "codehost",
