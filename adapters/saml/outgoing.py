@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +31,8 @@ _NAMESPACES: Final = {"samlp": PROTOCOL, "saml": ASSERTION}
 _BEARER: Final = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 _URI_NAME: Final = "urn:oasis:names:tc:SAML:2.0:attrname-format:uri"
 _BASIC_NAME: Final = "urn:oasis:names:tc:SAML:2.0:attrname-format:basic"
+# What XML 1.0 cannot contain (2.2), such as control characters in a name from a directory.
+_NOT_XML: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _URI_SCHEMES: Final = ("urn:", "http://", "https://")
 
 
@@ -157,7 +160,7 @@ def _add_attributes(element: Element, assertion: Assertion) -> None:
             NameFormat=_URI_NAME if name.startswith(_URI_SCHEMES) else _BASIC_NAME,
         )
         if value is not None:
-            SubElement(attribute, QName(ASSERTION, "AttributeValue")).text = value
+            SubElement(attribute, QName(ASSERTION, "AttributeValue")).text = _NOT_XML.sub("", value)
 
 
 def serialized(root: Element) -> bytes:

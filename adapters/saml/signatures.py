@@ -7,6 +7,7 @@ afterwards is its root, so that a valid signature over another element proves no
 from __future__ import annotations
 
 import base64
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote_plus
 
@@ -15,7 +16,6 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 
-from adapters.crypto.key_pairs import parse_private
 from adapters.saml.certificates import public_key_of
 from adapters.saml.documents import SIGNATURE, Unreadable, decode_base64, elements, only, require_unique_ids
 
@@ -40,6 +40,8 @@ _DIGESTS: Final = frozenset(
         "http://www.w3.org/2001/04/xmlenc#sha512",
     }
 )
+# The services that sign most; those beyond load their keys again.
+KEYS_MAX: Final = 256
 _ENVELOPED: Final = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 _EXCLUSIVE: Final = "http://www.w3.org/2001/10/xml-exc-c14n#"
 _TRANSFORMS: Final = ([_ENVELOPED, _EXCLUSIVE], [_ENVELOPED])
@@ -48,8 +50,12 @@ _SIGNED: Final = (("SAMLRequest", "SAMLResponse"), ("RelayState",), ("SigAlg",))
 _PARAMETERS: Final = frozenset({name for names in _SIGNED for name in names} | {"Signature"})
 
 
+@lru_cache(KEYS_MAX)
 def loaded(key: SigningKey) -> xmlsec.Key:
-    """Return a key with its certificate for all signatures of a message, because loading it costs as much as one."""
+    """Return a key with its certificate. It is kept, because loading it and its first use cost as much as a signature.
+
+    It is found again by its content, so that no change of a certificate makes it wrong. Threads may share it.
+    """
     constants = xmlsec.constants
     loaded = xmlsec.Key.from_memory(key.private_pem.reveal(), constants.KeyDataFormatPem)
     loaded.load_cert_from_memory(key.certificate_pem, constants.KeyDataFormatPem)
@@ -156,7 +162,9 @@ def verify_query(message: EncodedMessage, certificate_pem: str) -> bool:
 def signed_query(parameters: Mapping[str, str], key: SigningKey) -> str:
     """Return the query string of a message for the redirect binding, with its signature."""
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in {**parameters, "SigAlg": RSA_SHA256}.items())
-    signature = parse_private(key.private_pem).sign(query.encode(), padding.PKCS1v15(), hashes.SHA256())
+    context = xmlsec.SignatureContext()
+    context.key = loaded(key)
+    signature = context.sign_binary(query.encode(), xmlsec.constants.TransformRsaSha256)
     return f"{query}&Signature={quote(base64.b64encode(signature).decode(), safe='')}"
 
 

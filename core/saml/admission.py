@@ -12,10 +12,12 @@ class Standing:
     `role` is that of the membership, None without one; `is_confirmed` says whether the user has consented to it, and
     `is_suspended` whether the directory of the organization has deactivated it, which takes all access. `is_linked`
     means that the user is an end user of the service, and `has_used` that they have signed in to one of the
-    organization's services. `is_own` means that the organization created the account.
+    organization's services. `is_own` means that the organization created the account. `name` is what the directory of
+    the organization calls the member.
     """
 
     role: str | None
+    name: str | None
     is_confirmed: bool
     is_suspended: bool
     is_linked: bool

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
+    from core.saml.admission import Standing
     from core.saml.providers import SamlProvider
     from ports.unit_of_work import UnitOfWork
 
@@ -36,13 +37,14 @@ def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str) 
 
 
 def attributes(
-    mapping: Mapping[str, str] | None, *, user_id: UUID, email: str, role: str | None
+    mapping: Mapping[str, str] | None, *, user_id: UUID, email: str, standing: Standing
 ) -> tuple[tuple[str, str | None], ...]:
     """Return the attributes of a user by the mapping; role, groups and name have a value for members alone."""
+    role = standing.role
     values = {
         "email": email,
         "id": str(user_id),
-        "name": _name(email) if role is not None else None,
+        "name": standing.name or _name(email) if role is not None else None,
         "role": role,
         "groups": role,
     }
@@ -50,6 +52,6 @@ def attributes(
 
 
 def _name(email: str) -> str:
-    """Derive a name from an address, because accounts have none of their own (decisions 8.2)."""
+    """Derive a name from an address, because accounts have none; a directory may know one (decisions 8.2 and 8.4)."""
     words = _BETWEEN_NAMES.split(email.partition("@")[0])
     return " ".join(word.capitalize() for word in words if word) or email

@@ -35,10 +35,6 @@ class SamlSetup:
     certificate: SamlCertificate | None
     contact: LastContact
 
-    def entity_id(self, base_url: str) -> str:
-        """Return the entity id of the identity provider (operations 4.3)."""
-        return f"{base_url}/saml/{self.setup.organization_slug}/{self.service.slug}"
-
 
 def show(uow: UnitOfWork, cookie: str) -> SamlSetup:
     """Return what the holder of a link sees; raise `SetupLinkDead`."""
@@ -61,6 +57,9 @@ def configure(uow: UnitOfWork, cookie: str, changes: Mapping[str, Any], *, email
     setup = setup_links.lock(uow, cookie, Part.SAML)
     service = _service(uow, setup)
     present = uow.saml_configurations.view(service).configuration
+    if changes["entity_id"] != present.entity_id:
+        # The certificate and the logout address of one application are none of another's.
+        changes = {"sp_certificate": None, "slo_url": None, **changes}
     mapping = {
         **(present.attribute_mapping or DEFAULT_MAPPING),
         "email": email_attribute or DEFAULT_MAPPING["email"],

@@ -28,6 +28,7 @@ from core.sign_in.refusals import SecondFactorDue
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.saml.admission import Standing
     from core.saml.messages import AuthnRequest, NameId
     from core.saml.providers import SamlProvider
     from core.saml.requests import PendingRequest, TakenRequest
@@ -103,14 +104,17 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
     Raise `SignInStateUnknown` when another transaction has answered the request.
     """
     task = _Task(uow, provider, pending, visit)
-    caller = uow.callers.of_session(visit.session_id) if visit.session_id is not None else None
+    caller = standing = None
+    if visit.session_id is not None:
+        read_standing = uow.saml_providers.defer_standing(provider, visit.session_id)
+        caller = uow.callers.of_session(visit.session_id)
+        standing = read_standing()
     refusal = task.refusal()
     if refusal is not None:
         return task.refuse(refusal)
-    if caller is None or not task.is_fresh(caller):
+    if caller is None or standing is None or not task.is_fresh(caller):
         return task.interact(AuthenticationRequired())
     caller.forbid_impersonation()
-    standing = uow.saml_providers.standing(provider, caller.user_id)
     if standing.is_suspended:
         return task.refuse(_DENIED, problem=MembershipSuspended())
     if not standing.is_admitted(members_only=provider.configuration.members_only):
@@ -123,7 +127,7 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
             return task.refuse(_DENIED, problem=problem)
     if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return task.interact(_agreement(provider, caller.email))
-    return task.sign_in(caller, standing.role)
+    return task.sign_in(caller, standing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +209,10 @@ class _Task:
         """Return whether the user has authenticated since the request came, on a page that named the service."""
         return self._pending is not None and caller.authenticated_at >= self._pending.created_at
 
+    @property
+    def _is_passive(self) -> bool:
+        return self._terms is not None and self._terms.is_passive
+
     def second_factor_problem(self, caller: Caller) -> AuthenticationRequired | Refusal | None:
         """Return what keeps a member out whose organization requires a second factor; None when nothing does."""
         organization = None
@@ -223,16 +231,14 @@ class _Task:
 
     def interact(self, wanted: AuthenticationRequired | AgreementRequired) -> Outcome:
         """Ask the user, unless the request forbids it."""
-        if self._terms is not None and self._terms.is_passive:
-            return self.refuse(_NOT_PASSIVE)
-        return wanted
+        return self.refuse(_NOT_PASSIVE) if self._is_passive else wanted
 
     def refuse(self, status: StatusOf, *, problem: Refusal | None = None) -> Answer:
-        """Answer with a status instead of an assertion."""
+        """Answer with a status instead of an assertion; a passive request shows the user no page."""
         self._claim()
-        return self._answer(status, problem=problem)
+        return self._answer(status, problem=None if self._is_passive else problem)
 
-    def sign_in(self, caller: Caller, role: str | None) -> Outcome | Refusal:
+    def sign_in(self, caller: Caller, standing: Standing) -> Outcome | Refusal:
         """Begin the session of the service provider, and answer with an assertion."""
         uow, provider, terms = self._uow, self._provider, self._terms
         name_id = assertions.name_id(uow, provider, caller.user_id, caller.email)
@@ -260,7 +266,10 @@ class _Task:
             session_ends_at=begun.session_expires_at,
             context_class=context_class,
             attributes=assertions.attributes(
-                provider.configuration.attribute_mapping, user_id=caller.user_id, email=caller.email, role=role
+                provider.configuration.attribute_mapping,
+                user_id=caller.user_id,
+                email=caller.email,
+                standing=standing,
             ),
         )
         return self._answer(SUCCESS, assertion=assertion, grant=begun)

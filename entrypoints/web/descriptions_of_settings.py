@@ -84,6 +84,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CreatedSetupLink.url": _field("The address to send to the people who set these parts."),
     "setup_links": _field("The valid links, the newest first."),
     "link_id": _field("The id of the link."),
+    "SamlSetupForm.name_id_format": _field("The format of the user's name in assertions; empty for the usual one."),
+    "email_attribute": _field("The name of the attribute with the email address; empty for the usual one."),
+    "siem_provider": _field("The interface of the receiver."),
+    "siem_token": _field("The token of the receiver; empty to keep it."),
     "setup_pages_show_link.secret": _field("The secret of the link."),
     "setup_pages_press_begin.secret": _field("The secret of the link."),
 }

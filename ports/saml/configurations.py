@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.saml.admission import Standing
 from core.saml.configuration import ConfigurationView, SamlConfiguration
 from core.saml.contacts import LastContact
@@ -46,6 +47,9 @@ class SamlProviders(Protocol):
         """Return the identity provider of a service with a configuration, in one statement; else None."""
         ...
 
-    def standing(self, provider: SamlProvider, user_id: UUID) -> Standing:
-        """Return what a user has to do with the organization and the service, in one statement."""
+    def defer_standing(self, provider: SamlProvider, session_id: UUID) -> Deferred[Standing | None]:
+        """Begin to read what the user of a session has to do with the organization and the service.
+
+        It is None when there is no such session.
+        """
         ...

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.services.services import Service
 
 _VIEW: Final = """
@@ -48,6 +49,8 @@ PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
 STANDING: Final = """
     SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
+              coalesce(p.display_name, p.formatted_name, nullif(concat_ws(' ', p.given_name, p.family_name), ''))
+                  AS name,
               EXISTS (SELECT FROM service_users
                       WHERE  service_id = %(service_id)s AND user_id = u.id
                         AND  organization_id = %(organization_id)s) AS is_linked,
@@ -55,9 +58,11 @@ STANDING: Final = """
                       WHERE  organization_id = %(organization_id)s AND user_id = u.id
                         AND  last_login_at IS NOT NULL) AS has_used,
               u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_own
-    FROM      users u
-    LEFT JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id
-    WHERE     u.id = %(user_id)s
+    FROM      sessions s
+    JOIN      users u         ON u.id = s.user_id
+    LEFT JOIN memberships m   ON m.organization_id = %(organization_id)s AND m.user_id = u.id
+    LEFT JOIN scim_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
+    WHERE     s.id = %(session_id)s
 """
 
 
@@ -164,12 +169,19 @@ class PostgresSamlProviders(Aggregate):
             .fetchone()
         )
 
-    def standing(self, provider: SamlProvider, user_id: UUID) -> Standing:
-        [standing] = self._connection.cursor(row_factory=kwargs_row(Standing)).execute(
-            STANDING,
-            {"organization_id": provider.organization_id, "service_id": provider.service_id, "user_id": user_id},
+    def defer_standing(self, provider: SamlProvider, session_id: UUID) -> Deferred[Standing | None]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Standing))
+            .defer(
+                STANDING,
+                {
+                    "organization_id": provider.organization_id,
+                    "service_id": provider.service_id,
+                    "session_id": session_id,
+                },
+            )
+            .fetchone
         )
-        return standing
 
 
 def _view(*, has_certificate: bool, **columns: Any) -> ConfigurationView:

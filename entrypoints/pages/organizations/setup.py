@@ -150,8 +150,8 @@ async def part_page(call: Call, template: str, setup: Setup, *, status: int = 20
 
 
 def _protected(response: Response) -> Response:
-    # Without the referrer, a browser would not say which site a form is from.
-    response.headers["Referrer-Policy"] = "same-origin"
+    # Never the path, which may contain the secret. Without any referrer, a browser would not say where a form is from.
+    response.headers["Referrer-Policy"] = "strict-origin"
     return response
 
 

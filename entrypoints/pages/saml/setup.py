@@ -87,15 +87,21 @@ async def create_certificate(call: Call, form: SetupForm) -> None:
 
 
 async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
-    if form.metadata.strip():
-        fields = await call.installation.saml.read_metadata(form.metadata)
-    else:
-        fields = {"entity_id": form.entity_id.strip(), "acs_url": form.acs_url.strip()}
-    return {**fields, "name_id_format": form.name_id_format or None}
+    """Return what the form changes; what metadata say is followed, whatever is typed beside them."""
+    typed = {
+        "entity_id": form.entity_id.strip(),
+        "acs_url": form.acs_url.strip(),
+        "name_id_format": form.name_id_format or None,
+    }
+    if not form.metadata.strip():
+        return typed
+    fields = await call.installation.saml.read_metadata(form.metadata)
+    return {**fields, "name_id_format": fields["name_id_format"] or typed["name_id_format"]}
 
 
 async def _page(call: Call, form: SamlSetupForm | None = None, problems: Mapping[str, str] | None = None) -> Response:
     shown = await call.read(setup.show, setup_cookie(call))
+    base_url = call.installation.settings.base_url
     return await part_page(
         call,
         "setup_saml.html",
@@ -106,7 +112,7 @@ async def _page(call: Call, form: SamlSetupForm | None = None, problems: Mapping
         problems=defaultdict(str, problems or {}),
         names=NAMES,
         entra=ENTRA,
-        entity_id=shown.entity_id(call.installation.settings.base_url),
+        entity_id=f"{base_url}/saml/{shown.setup.organization_slug}/{shown.service.slug}",
     )
 
 

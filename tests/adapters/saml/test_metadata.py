@@ -133,6 +133,7 @@ class TestCertificates:
             NOW + timedelta(days=1095),
         )
 
+    @pytest.mark.long
     def test_serial_numbers_are_random(self) -> None:
         made = [certificates.make_certificate("a", valid_from=NOW) for _ in range(2)]
 

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import trio
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
@@ -105,3 +106,16 @@ def test_a_message_by_post_is_signed_inside() -> None:
     assert is_signed(etree.fromstring(base64.b64decode(request.value)), PAIR.certificate_pem)
     assert answer.parameter == "SAMLResponse"
     assert is_signed(etree.fromstring(base64.b64decode(answer.value)), PAIR.certificate_pem)
+
+
+async def test_one_key_signs_on_several_threads_at_once() -> None:
+    roots: list[Any] = []
+
+    async def sign() -> None:
+        roots.append(await trio.to_thread.run_sync(response))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(8):
+            nursery.start_soon(sign)
+
+    assert [is_signed(root, PAIR.certificate_pem) for root in roots] == [True] * 8

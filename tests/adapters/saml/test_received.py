@@ -149,7 +149,7 @@ class TestForm:
 
     def test_a_bomb_is_not_inflated(self) -> None:
         compressor = zlib.compressobj(wbits=-15)
-        bomb = compressor.compress(b"<a>" + b"x" * 50_000_000) + compressor.flush()
+        bomb = compressor.compress(b"<a>" + b"x" * 5_000_000) + compressor.flush()
         value = base64.b64encode(bomb).decode()
 
         with pytest.raises(Unreadable, match="larger"):
@@ -262,6 +262,26 @@ class TestEnvelopedSignature:
 
         with pytest.raises(Unreadable, match="as a whole"):
             received.read(post(message), CERTIFICATE)
+
+    @pytest.mark.parametrize("name", ["xmldsig-more#hmac-sha256", "xmldsig-more#rsa-md5", "xmldsig-more#ecdsa-sha256"])
+    def test_another_kind_of_signature_is_refused(self, name: str) -> None:
+        message = SP.signed(SP.authn_request()).replace("xmldsig-more#rsa-sha256", name)
+
+        with pytest.raises(Unreadable, match="not accepted"):
+            received.read(post(message), CERTIFICATE)
+
+    def test_what_the_signature_does_not_cover_is_not_read(self) -> None:
+        evil = (
+            '<saml:Subject><saml:NameID>evil@example.com</saml:NameID></saml:Subject><samlp:NameIDPolicy Format="e"/>'
+        )
+        message = SP.signed(SP.authn_request()).replace(
+            "</ds:Signature>", f"<ds:Object>{evil}</ds:Object></ds:Signature>"
+        )
+
+        request = received.read(post(message), CERTIFICATE)
+
+        assert isinstance(request, AuthnRequest)
+        assert (request.is_signed, request.subject, request.name_id_format) == (True, None, None)
 
     def test_a_transform_by_xslt_is_refused(self) -> None:
         message = SP.signed(SP.authn_request()).replace(

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.saml import providers, sign_in
+from core.saml import providers, requests, sign_in
 from core.saml.certificates import LIFETIME, SamlCertificate
 from core.saml.configuration import SamlConfiguration
+from core.saml.messages import AuthnRequest
 from core.saml.providers import ProviderUnknown, SamlProvider
+from core.saml.requests import SignInStateUnknown
+from core.saml.sign_in import Visit
 from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
     from tests.world.builder import Builder
+
+BASE_URL = "https://id.example"
 
 
 @pytest.fixture
@@ -74,6 +79,35 @@ def test_a_session_that_has_ended_signs_in_nowhere(
 
     with pytest.raises(SessionOver):
         transact(begin_after_the_end)
+
+
+def test_a_request_that_was_answered_meanwhile_is_not_answered_again(
+    provider: SamlProvider, transact: Callable[..., Any]
+) -> None:
+    request = AuthnRequest(
+        id="_1",
+        issuer=provider.audience,
+        issued_at=transact(lambda uow: uow.now),
+        destination=None,
+        is_signed=False,
+        acs_url=None,
+        protocol_binding="urn:other",
+        name_id_format=None,
+        name_qualifier=None,
+        subject=None,
+        force_authn=False,
+        is_passive=False,
+        context_classes=(),
+        comparison="exact",
+    )
+
+    def answer_after_another(uow: UnitOfWork) -> None:
+        taken = requests.take(uow, provider, request, relay_state=None, browser_key=None, base_url=BASE_URL)
+        assert uow.saml_requests.claim(taken.pending, at=uow.now)
+        sign_in.answer(uow, provider, taken.pending, Visit(session_id=None, base_url=BASE_URL, device_token=None))
+
+    with pytest.raises(SignInStateUnknown):
+        transact(answer_after_another)
 
 
 def _add_session(uow: UnitOfWork, user_id: UUID) -> UUID:

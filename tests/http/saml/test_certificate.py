@@ -82,6 +82,7 @@ class TestCreate:
 
         assert_refused(await create(shop), 400, "BAD_REQUEST")
 
+    @pytest.mark.long
     async def test_the_last_of_two_at_once_is_active_and_it_alone(self, shop: Team) -> None:
         await shop.token("admin")
 
@@ -123,6 +124,7 @@ class TestMetadata:
         clock.now += timedelta(days=7)
         assert certificates_in(await metadata(shop)) == [second]
 
+    @pytest.mark.long
     async def test_certificates_that_are_no_longer_published_are_deleted_by_the_next_change(
         self, shop: Team, clock: SettableClock
     ) -> None:
@@ -154,6 +156,7 @@ class TestMetadata:
 
         assert_refused(await metadata(shop), 403, "ORGANIZATION_NOT_ACTIVE")
 
+    @pytest.mark.long
     async def test_two_services_and_two_tenants_have_certificates_of_their_own(self, shop: Team) -> None:
         other = shop.world.team("globex")
         other.add("rival", "owner")

@@ -66,6 +66,7 @@ async def test_the_session_of_the_service_provider_ends_with_that_of_the_sign_in
     assert world.rows("SELECT id FROM sessions WHERE revoked_at IS NULL") == []
 
 
+@pytest.mark.long
 async def test_a_ticket_is_good_once_and_in_the_browser_of_the_request(
     state: str, saml_shop: SamlService, visitor: Visitor
 ) -> None:
@@ -87,6 +88,7 @@ async def test_a_ticket_lives_for_a_minute(
     assert (await visitor.send("GET", address)).status == 400
 
 
+@pytest.mark.long
 async def test_a_ticket_is_no_ticket_of_another_request(state: str, saml_shop: SamlService, visitor: Visitor) -> None:
     other = (await visitor.send("GET", saml_shop.sso())).headers["Location"]
     ticket = parse_qs(urlsplit(ticket_of(await saml_shop.world.log_in(MEMBER, saml_state=state))).query)["ticket"][0]

@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from tests.world.visitor import Visitor
 
 
-@pytest.fixture
-async def browser(team: Team, visitor: Visitor) -> Visitor:
-    """The browser of a member of the team who is signed in."""
-    assert team.ids
-    await visitor.sign_in("member@example.com")
-    return visitor
-
-
 class TestAccess:
     """Who gets an assertion (decisions 9.5 and 10.7)."""
 
@@ -114,6 +106,16 @@ class TestAccess:
         form = await service.signed_in(visitor, service.sp.authn_request(IsPassive="true"))
 
         assert form.statuses == ["Responder", "NoPassive"]
+
+    async def test_a_passive_request_of_a_user_without_access_is_answered_without_a_page(
+        self, visitor: Visitor, saml_shop: SamlService
+    ) -> None:
+        saml_shop.world.user("stranger@example.com")
+        await visitor.sign_in("stranger@example.com")
+
+        form = await saml_shop.signed_in(visitor, saml_shop.sp.authn_request(IsPassive="true"))
+
+        assert form.statuses == ["Responder", "RequestDenied"]
 
     async def test_a_member_without_the_required_second_factor_reads_what_to_do(
         self, browser: Visitor, saml_shop: SamlService

@@ -66,6 +66,7 @@ async def test_a_device_that_was_trusted_too_long_ago_is_asked_for_a_code(
     assert posted_form(answered.text).statuses == ["Success"]
 
 
+@pytest.mark.long
 async def test_a_trusted_device_opens_the_service(visitor: Visitor, saml_shop: SamlService, person: Person) -> None:
     saml_shop.world.connection.execute("UPDATE organizations SET mfa_required = true")
     await sign_in_on_a_trusted_device(visitor, person)
@@ -75,6 +76,7 @@ async def test_a_trusted_device_opens_the_service(visitor: Visitor, saml_shop: S
     assert form.texts("//saml:AuthnContextClassRef/text()") != [MFA_CONTEXT]
 
 
+@pytest.mark.long
 async def test_a_passive_request_is_not_followed_by_a_code(
     visitor: Visitor, saml_shop: SamlService, person: Person
 ) -> None:

@@ -44,7 +44,8 @@ async def test_the_holder_sets_up_saml_and_all_is_recorded_under_the_link(setups
 
     first = await setups.visitor.submit(await setups.open("saml"), CERTIFICATE)
     sp = ServiceProvider(now=world.clock, idp="http://localhost:8000/saml/acme/shop")
-    done = await save(setups, metadata=sp.metadata(), name_id_format=FORMAT, email_attribute="mail")
+    await save(setups, metadata=sp.metadata(), name_id_format=FORMAT, email_attribute="mail")
+    done = await save(setups, name_id_format=FORMAT)
 
     assert "-----BEGIN CERTIFICATE-----" in first.text
     assert "SAML is set up." in done.text
@@ -56,7 +57,7 @@ async def test_the_holder_sets_up_saml_and_all_is_recorded_under_the_link(setups
     assert configuration["name_id_format"] == FORMAT
     assert configuration["attribute_mapping"] == {"email": "mail", "id": "id"}
     recorded = setups.recorded(link, "service.updated")
-    assert [one["change"] for one in recorded] == ["saml_certificate_created", "saml_configured"]
+    assert [one["change"] for one in recorded] == ["saml_certificate_created", "saml_configured", "saml_configured"]
     browser = Visitor(world.client)
     await browser.sign_in("member@example.com")
     assert posted_form((await browser.open(f"/saml/acme/shop/sso?{sp.query(sp.authn_request())}")).text).statuses == [
@@ -78,6 +79,23 @@ async def test_entity_id_and_address_can_be_typed_and_problems_are_shown_at_thei
     assert 'id="entity_id-problem"' in empty.text
     assert (await stored(setups))["attribute_mapping"] == {"email": "email", "id": "id"}
     assert "The certificate is missing." in done.text
+
+
+async def test_another_application_inherits_nothing_of_the_one_before(setups: Setups, world: World) -> None:
+    await begun(setups)
+    sp = ServiceProvider(now=world.clock, idp="")
+    await save(setups, metadata=sp.metadata())
+    before = await stored(setups)
+
+    await save(setups, entity_id="https://another.example/metadata", acs_url="https://another.example/acs")
+    after = await stored(setups)
+
+    assert (before["entity_id"], before["slo_url"]) == (sp.entity_id, sp.slo_url)
+    assert (after["entity_id"], after["slo_url"], after["sp_certificate"]) == (
+        "https://another.example/metadata",
+        None,
+        None,
+    )
 
 
 async def test_two_that_press_the_button_at_once_make_one_certificate(setups: Setups) -> None:
@@ -133,6 +151,17 @@ async def test_a_link_ends_with_its_service(setups: Setups, world: World) -> Non
     assert answer.status == 204, answer.text
     assert (await setups.open("saml")).status == 404
     assert world.value("SELECT count(*) FROM setup_links") == 0
+
+
+async def test_a_service_that_is_deleted_during_a_request_is_as_if_the_link_had_ended(
+    setups: Setups, world: World
+) -> None:
+    await begun(setups)
+    # Without the foreign key, as a transaction sees it that has read the link before.
+    world.connection.execute("ALTER TABLE setup_links DROP CONSTRAINT setup_links_organization_id_service_id_fkey")
+    world.connection.execute("DELETE FROM services")
+
+    assert (await setups.open("saml")).status == 404
 
 
 async def test_a_maker_who_may_not_manage_services_cannot_make_the_link(setups: Setups, world: World) -> None:

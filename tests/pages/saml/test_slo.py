@@ -1,76 +1,24 @@
-"""Single logout: in both directions, by both bindings, and with all participants (decisions 9.3)."""
+"""Single logout that a service provider asks for: by both bindings, and with all participants (decisions 9.3).
+
+What begins here is in `test_sign_out.py`.
+"""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.pages.saml.peers import next_address
-from tests.service_provider import NAMESPACES, inflated, key_pair, posted_form
+from tests.pages.saml.logout_steps import index_of, is_signed_in, redirected_to, relay_state_of, send, statuses
+from tests.pages.saml.peers import MEMBER
+from tests.service_provider import NAMESPACES, key_pair, posted_form
 from tests.world.visitor import Visitor
 
 if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.service_provider import PostedForm
+    from collections.abc import Callable
+
     from tests.world.saml import SamlService, SamlWorld
     from tests.world.team import Team
-
-MEMBER = "member@example.com"
-
-
-@pytest.fixture
-async def browser(team: Team, visitor: Visitor) -> Visitor:
-    """The browser of a member of the team who is signed in."""
-    assert team.ids
-    await visitor.sign_in(MEMBER)
-    return visitor
-
-
-@pytest.fixture
-async def signed(saml: SamlWorld, team: Team) -> SamlService:
-    """A service whose service provider signs its requests."""
-    certificate = key_pair("sp of shop.acme").certificate_pem
-    return await saml.service(team.organization_id, "acme", sp_certificate=certificate)
-
-
-@pytest.fixture
-async def blog(saml: SamlWorld, team: Team) -> SamlService:
-    """Another service of the team."""
-    return await saml.service(team.organization_id, "acme", "blog")
-
-
-def index_of(form: PostedForm) -> str:
-    [index] = form.texts("//saml:AuthnStatement/@SessionIndex")
-    return index
-
-
-def redirected_to(answer: Answer, address: str, name: str) -> Any:
-    """Return the message with which a browser is redirected to that address."""
-    target = next_address(answer)
-    assert target.startswith(f"{address}?"), target
-    return inflated(parse_qs(urlsplit(target).query)[name][0])
-
-
-def relay_state_of(answer: Answer) -> str:
-    return parse_qs(urlsplit(next_address(answer)).query)["RelayState"][0]
-
-
-def statuses(message: Any) -> list[str]:
-    values = message.xpath("//samlp:StatusCode/@Value", namespaces=NAMESPACES)
-    return [value.rpartition(":")[2] for value in values]
-
-
-async def send(browser: Visitor, service: SamlService, message: str, *, is_signed: bool = False, **options: Any) -> Any:
-    key = service.sp.key if is_signed else None
-    return await browser.send("GET", f"{service.path}/slo?{service.sp.query(message, key=key, **options)}")
-
-
-async def is_signed_in(browser: Visitor) -> bool:
-    return (await browser.send("GET", "/app")).status == 200
 
 
 class TestFromServiceProvider:
@@ -143,6 +91,7 @@ class TestFromServiceProvider:
         assert statuses(response) == ["Requester", "UnknownPrincipal"]
         assert await is_signed_in(browser)
 
+    @pytest.mark.long
     async def test_without_an_index_all_sessions_of_the_user_end(self, browser: Visitor, signed: SamlService) -> None:
         other = Visitor(browser.client)
         await other.sign_in(MEMBER)
@@ -188,8 +137,9 @@ class TestFromServiceProvider:
             {"Destination": "https://id.example/slo"},
             {"IssueInstant": "2020-01-01T00:00:00Z"},
             {"NotOnOrAfter": "2020-01-01T00:00:00Z"},
+            {"Version": "1.1"},
         ],
-        ids=["destination", "stale", "expired"],
+        ids=["destination", "stale", "expired", "version"],
     )
     async def test_a_request_that_is_not_for_us_or_too_old_is_refused(
         self, browser: Visitor, saml_shop: SamlService, change: dict[str, str]
@@ -199,6 +149,30 @@ class TestFromServiceProvider:
         answer = await send(browser, saml_shop, saml_shop.sp.logout_request(MEMBER, index, **change))
 
         assert answer.status == 400
+        assert await is_signed_in(browser)
+
+    @pytest.mark.parametrize(
+        "hide",
+        [
+            lambda message: f'<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>{message}',
+            lambda message: message.replace("<saml:NameID", "<!-- --><saml:NameID"),
+            lambda message: message.replace(MEMBER, "member@example.com<!-- -->.evil.example"),
+            lambda message: message.replace("shop.acme.example/metadata<", "evil.example/metadata<"),
+            lambda message: message.replace("LogoutRequest", "ManageNameIDRequest"),
+            lambda _message: "<a/>",
+        ],
+        ids=["entity", "comment", "comment in the name", "issuer", "kind", "other"],
+    )
+    @pytest.mark.long
+    async def test_a_hostile_request_is_a_page_and_ends_nothing(
+        self, browser: Visitor, saml_shop: SamlService, hide: Callable[[str], str]
+    ) -> None:
+        message = hide(saml_shop.sp.logout_request(MEMBER, index_of(await saml_shop.signed_in(browser))))
+
+        answers = [await send(browser, saml_shop, message), await saml_shop.post(browser, "slo", message)]
+
+        assert [one.status for one in answers] == [400, 400]
+        assert ["Go back to the application" in one.text for one in answers] == [True, True]
         assert await is_signed_in(browser)
 
     async def test_unsigned_and_wrongly_signed_requests_are_refused_where_signatures_are_required(
@@ -317,6 +291,7 @@ class TestParticipants:
         answers = (other_request, other_service, no_state, other_browser)
         assert [one.status for one in answers] == [400] * 4
 
+    @pytest.mark.long
     async def test_a_browser_that_is_lost_can_ask_again_where_it_goes(
         self, browser: Visitor, saml_shop: SamlService, blog: SamlService
     ) -> None:
@@ -327,42 +302,3 @@ class TestParticipants:
         answers = [await browser.send("GET", posted.headers["Location"]) for _ in range(2)]
 
         assert [redirected_to(one, blog.sp.slo_url, "SAMLRequest") is not None for one in answers] == [True, True]
-
-
-class TestFromHere:
-    """A user signs out at Gatehouse."""
-
-    async def test_the_service_providers_are_told(
-        self, browser: Visitor, saml_shop: SamlService, blog: SamlService
-    ) -> None:
-        for service in (saml_shop, blog):
-            await service.signed_in(browser)
-
-        answer = await browser.submit(await browser.open("/app/sign-out"), "/app/sign-out", is_followed=False)
-        answer = await browser.send("GET", answer.headers["Location"])
-        for _ in range(2):
-            address = next_address(answer)
-            service = saml_shop if address.startswith(saml_shop.sp.slo_url) else blog
-            told = redirected_to(answer, service.sp.slo_url, "SAMLRequest")
-            response = service.sp.logout_response(told.get("ID"))
-            answer = await send(browser, service, response, name="SAMLResponse", relay_state=relay_state_of(answer))
-
-        assert answer.headers["Location"] == "/app/sign-out"
-        assert saml_shop.world.rows("SELECT id FROM sessions WHERE revoked_at IS NULL") == []
-
-    async def test_without_service_providers_the_user_is_signed_out_at_once(self, browser: Visitor) -> None:
-        page = await browser.submit(await browser.open("/app/sign-out"), "/app/sign-out")
-
-        assert "You are signed out" in page.text
-
-    async def test_a_logout_of_another_browser_or_an_old_one_is_refused(
-        self, browser: Visitor, saml_shop: SamlService, clock: SettableClock
-    ) -> None:
-        await saml_shop.signed_in(browser)
-        answer = await browser.submit(await browser.open("/app/sign-out"), "/app/sign-out", is_followed=False)
-
-        other = await Visitor(browser.client).send("GET", answer.headers["Location"])
-        clock.now += timedelta(minutes=15)
-        late = await browser.send("GET", answer.headers["Location"])
-
-        assert [one.status for one in (other, late)] == [400, 400]

@@ -11,6 +11,7 @@ from core.saml.judgement import MFA_CONTEXT, PASSWORD_CONTEXT
 from core.saml.messages import NameIdFormat
 from tests.service_provider import is_signed, posted_form
 from tests.world.builder import PASSWORD
+from tests.world.directory import insert_directory
 from tests.world.visitor import Visitor
 
 if TYPE_CHECKING:
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
     from tests.world.team import Team
 
 ASSERTION = "/samlp:Response/saml:Assertion"
-
-
-@pytest.fixture
-async def browser(team: Team, visitor: Visitor) -> Visitor:
-    """The browser of a member of the team who is signed in."""
-    assert team.ids
-    await visitor.sign_in("member@example.com")
-    return visitor
 
 
 class TestSignedIn:
@@ -82,8 +75,14 @@ class TestSignedIn:
         events = saml_shop.world.events("user.login.success")
         [data] = [data for _, _, data in events if data["provider"] == "saml"]
         assert data["service_id"] == str(saml_shop.service_id)
+        recorded = saml_shop.world.rows(
+            "SELECT success, service_id, user_id FROM login_events WHERE provider = 'saml' AND organization_id = %s",
+            saml_shop.organization_id,
+        )
+        assert recorded == [(True, saml_shop.service_id, team.ids["member"])]
         assert team.ids["member"] in [row[0] for row in saml_shop.world.rows("SELECT user_id FROM service_users")]
 
+    @pytest.mark.long
     async def test_a_second_sign_in_replaces_the_session_of_the_first(
         self, browser: Visitor, saml_shop: SamlService
     ) -> None:
@@ -106,6 +105,30 @@ class TestSignedIn:
         assert names[0] != names[2]
         assert "member" not in " ".join(names)
 
+    @pytest.mark.parametrize("name_format", NameIdFormat)
+    @pytest.mark.long
+    async def test_the_format_of_a_name_is_the_configured_one_and_always_stated(
+        self, browser: Visitor, saml: SamlWorld, team: Team, name_format: NameIdFormat
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", name_id_format=name_format)
+
+        form = await service.signed_in(browser)
+
+        assert form.texts("//saml:NameID/@Format") == [name_format]
+        has_address = name_format in {NameIdFormat.EMAIL_ADDRESS, NameIdFormat.UNSPECIFIED}
+        assert (form.texts("//saml:NameID/text()") == ["member@example.com"]) is has_address
+
+    @pytest.mark.long
+    async def test_after_a_change_of_the_certificate_the_new_one_signs(
+        self, browser: Visitor, saml_shop: SamlService, team: Team
+    ) -> None:
+        created = await team.request("owner", "POST", "/services/shop/saml/certificate")
+
+        form = await saml_shop.signed_in(browser)
+
+        assert is_signed(form.root, created.json["public_key"])
+        assert not is_signed(form.root, saml_shop.key.certificate_pem)
+
     async def test_attributes_are_mapped(self, browser: Visitor, saml: SamlWorld, team: Team) -> None:
         mapping = {"email": "mail", "id": "uid", "role": "r", "groups": "g", "name": "n"}
         service = await saml.service(team.organization_id, "acme", attribute_mapping=mapping)
@@ -122,6 +145,18 @@ class TestSignedIn:
             "g": "member",
             "n": "Member",
         }
+
+    async def test_a_member_has_the_name_that_the_directory_gave(
+        self, browser: Visitor, saml: SamlWorld, team: Team
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", attribute_mapping={"name": "n"})
+        name = {"op": "replace", "value": {"name": {"givenName": "Mary", "familyName": "<O'Neil>\x01 & Sons"}}}
+        changed = await insert_directory(team).patch(str(team.ids["member"]), name)
+
+        form = await service.signed_in(browser)
+
+        assert changed.status == 200, changed.text
+        assert form.texts("//saml:AttributeValue/text()") == ["Mary <O'Neil> & Sons"]
 
 
 class TestSignedOut:

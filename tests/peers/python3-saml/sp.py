@@ -43,4 +43,6 @@ match task["action"]:
     case "slo":
         url = auth.process_slo(request_id=task["id"], keep_local_session=True)
         result = {"url": url}
+    case unknown:
+        raise ValueError(unknown)
 sys.stdout.write(json.dumps({**result, "errors": auth.get_errors(), "reason": auth.get_last_error_reason()}))

@@ -106,7 +106,7 @@ class TestPages:
         begun = await setups.begin(link)
 
         assert "Acme" in opened.text
-        assert opened.headers["Cache-Control"] == "no-store"
+        assert (opened.headers["Cache-Control"], opened.headers["Referrer-Policy"]) == ("no-store", "strict-origin")
         assert without_cookie.status == 404
         assert f'href="{DOMAIN_PAGE}"' in begun.text
         assert (await setups.request("GET")).json["setup_links"][0]["last_used_at"] == "2026-02-03T04:05:06Z"
