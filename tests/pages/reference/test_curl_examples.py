@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from tests.application import Client
 
 BASE_URL = "https://id.example.com"
-# These need a provider that was set up, the cookie of a setup link, or a domain in force.
-CONDITIONAL = {"external providers", "upstream sign-in", "setup pages", "custom domain"}
+# These need the cookie of a setup link, or a domain in force.
+CONDITIONAL = {"setup pages", "custom domain"}
+# What redirects continues something that a provider, a service or a page has begun.
+SEE_OTHER = 303
 
 
 def command_of(name: str) -> str:
@@ -67,7 +69,9 @@ async def test_every_command_without_variables_works_as_pasted(client: Client, a
     schemas = Schemas(application.routes)
     for route in application.routes:
         command = curl_example(route, schemas, "")
-        if variables(command) or route.method != "GET" or route.capability in CONDITIONAL:
+        if variables(command) or route.method != "GET" or route.status == SEE_OTHER:
+            continue
+        if route.capability in CONDITIONAL:
             continue
 
         answer = await client.get(shlex.split(command)[1])
