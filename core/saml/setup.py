@@ -35,10 +35,6 @@ class SamlSetup:
     certificate: SamlCertificate | None
     contact: LastContact
 
-    def entity_id(self, base_url: str) -> str:
-        """Return the entity id of the identity provider (operations 4.3)."""
-        return f"{base_url}/saml/{self.setup.organization_slug}/{self.service.slug}"
-
 
 def show(uow: UnitOfWork, cookie: str) -> SamlSetup:
     """Return what the holder of a link sees; raise `SetupLinkDead`."""

@@ -101,6 +101,7 @@ async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
 
 async def _page(call: Call, form: SamlSetupForm | None = None, problems: Mapping[str, str] | None = None) -> Response:
     shown = await call.read(setup.show, setup_cookie(call))
+    base_url = call.installation.settings.base_url
     return await part_page(
         call,
         "setup_saml.html",
@@ -111,7 +112,7 @@ async def _page(call: Call, form: SamlSetupForm | None = None, problems: Mapping
         problems=defaultdict(str, problems or {}),
         names=NAMES,
         entra=ENTRA,
-        entity_id=shown.entity_id(call.installation.settings.base_url),
+        entity_id=f"{base_url}/saml/{shown.setup.organization_slug}/{shown.service.slug}",
     )
 
 

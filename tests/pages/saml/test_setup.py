@@ -153,6 +153,17 @@ async def test_a_link_ends_with_its_service(setups: Setups, world: World) -> Non
     assert world.value("SELECT count(*) FROM setup_links") == 0
 
 
+async def test_a_service_that_is_deleted_during_a_request_is_as_if_the_link_had_ended(
+    setups: Setups, world: World
+) -> None:
+    await begun(setups)
+    # Without the foreign key, as a transaction sees it that has read the link before.
+    world.connection.execute("ALTER TABLE setup_links DROP CONSTRAINT setup_links_organization_id_service_id_fkey")
+    world.connection.execute("DELETE FROM services")
+
+    assert (await setups.open("saml")).status == 404
+
+
 async def test_a_maker_who_may_not_manage_services_cannot_make_the_link(setups: Setups, world: World) -> None:
     world.service(setups.team.organization_id, "shop")
     setups.team.custom_role("integrator", "integrations.manage")

@@ -212,6 +212,7 @@ async def test_every_change_of_connections_and_routes_is_in_the_audit_log(
     names.publish(claimed["txt_name"], claimed["txt_value"])
     for method, at, body in (
         ("POST", f"{path}/verify", None),
+        ("POST", f"{path}/verify", None),
         ("PATCH", path, {"enforced": True}),
         ("PATCH", connection, {"name": "Renamed", "client_secret": "another-secret"}),
         ("DELETE", path, None),

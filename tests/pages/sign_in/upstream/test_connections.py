@@ -366,3 +366,41 @@ async def test_a_confined_session_signs_in_by_saml_to_services_of_its_organizati
     assert ("SAMLResponse" in page.text) is (organization == "acme")
     sessions = acme.world.rows("SELECT confined_to, connection_id::text FROM sessions WHERE provider = 'saml'")
     assert sessions == ([(acme.organization_id, acme.connection_id)] if organization == "acme" else [])
+
+
+async def test_who_comes_in_by_a_connection_joins_once_and_not_with_a_role_that_was_deleted(acme: Acme) -> None:
+    acme.world.custom_role(acme.organization_id, "auditor", "audit_logs.view")
+    await acme.change(joins_as="auditor")
+    acme.world.connection.execute("DELETE FROM organization_roles WHERE slug = 'auditor'")
+    await acme.sign_in()
+    assert acme.world.role_of(acme.organization_id, ADA) is None
+
+    await acme.change(joins_as="member")
+    for _ in range(2):
+        acme.visitor.cookies.clear()
+        await acme.sign_in()
+
+    assert acme.world.role_of(acme.organization_id, ADA) == "member"
+    assert len(acme.world.audit_entries("user.joined")) == 1
+
+
+async def test_nobody_joins_an_organization_that_is_full(acme: Acme) -> None:
+    await acme.change(joins_as="member")
+    acme.world.connection.execute("UPDATE organizations SET max_users = 1")
+
+    page = await acme.sign_in()
+
+    assert page.status == 400
+    assert acme.world.role_of(acme.organization_id, ADA) is None
+
+
+async def test_a_deactivated_user_does_not_join_again(acme: Acme) -> None:
+    await acme.sign_in()
+    await acme.change(joins_as="member")
+    acme.world.connection.execute("UPDATE users SET deactivated_at = now() WHERE email = %s", (ADA,))
+    acme.visitor.cookies.clear()
+
+    await acme.sign_in()
+
+    assert not acme.visitor.has_session
+    assert acme.world.role_of(acme.organization_id, ADA) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -32,6 +32,11 @@ async def connect_by_saml(setups: Setups) -> Answer:
     """Begin with a link, and make a connection by SAML; return its page."""
     page = await setups.open("upstream")
     return await setups.visitor.submit(page, UPSTREAM, type="saml", name="Acme")
+
+
+async def submit(setups: Setups, page: Answer, action: str, fields: dict[str, Any]) -> Answer:
+    """Submit a form of a page with these fields."""
+    return await setups.visitor.submit(page, action, **fields)
 
 
 def path_of(page: Answer) -> str:
@@ -80,8 +85,8 @@ async def test_the_holder_connects_by_openid_connect(setups: Setups) -> None:
     page = await setups.open("upstream")
     with running_openid_provider() as provider:
         fields = {"type": "oidc", "name": "Acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
-        refused = await setups.visitor.submit(page, UPSTREAM, {**fields, "issuer": "http://idp.acme.example"})
-        made = await setups.visitor.submit(page, UPSTREAM, {**fields, "issuer": provider.url})
+        refused = await submit(setups, page, UPSTREAM, {**fields, "issuer": "http://idp.acme.example"})
+        made = await submit(setups, page, UPSTREAM, {**fields, "issuer": provider.url})
 
     assert refused.status == 400
     assert "http://localhost:8000/auth/upstream/callback" in made.text
@@ -127,7 +132,7 @@ async def test_a_link_opens_no_connection_of_another_organization_and_none_after
     assert (await setups.visitor.open(f"{UPSTREAM}/{foreign['id']}")).status == 404
     await setups.request("DELETE", f"/{link['id']}")
     for action, fields in ((path, {"metadata_xml": "", "metadata_url": ""}), (f"{path}/test", {})):
-        assert (await setups.visitor.submit(page, action, dict(fields))).status == 404
+        assert (await submit(setups, page, action, fields)).status == 404
 
 
 async def test_a_link_to_another_part_connects_nothing(setups: Setups) -> None:

@@ -1,0 +1,83 @@
+"""What is accepted of the answers of SAML identity providers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core.sign_in.upstream import saml
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.saml import (
+    EMAIL_ADDRESS,
+    SUCCESS,
+    Confirmation,
+    Expected,
+    SamlAnswer,
+    SamlAssertion,
+    ServiceProvider,
+)
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+IDP = "https://idp.example"
+OWN = ServiceProvider.of("https://id.example", UUID(int=1))
+EXPECTED = Expected(issuer=IDP, provider=OWN, request_id="_request")
+CONFIRMATION = Confirmation(
+    recipient=OWN.acs_url, in_response_to="_request", not_before=None, not_on_or_after=NOW + timedelta(minutes=5)
+)
+ASSERTION = SamlAssertion(
+    issuer=IDP,
+    name_id="ada@acme.example",
+    name_id_format=EMAIL_ADDRESS,
+    confirmations=[CONFIRMATION],
+    audiences=[[OWN.entity_id, "another"]],
+    not_before=None,
+    not_on_or_after=None,
+    attributes={},
+)
+ANSWER = SamlAnswer(issuer=None, destination=None, in_response_to=None, statuses=(SUCCESS,), assertion=ASSERTION)
+
+
+def judged(**changes: Any) -> SamlAssertion:
+    """Return the assertion of an answer whose assertion is changed."""
+    answer = replace(ANSWER, assertion=replace(ASSERTION, **changes))
+    return saml.require_for_us(answer, EXPECTED, at=NOW)
+
+
+def test_an_assertion_for_us_is_accepted_and_proves_its_name() -> None:
+    proven = saml.identity(judged(), {})
+
+    assert (proven.subject, proven.email) == ("ada@acme.example", "ada@acme.example")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"audiences": []},
+        {"audiences": [[OWN.entity_id], ["another"]]},
+        {"confirmations": []},
+        {"confirmations": [replace(CONFIRMATION, not_on_or_after=None)]},
+        {"confirmations": [replace(CONFIRMATION, not_before=NOW + timedelta(hours=1))]},
+        {"not_on_or_after": NOW - timedelta(minutes=1)},
+    ],
+    ids=str,
+)
+def test_an_assertion_that_is_not_for_us_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(UpstreamFailed):
+        judged(**changes)
+
+
+@pytest.mark.parametrize("changes", [{"statuses": ("urn:other",)}, {"statuses": ()}, {"assertion": None}], ids=str)
+def test_an_answer_without_a_successful_assertion_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(UpstreamFailed):
+        saml.require_for_us(replace(ANSWER, **changes), EXPECTED, at=NOW)
+
+
+def test_an_attribute_that_is_missing_gives_no_address() -> None:
+    assert saml.identity(replace(ASSERTION, name_id_format=None), {}).email is None
+    assert saml.identity(ASSERTION, {"email": "upn"}).email is None
+    with pytest.raises(UpstreamFailed):
+        saml.identity(ASSERTION, {"id": "uid"})
