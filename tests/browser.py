@@ -39,7 +39,7 @@ from tests.doorbells import RecordedDoorbells
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Request
 
     from core.sessions.signing_keys import KeyPair
     from entrypoints.web.routes import Route
@@ -61,6 +61,8 @@ START_SECONDS_MAX = 20.0
 IN_FLIGHT_SECONDS_MAX = 1.0
 ACTION_MILLISECONDS_MAX = 10_000.0
 CONNECTIONS_MAX = 2
+# What Chromium says of a request for a page that it has left in the meantime.
+ABANDONED = "net::ERR_ABORTED"
 
 
 class Site:
@@ -145,6 +147,11 @@ class Watched:
     problems: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
+    def note_failure(self, request: Request) -> None:
+        """Record a request that failed, unless the browser gave it up because it left the page."""
+        if request.failure != ABANDONED:
+            self.problems.append(f"{request.url}: {request.failure}")
+
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
@@ -169,7 +176,7 @@ def watch(chromium: Browser) -> Iterator[Callable[..., Watched]]:
         watched = Watched(context.new_page())
         watched.page.on("console", lambda message: watched.problems.append(message.text))
         watched.page.on("pageerror", lambda error: watched.problems.append(str(error)))
-        watched.page.on("requestfailed", lambda request: watched.problems.append(request.url))
+        watched.page.on("requestfailed", watched.note_failure)
         watched.page.on("request", lambda request: watched.requests.append(request.url))
         return watched
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode
 from core.organizations.organizations import OrganizationStatus
+from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.answers import Failure
-from entrypoints.web.credentials import CredentialKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Final
 
 from quart import Response
 
+from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.answers import JSON, Failure, Media, Status, encode
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import CredentialKind, public
+from entrypoints.web.credentials import public
 from entrypoints.web.documented_errors import all_codes
 from entrypoints.web.documented_responses import HEADERS, Errors, responses_of
 from entrypoints.web.documents import Document, generated_once

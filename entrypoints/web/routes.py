@@ -25,7 +25,7 @@ from uuid import UUID
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.browsers import ProtectedForm
-from entrypoints.web.credentials import AccessPolicy, declared_policy
+from entrypoints.web.credentials import declared_policy
 from entrypoints.web.hosts import works_on_custom_hosts
 from entrypoints.web.storable import unbounded_numbers
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from quart import Response
 
     from core.errors import Refusal
+    from entrypoints.web.access_policies import AccessPolicy
     from entrypoints.web.calls import Call
     from entrypoints.web.dialects import Dialect
 

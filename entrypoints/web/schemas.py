@@ -122,8 +122,8 @@ class Schemas:
             if is_answered:
                 component["required"] = [field.encode_name for field in fields if _is_always_answered(cls, field)]
             for schema in properties.values():
-                # `required` already says that a field may be left out instead of being null.
-                if "default" in schema and (is_answered or schema["default"] is None):
+                # `required` already says that a field may be left out instead of being null or empty.
+                if "default" in schema and (is_answered or schema["default"] in (None, "")):
                     del schema["default"]
 
 

@@ -12,7 +12,7 @@ from core.errors import ErrorCode
 from core.organizations.access import Capability, Operation, Standing
 from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities
-from entrypoints.web.credentials import CredentialKind
+from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.routes import Route
 from tests.application import Answer
 from tests.world.callers import ACME, GLOBEX, ROLES, UNKNOWN, Caller, Callers, insert_callers

@@ -11,8 +11,8 @@ import pytest
 
 from core.errors import ErrorCode
 from entrypoints import capabilities
+from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.answers import encode
-from entrypoints.web.credentials import CredentialKind
 from entrypoints.web.documented_errors import CREDENTIAL_REFUSALS, refusals
 from entrypoints.web.openapi import describe, operation_id, path_template
 from tests import specimen

@@ -11,9 +11,10 @@ import pytest
 from core.errors import Forbidden, Unauthorized
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import RateLimit
+from entrypoints.web.access_policies import AccessPolicy, CredentialKind
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import AccessPolicy, CredentialKind, public
+from entrypoints.web.credentials import public
 from entrypoints.web.decoding import Query
 from entrypoints.web.rate_limiting import RateLimiter
 from entrypoints.web.routes import Routes

@@ -10,9 +10,10 @@ import pytest
 from core.errors import Conflict
 from core.rate_limits import RateLimit
 from entrypoints import capabilities
+from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import CredentialKind, public, signed_in
+from entrypoints.web.credentials import public, signed_in
 from entrypoints.web.decoding import Query
 from entrypoints.web.routes import Route, Routes
 from tests.web.probe import ask, make_installation, serving

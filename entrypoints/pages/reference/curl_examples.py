@@ -7,8 +7,8 @@ import shlex
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
+from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.answers import encode
-from entrypoints.web.credentials import CredentialKind
 from entrypoints.web.examples import example
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks, takes
 from entrypoints.pages.rendering import HTML, Page, protected, render
+from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.answers import Status
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import CredentialKind, public
+from entrypoints.web.credentials import public
 from entrypoints.web.documented_errors import RefusalDescription, refusals
 from entrypoints.web.documents import Document, generated_once
 from entrypoints.web.hosts import on_custom_hosts

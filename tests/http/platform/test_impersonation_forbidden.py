@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from entrypoints import capabilities
-from entrypoints.web.credentials import CredentialKind
+from entrypoints.web.access_policies import CredentialKind
 from tests.world.builder import PASSWORD
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.world import World, assert_refused

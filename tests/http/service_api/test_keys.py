@@ -12,7 +12,7 @@ import pytest
 from core.rate_limits import RateLimit
 from core.services.api_keys import Permission
 from entrypoints import capabilities
-from entrypoints.web.credentials import CredentialKind
+from entrypoints.web.access_policies import CredentialKind
 from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements

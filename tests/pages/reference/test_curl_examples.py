@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from entrypoints.pages.reference.curl_examples import CREDENTIALS, curl_example, variables
-from entrypoints.web.credentials import CredentialKind
+from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.schemas import Schemas
 from tests import specimen
 

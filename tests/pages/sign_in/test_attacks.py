@@ -12,7 +12,7 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints import capabilities
 from entrypoints.settings import Settings
-from entrypoints.web.credentials import CredentialKind
+from entrypoints.web.access_policies import CredentialKind
 from tests.application import serving
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD

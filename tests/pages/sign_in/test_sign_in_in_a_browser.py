@@ -114,11 +114,14 @@ def test_the_back_button_shows_no_page_of_a_session_that_has_ended(
     page = watch(java_script_enabled=scripts).page
     sign_in(page, site)
     sign_out(page, site)
+    signed_out = heading(page)
 
     page.go_back()
+    asked_to_sign_out = heading(page)
     page.go_back()
-    page.wait_for_load_state()
+    signed_in = heading(page)
 
+    assert (signed_out, asked_to_sign_out, signed_in) == ("You are signed out", "Sign in", "Sign in")
     assert EMAIL not in page.content()
 
 
