@@ -424,12 +424,10 @@ CREATE TABLE browser_returns (
     target text NOT NULL,
     organization_slug text,
     service_slug text,
-    leaves_for text,
     expires_at timestamp with time zone NOT NULL,
     email text
 );
 COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
-COMMENT ON COLUMN browser_returns.leaves_for IS 'The origin or scheme outside Gatehouse to which the target finally leads.';
 COMMENT ON COLUMN browser_returns.email IS 'The address that the sign-in page proposes.';
 ALTER TABLE ONLY browser_returns
     ADD CONSTRAINT browser_returns_pkey PRIMARY KEY (id_hash);

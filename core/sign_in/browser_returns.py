@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from core.secrets import hash_token
 
@@ -27,7 +27,6 @@ TARGET_CHARACTERS_MAX: Final = 16_000
 _SEGMENTS: Final = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+/?|/")
 # What a segment may not contain once it is decoded: another segment, its Windows form, or what is not printed.
 _UNSAFE: Final = re.compile(r"[/\\\x00-\x20\x7f]")
-_SOURCE: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?://[A-Za-z0-9.-]+(?::[0-9]+)?)?")
 _QUERY: Final = re.compile(r"[!-~]*")
 
 
@@ -35,15 +34,13 @@ _QUERY: Final = re.compile(r"[!-~]*")
 class BrowserReturn:
     """A path of Gatehouse with its query, and the organization and service to which the sign-in leads, if any.
 
-    `email` is the address with which the user probably signs in. `leaves_for` is the origin or scheme outside Gatehouse
-    to which the target finally leads, because browsers let a form lead only to what its page names. `place` is the name
-    of the service, else of the organization, while the organization is active.
+    `email` is the address with which the user probably signs in. `place` is the name of the service, else of the
+    organization, while the organization is active.
     """
 
     target: str
     organization_slug: str | None = None
     service_slug: str | None = None
-    leaves_for: str | None = None
     email: str | None = None
     place: str = ""
 
@@ -63,15 +60,6 @@ def safe_target(text: str) -> str | None:
     path, _, query = text.partition("?")
     is_safe = safe_path(path) is not None and len(text) <= TARGET_CHARACTERS_MAX and _QUERY.fullmatch(query)
     return text if is_safe else None
-
-
-def source_of(address: str) -> str | None:
-    """Return the origin of an address, or its scheme if it has none, as a security policy names it; else None."""
-    parts = urlsplit(address)
-    # A policy cannot name an IPv6 address.
-    has_origin = parts.scheme in {"http", "https"} and "[" not in parts.netloc
-    source = f"{parts.scheme}://{parts.netloc}" if has_origin else f"{parts.scheme}:"
-    return source if _SOURCE.fullmatch(source) else None
 
 
 def keep(uow: UnitOfWork, wanted: BrowserReturn) -> Secret:

@@ -59,27 +59,17 @@ def form_page(
     *,
     status: int = 200,
     has_script: bool = False,
-    leaves_for: str | None = None,
     **values: Any,
 ) -> Response:
     """Return a page whose forms carry the token of the browser; a template needs it as `form_token`.
 
-    `leaves_for` is the origin or scheme outside Gatehouse to which redirects may lead after a form, because browsers
-    apply the policy to them too.
+    Browsers refuse redirects to other sites after a form, so what follows one leads on by a page (`leading_page`).
     """
     response = page(call, template, status=status, form_token=form_token(call), browser=call.browser, **values)
     # Without the referrer, a browser would not say which site its form is from.
     response.headers["Referrer-Policy"] = "same-origin"
     if has_script:
         response.headers["Content-Security-Policy"] += _SCRIPT_POLICY
-    return leading_to(response, leaves_for)
-
-
-def leading_to(response: Response, source: str | None) -> Response:
-    """Let the forms of a page lead to an origin or scheme outside Gatehouse too, if there is one; return the page."""
-    if source is not None:
-        policy = response.headers["Content-Security-Policy"]
-        response.headers["Content-Security-Policy"] = policy.replace(_FORM_TARGETS, f"{_FORM_TARGETS} {source}")
     return response
 
 

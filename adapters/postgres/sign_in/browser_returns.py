@@ -19,15 +19,14 @@ class PostgresBrowserReturns(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO browser_returns
-                (id_hash, target, organization_slug, service_slug, leaves_for, email, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+                (id_hash, target, organization_slug, service_slug, email, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
             """,
             (
                 id_hash,
                 wanted.target,
                 wanted.organization_slug,
                 wanted.service_slug,
-                wanted.leaves_for,
                 wanted.email,
                 expires_at,
             ),
@@ -38,7 +37,7 @@ class PostgresBrowserReturns(Aggregate):
             self._connection.cursor(row_factory=kwargs_row(BrowserReturn))
             .execute(
                 """
-                SELECT r.target, r.organization_slug, r.service_slug, r.leaves_for, r.email,
+                SELECT r.target, r.organization_slug, r.service_slug, r.email,
                        coalesce(s.name, o.name, '') AS place
                 FROM   browser_returns r
                 LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
@@ -57,7 +56,7 @@ class PostgresBrowserReturns(Aggregate):
                 """
                 DELETE FROM browser_returns
                 WHERE  id_hash = %s AND expires_at > %s
-                RETURNING target, organization_slug, service_slug, leaves_for, email
+                RETURNING target, organization_slug, service_slug, email
                 """,
                 (id_hash, at),
             )

@@ -197,7 +197,10 @@ def _way(service: Service | None, wanted: Wanted) -> Way:
         "code_challenge": wanted.code_challenge,
         "code_challenge_method": wanted.code_challenge_method,
     }
-    return Way(target=f"/auth/authorize?{urlencode({name: value for name, value in request.items() if value})}")
+    # The path that is for browsers which come from a form.
+    return Way(
+        target=f"/auth/authorize/continue?{urlencode({name: value for name, value in request.items() if value})}"
+    )
 
 
 def _require_registered(service: Service, redirect_uri: str) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from core.accounts.users import User
     from core.organizations.organizations import Organization
-    from core.sign_in.upstream.connection_records import Connection
+    from core.sign_in.upstream.connections import Connection
     from core.sign_in.upstream.flows import ProviderClient, UpstreamSignIn
     from ports.unit_of_work import UnitOfWork
 

@@ -2,8 +2,7 @@
 
 A session by a connection is confined to the organization. A connection asserts addresses of the organization's verified
 mail domains only (`domain_routes.py`), satisfies a second factor only if the organization trusts it to, and makes
-members only where `joins_as` names a role that its maker may give. What a connection is, is in `connection_records.py`,
-and what its fields take in `connection_wishes.py`.
+members only where `joins_as` names a role that its maker may give. What its fields take is in `connection_wishes.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.outbound import Network
-    from core.sign_in.upstream.connection_records import ConnectionWishes
     from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork
 

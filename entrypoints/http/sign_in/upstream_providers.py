@@ -9,8 +9,7 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.sign_in.upstream import connection_wishes, connections
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.connection_records import Connection, ConnectionWishes
-from core.sign_in.upstream.connections import ConnectionUnknown, TooManyConnections
+from core.sign_in.upstream.connections import Connection, ConnectionUnknown, ConnectionWishes, TooManyConnections
 from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization

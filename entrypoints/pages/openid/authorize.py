@@ -63,15 +63,15 @@ async def authorize(call: Call, query: AuthorizationQuery) -> Page | Annotated[N
     Only the `redirect_uri` that the service has registered is followed, character by character; a `desktop` service may
     use any port of loopback. The answer has the parameters `code`, `state` and `iss`, or `error`.
     """
-    _require_distinct(call)
-    answer = await call.transact(
-        authorization.begin,
-        _client_id(query.client_id),
-        query.given(),
-        _visitor(call),
-        issuer=issuer_of(call),
-    )
-    return await _respond(call, answer, is_after_form=False)
+    return await _respond(call, await _begin(call, query), is_after_form=False)
+
+
+@routes.get("/auth/authorize/continue", refuses=REFUSALS)
+@on_custom_hosts
+@in_browser_or_not
+async def continue_after_sign_in(call: Call, query: AuthorizationQuery) -> Page | Annotated[None, Status(303)]:
+    """Do the same after a sign-in that Gatehouse has begun for the service, as with an external provider."""
+    return await _respond(call, await _begin(call, query), is_after_form=True)
 
 
 @routes.post(AUTHORIZE, status=303, refuses=(RequestRefused,))
@@ -107,6 +107,13 @@ async def deny(call: Call, form: AnswerForm) -> Page:
     """Go back to the service without signing in to it."""
     back = await call.transact(authorization.deny, form.request_id, issuer=issuer_of(call))
     return leading_page(call, back.address)
+
+
+async def _begin(call: Call, query: AuthorizationQuery) -> Answer:
+    _require_distinct(call)
+    return await call.transact(
+        authorization.begin, _client_id(query.client_id), query.given(), _visitor(call), issuer=issuer_of(call)
+    )
 
 
 async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Response:

@@ -6,11 +6,10 @@ from core.accounts.single_sign_on import SsoRequired
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
 from entrypoints.http.sessions.token_answers import transact_counted
-from entrypoints.pages import returns
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, leading_to, page
+from entrypoints.pages.rendering import Page, page
 from entrypoints.pages.returns import Way
 from entrypoints.pages.sign_in import ways
 from entrypoints.web import browsers
@@ -27,9 +26,7 @@ routes = Routes("magic links", "Signing in with a mailed link, without a passwor
 async def show_link(call: Call, query: MailedLink) -> Page:
     """Show the button of the magic link; opening the page does not use up the link."""
     link = await call.read(magic_links.inspect, query.token)
-    way = Way(return_to=link.browser.return_to, return_id=link.browser.return_id) if link.browser is not None else Way()
-    kept = await returns.kept_return(call, way)
-    shown = page(
+    return page(
         call,
         "magic_link.html",
         token=query.token,
@@ -38,7 +35,6 @@ async def show_link(call: Call, query: MailedLink) -> Page:
         brand=await brand_of(call, link.back.organization_id),
         signs_in=link.browser is not None and link.browser.is_bound_to(browsers.binding(call)),
     )
-    return leading_to(shown, kept.leaves_for if kept is not None else None)
 
 
 @routes.post("/auth/magic-link", refuses=(MagicLinkRefused, SsoRequired))

@@ -11,8 +11,7 @@ from core.organizations import setup_links
 from core.organizations.settings.domain import DomainVerifiedElsewhere
 from core.organizations.setup_links import Part, SetupLinkDead
 from core.sign_in.upstream import connections, domain_routes
-from core.sign_in.upstream.connection_records import Connection, ConnectionWishes
-from core.sign_in.upstream.connections import ConnectionUnknown
+from core.sign_in.upstream.connections import Connection, ConnectionUnknown, ConnectionWishes
 from core.sign_in.upstream.domain_routes import RouteUnknown
 from core.sign_in.upstream.saml import ServiceProvider
 from entrypoints.http.sign_in.upstream_providers import described, tested

@@ -15,7 +15,7 @@ from core.rate_limits import RateLimit
 from core.sign_in.upstream import by_connection, flows, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed
-from core.sign_in.upstream.connection_records import Connection
+from core.sign_in.upstream.connections import Connection
 from core.sign_in.upstream.flows import Departure, SignInOver
 from core.sign_in.upstream.saml import Expected, SamlDescription, SamlRequest, ServiceProvider
 from entrypoints.pages.refusals import refusal_page

@@ -69,20 +69,17 @@ async def send_to_sign_in(
     return_to: str,
     organization: str | None = None,
     service: str | None = None,
-    redirect_uri: str | None = None,
     email: str | None = None,
 ) -> Response:
     """Lead a browser to the sign-in and then to a path of Gatehouse, which may have a query.
 
     A browser that is signed in is asked to sign in again. The pages show the name of the organization or service, given
-    by their slugs. `redirect_uri` is the address outside Gatehouse to which the path finally leads: browsers refuse the
-    redirects after a form unless its page allows them. The sign-in page proposes `email`.
+    by their slugs. The sign-in page proposes `email`.
     """
     wanted = BrowserReturn(
         target=return_to,
         organization_slug=organization,
         service_slug=service,
-        leaves_for=browser_returns.source_of(redirect_uri) if redirect_uri is not None else None,
         email=email,
     )
     page = browsers.SIGN_IN if call.browser is None else browsers.SIGN_IN_AGAIN

@@ -5,7 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.secrets import Secret
-from core.sign_in.upstream.connection_records import Connection
+from core.sign_in.upstream.connections import Connection
 from core.sign_in.upstream.flows import ProviderClient
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.sign_in.browser_returns import PATH_CHARACTERS_MAX, TARGET_CHARACTERS_MAX, safe_path, safe_target, source_of
+from core.sign_in.browser_returns import PATH_CHARACTERS_MAX, TARGET_CHARACTERS_MAX, safe_path, safe_target
 
 BASE = "https://id.example.com/app/sign-in"
 pieces = st.sampled_from(
@@ -55,19 +55,3 @@ def test_both_have_a_maximum() -> None:
     assert safe_path("/" + "a" * PATH_CHARACTERS_MAX) is None
     assert safe_target("/?" + "a" * (TARGET_CHARACTERS_MAX - 2)) is not None
     assert safe_target("/?" + "a" * (TARGET_CHARACTERS_MAX - 1)) is None
-
-
-@pytest.mark.parametrize(
-    ("address", "source"),
-    [
-        ("https://shop.example/callback?a=b", "https://shop.example"),
-        ("http://127.0.0.1:4000/callback", "http://127.0.0.1:4000"),
-        ("http://[::1]:4000/callback", "http:"),
-        ("com.example.app:/callback", "com.example.app:"),
-        ("https://shop.example;script-src/", None),
-        ("https://user@shop.example/", None),
-        ("/callback", None),
-    ],
-)
-def test_an_address_is_named_in_a_policy_by_its_origin_or_its_scheme(address: str, source: str | None) -> None:
-    assert source_of(address) == source

@@ -10,7 +10,6 @@ import pytest
 from core.accounts.users import User
 from entrypoints import capabilities
 from tests.browser import Site
-from tests.pages.sign_in.leaving import AWAY, pieces
 from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
@@ -55,8 +54,9 @@ def site(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[S
         await database.transact(add_account)
 
     with databases.migrated() as database_url:
-        routes = [*capabilities.routes(is_development=True), *pieces.routes]
-        site = Site(routes, database_url, key_pairs, prepare=prepare, name="localhost")
+        site = Site(
+            capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost"
+        )
         yield site
         site.close()
 
@@ -133,17 +133,6 @@ def test_going_back_to_the_sign_in_leads_on_again(site: Site, watch: Callable[..
     page.goto(f"{site.url}/app/sign-in")
 
     assert heading(page) == SIGNED_IN
-
-
-@with_and_without_scripts
-def test_a_sign_in_for_a_service_leads_to_the_service(site: Site, watch: Callable[..., Watched], scripts: bool) -> None:
-    watched = watch(java_script_enabled=scripts)
-
-    # There is no such host; a browser that the policy kept from going there would not ask for it.
-    with watched.page.expect_request(AWAY):
-        sign_in(watched.page, site, "/pieces/ask")
-
-    assert not any("Content Security Policy" in problem for problem in watched.problems)
 
 
 def test_a_form_that_is_submitted_twice_signs_in(site: Site, watch: Callable[..., Watched]) -> None:

@@ -18,7 +18,10 @@ CREATE TABLE service_audiences (
 COMMENT ON TABLE service_audiences IS 'Which service has which audience: none is that of two (decisions 10.5).';
 CREATE INDEX service_audiences_of_service ON service_audiences (organization_id, service_id);
 
-ALTER TABLE browser_returns ADD COLUMN email text;
+-- After a form a browser is led to another site by a page, which needs no exception in the policy of the form.
+ALTER TABLE browser_returns
+    DROP COLUMN leaves_for,
+    ADD  COLUMN email text;
 COMMENT ON COLUMN browser_returns.email IS 'The address that the sign-in page proposes.';
 
 CREATE TABLE client_grants (

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
-from core.sign_in.upstream.connection_records import Connection, ConnectionType
+from core.sign_in.upstream.connections import Connection, ConnectionType
 from core.sign_in.upstream.flows import ProviderClient
 
 if TYPE_CHECKING:

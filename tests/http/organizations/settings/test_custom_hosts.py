@@ -33,7 +33,14 @@ OWN_ONLY = (
 
 # What the services of the organization use as clients of OpenID Connect.
 OF_SERVICES = (
-    *("/auth/authorize", "/auth/authorize/resume", "/auth/authorize/allow", "/auth/authorize/deny", "/auth/token"),
+    *(
+        "/auth/authorize",
+        "/auth/authorize/continue",
+        "/auth/authorize/resume",
+        "/auth/authorize/allow",
+        "/auth/authorize/deny",
+        "/auth/token",
+    ),
     *("/auth/par", "/auth/userinfo", "/auth/introspect", "/auth/revoke", "/auth/logout", "/auth/logout/confirm"),
     *("/auth/device", "/auth/device/approve", "/auth/device/deny", "/auth/device/code", "/auth/device/verify"),
 )

@@ -8,7 +8,9 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.upstream_provider import CLIENT_ID, Account
+from tests.world.authorization import ISSUER, led_back
 from tests.world.builder import EMAIL
+from tests.world.signing_in import claims_of
 from tests.world.upstream import parameters_of
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from tests.world.upstream import Upstream
     from tests.world.world import World
 
+# The example of RFC 7636, appendix B.
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
@@ -39,7 +43,7 @@ async def test_the_browser_goes_on_to_the_authorization_endpoint_with_the_reques
     answer = await upstream.come_back(path_of(acme_shop))
 
     location = answer.headers["Location"]
-    assert location.startswith("/auth/authorize?")
+    assert location.startswith("/auth/authorize/continue?")
     assert parameters_of(location) == {
         "response_type": "code",
         "client_id": str(world.value("SELECT client_id FROM services")),
@@ -49,6 +53,33 @@ async def test_the_browser_goes_on_to_the_authorization_endpoint_with_the_reques
         "code_challenge_method": "S256",
     }
     assert upstream.visitor.has_session
+
+
+async def test_the_service_exchanges_the_code_that_comes_back_for_tokens(
+    world: World, upstream: Upstream, acme_shop: AcmeShop
+) -> None:
+    world.connection.execute("UPDATE services SET service_type = 'mobile', client_secret_hash = NULL")
+    asked = await upstream.sign_in(path_of(acme_shop))
+    first = led_back(await upstream.visitor.submit(asked, "/auth/authorize/allow"), acme_shop.redirect_uri)
+    # After a form of the sign-in a browser follows no redirect to another site, but it follows a page.
+    again = await upstream.sign_in(path_of(acme_shop))
+
+    answer = await world.client.post(
+        "/auth/token",
+        body={
+            "grant_type": "authorization_code",
+            "client_id": str(world.value("SELECT client_id FROM services")),
+            "code": first["code"],
+            "redirect_uri": acme_shop.redirect_uri,
+            "code_verifier": VERIFIER,
+        },
+    )
+
+    assert "Shop" in asked.text
+    assert (first["state"], first["iss"]) == ("of the service", ISSUER)
+    assert answer.status == 200, answer.text
+    assert claims_of(answer.json["access_token"])["email"] == EMAIL
+    assert (again.status, led_back(again, acme_shop.redirect_uri)["iss"]) == (200, ISSUER)
 
 
 @pytest.mark.parametrize(
