@@ -1,22 +1,25 @@
-"""What the fields of a connection take."""
+"""A connection, and what its fields take."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Connection`
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
+from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest
 from core.outbound import checked_url
 from core.secrets import Secret
+from core.sign_in.upstream.saml import SamlMetadata
 from core.text import checked_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from core.outbound import Network
-    from core.sign_in.upstream.connection_records import Connection, ConnectionWishes
     from core.sign_in.upstream.editors import Editor
     from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork
@@ -30,6 +33,61 @@ _OF_SAML: Final = ("metadata_url", "metadata_xml")
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e]{1,500}")
 _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,255}")
+
+
+class ConnectionType(StrEnum):
+    """The protocol of a connection."""
+
+    OIDC = "oidc"
+    SAML = "saml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """A connection, without its secret. One by SAML has an issuer as soon as it has metadata."""
+
+    id: UUID
+    type: ConnectionType
+    name: str
+    issuer: str | None
+    client_id: str | None
+    has_secret: bool
+    scopes: list[str]
+    metadata_url: str | None
+    metadata_xml: str | None
+    attribute_mapping: dict[str, str]
+    joins_as: str | None
+    trust_mfa: bool
+    enabled: bool
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def is_saml(self) -> bool:
+        """Whether its provider speaks SAML."""
+        return self.type is ConnectionType.SAML
+
+    @property
+    def metadata(self) -> SamlMetadata:
+        """The metadata of its identity provider, which may not become another one's unnoticed."""
+        return SamlMetadata(url=self.metadata_url, xml=self.metadata_xml, entity_id=self.issuer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionWishes:
+    """The fields to set; None leaves one as it is. An empty `joins_as` makes no members."""
+
+    name: str | None = None
+    issuer: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    scopes: Sequence[str] | None = None
+    metadata_url: str | None = None
+    metadata_xml: str | None = None
+    attribute_mapping: Mapping[str, str] | None = None
+    joins_as: str | None = None
+    trust_mfa: bool | None = None
+    enabled: bool | None = None
 
 
 def require_complete(connection: Connection, wishes: ConnectionWishes) -> None:

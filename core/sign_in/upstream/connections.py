@@ -15,7 +15,7 @@ from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import connection_wishes
-from core.sign_in.upstream.connection_records import Connection, ConnectionType
+from core.sign_in.upstream.connection_wishes import Connection, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
