@@ -14,6 +14,7 @@ from tests.world.authorization import led_back, sign_in
 from tests.world.builder import EMAIL
 from tests.world.relying_party import insert_relying_party
 from tests.world.signing_in import claims_of
+from tests.world.visitor import forms_of
 
 if TYPE_CHECKING:
     from tests.world.relying_party import RelyingParty
@@ -206,6 +207,14 @@ async def test_signing_out_at_gatehouse_loads_the_pages_of_the_services(shop: Re
     assert "frame-src https://shop.example" in answer.headers["Content-Security-Policy"]
     assert led_back(answer, "/app/sign-out") == {}
     assert not shop.is_live(tokens)
+
+
+async def test_an_answer_after_the_session_has_ended_leads_back(shop: RelyingParty, visitor: Visitor) -> None:
+    shop.set(post_logout_redirect_uris=[GOODBYE])
+    [token, *_] = [form.fields["form_token"] for form in forms_of(await visitor.open("/app/sign-in"))]
+    fields = {"form_token": token, "client_id": str(shop.client_id), "post_logout_redirect_uri": GOODBYE}
+
+    assert led_back(await visitor.post("/auth/logout/confirm", fields, is_followed=False), GOODBYE) == {}
 
 
 async def test_a_hint_at_a_session_that_has_ended_does_nothing(shop: RelyingParty, visitor: Visitor) -> None:
