@@ -174,7 +174,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW),
         ),
     },
-    "leading_on.html": {"address": "https://harbour.example/callback?state=x", "seconds": 600, "frames": ()},
+    "leading_on.html": {"address": "https://harbour.example/callback?state=x", "frames": ()},
     "logout.html": {
         **_FORM,
         "service_name": NAME,

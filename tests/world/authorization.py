@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -39,7 +38,7 @@ def led_back(answer: Answer, redirect_uri: str = REDIRECT_URI) -> dict[str, str]
         address = answer.headers["Location"]
     else:
         assert answer.status == 200, answer.text
-        address = unescape(answer.text.partition("; url=")[2].partition('"')[0])
+        address = answer.headers["Refresh"].partition("; url=")[2]
     assert address.startswith(redirect_uri), address
     return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
 

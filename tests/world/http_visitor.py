@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import unescape
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import httpx
@@ -51,4 +50,4 @@ class HttpVisitor:
 def destination_of(answer: httpx.Response) -> str:
     """Return the address to which an answer leads, by a redirect or by a page."""
     location: Any = answer.headers.get("Location")
-    return location or unescape(answer.text.partition("; url=")[2].partition('"')[0])
+    return location or answer.headers["Refresh"].partition("; url=")[2]

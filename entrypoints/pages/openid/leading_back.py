@@ -19,7 +19,8 @@ def leading_page(call: Call, address: str, *, frames: tuple[str, ...] = (), seco
     A browser follows no redirect from a form to another site, because the pages with forms forbid that (form-action).
     `frames` are pages of services that the browser loads before it goes on.
     """
-    shown = page(call, "leading_on.html", address=address, seconds=seconds, frames=frames)
+    shown = page(call, "leading_on.html", address=address, frames=frames)
+    shown.headers["Refresh"] = f"{seconds}; url={address}"
     if frames:
         sources = " ".join(sorted({f"{urlsplit(uri).scheme}://{urlsplit(uri).netloc}" for uri in frames}))
         shown.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}; frame-src {sources}"

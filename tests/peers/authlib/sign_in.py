@@ -34,9 +34,8 @@ def browse(address: str) -> str:
                 return target
             answer = browser.get(target, allow_redirects=False)
             continue
-        refresh = re.search(r'http-equiv="refresh" content="\d+; url=([^"]*)"', answer.text)
-        if refresh:
-            return unescape(refresh[1])
+        if "Refresh" in answer.headers:
+            return answer.headers["Refresh"].partition("; url=")[2]
         form = re.search(r'<form method="post" action="([^"]*)">(.*?)</form>', answer.text, re.DOTALL)
         if form is None:
             return answer.text

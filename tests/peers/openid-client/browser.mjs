@@ -25,8 +25,7 @@ export class Browser {
       const target = new URL(answer.location, answer.address)
       return target.origin === own ? this.send(target.href) : target.href
     }
-    const refresh = /http-equiv="refresh" content="\d+; url=([^"]*)"/.exec(answer.text)
-    if (refresh) return decode(refresh[1])
+    if (answer.refresh) return answer.refresh.split('; url=')[1]
     const form = /<form method="post" action="([^"]*)">([\s\S]*?)<\/form>/.exec(answer.text)
     if (!form) return null
     const fields = new URLSearchParams()
@@ -50,6 +49,7 @@ export class Browser {
       const [, name, value] = /^([^=]*)=([^;]*)/.exec(line)
       this.cookies.set(name, value)
     }
-    return { address, location: response.headers.get('location'), text: await response.text() }
+    const [location, refresh] = ['location', 'refresh'].map((name) => response.headers.get(name))
+    return { address, location, refresh, text: await response.text() }
   }
 }
