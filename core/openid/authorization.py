@@ -90,6 +90,11 @@ def begin(
         return _refusal(refused, issuer)
 
 
+def receive(uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str]) -> str:
+    """Store the parameters of a request that came by a form, and return the `request_uri` with which it goes on."""
+    return requests.receive(uow, _client(uow, client_id), parameters)
+
+
 def resume(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer | Refusal:
     """Answer a request that has waited for a sign-in; raise `RequestOver`."""
     client, request = _use(uow, request_id)
@@ -124,6 +129,9 @@ def _answer(
     is_allowed: bool = False,
 ) -> Answer | Refusal:
     browser = visitor.browser
+    if browser is not None and request.hinted_user_id not in {None, str(browser.user_id)}:
+        # The service must not get another user than it names (OpenID Connect Core, 3.1.2.2).
+        return _refusal(request.refused("login_required", "Another user is signed in."), issuer)
     if browser is None or _needs_sign_in(request, browser, uow.now):
         return _sign_in(uow, client, request)
     if not is_allowed and _needs_answer(uow, client, request, browser):

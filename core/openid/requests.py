@@ -39,6 +39,8 @@ PUSHED_LIFETIME: Final = timedelta(seconds=60)
 WAITING_LIFETIME: Final = timedelta(hours=1)
 URN: Final = "urn:ietf:params:oauth:request_uri:"
 VALUE_CHARACTERS_MAX: Final = 2000
+# The parameter into which the endpoints turn an `id_token_hint`.
+HINTED_USER: Final = "hinted_user_id"
 PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 _THUMBPRINT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -74,7 +76,7 @@ class AuthorizationRequest:
     """A valid request.
 
     `asked_at` is when its user was asked to sign in, if that has happened; the sign-in has to be newer when
-    `has_to_be_new`.
+    `has_to_be_new`. `hinted_user_id` is the only user for whom it may be answered, if the service names one.
     """
 
     redirect_uri: str
@@ -90,6 +92,7 @@ class AuthorizationRequest:
     wants_second_factor: bool
     has_to_be_new: bool = False
     asked_at: float | None = None
+    hinted_user_id: str | None = None
 
     @property
     def hinted_email(self) -> str | None:
@@ -158,6 +161,11 @@ def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, s
     except RequestRefused as refusal:
         raise RequestInvalid(refusal.message) from None
     _parsed(client, parameters, redirect_uri, parameters.get("state"))
+    return receive(uow, client, parameters)
+
+
+def receive(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> str:
+    """Store the parameters that a form has brought, and return their address; they are judged when they are used."""
     return URN + _store(uow, client, dict(parameters), is_pushed=True, lifetime=PUSHED_LIFETIME).reveal()
 
 
@@ -225,6 +233,7 @@ def _parsed(
         prompts=_prompts(parameters.get("prompt")),
         max_age_seconds=_max_age(parameters.get("max_age")),
         login_hint=parameters.get("login_hint"),
+        hinted_user_id=parameters.get(HINTED_USER),
         wants_second_factor=_wants_second_factor(parameters.get("acr_values")),
     )
 

@@ -54,6 +54,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "prompt": _field("`none`, or any of `login`, `consent` and `select_account`.", examples=["login"]),
     "max_age": _field("The most seconds since the user has signed in.", examples=["3600"]),
     "login_hint": _field("The email address with which the user probably signs in."),
+    "id_token_hint": _field(
+        "An ID token of the service: only its user may be signed in. Another one is answered `login_required`."
+    ),
     "acr_values": _field("The classes of sign-ins that the service accepts, the preferred one first."),
     "dpop_jkt": _field("The thumbprint of the key to which the tokens are to be bound.", **_PKCE),
     "request": _field("Refused: request objects are not supported."),

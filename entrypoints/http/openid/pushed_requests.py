@@ -1,5 +1,7 @@
 """Pushed authorization requests (RFC 9126): the backend of a service sends the parameters, the browser a reference."""
 
+from uuid import UUID
+
 from core.openid import requests
 from core.openid.refusals import (
     NonceRequired,
@@ -9,6 +11,7 @@ from core.openid.refusals import (
     TargetInvalid,
 )
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client, transact_limited
+from entrypoints.http.openid.id_token_hints import hinted_claims
 from entrypoints.http.openid.tokens import CLIENT_REFUSALS
 from entrypoints.web import oauth
 from entrypoints.web.calls import Call
@@ -37,6 +40,7 @@ class AuthorizationFields(SecretBody, kw_only=True):
     prompt: str | None = None
     max_age: str | None = None
     login_hint: str | None = None
+    id_token_hint: str | None = None
     acr_values: str | None = None
     resource: str | None = None
     dpop_jkt: str | None = None
@@ -47,6 +51,14 @@ class AuthorizationFields(SecretBody, kw_only=True):
         """Return the parameters that are set; one without a value counts as left out (RFC 6749, 3.1)."""
         fields = {name: getattr(self, name) for name in AuthorizationFields.__struct_fields__}
         return {name: value for name, value in fields.items() if value}
+
+    def judged(self, call: Call, client_id: UUID) -> dict[str, str]:
+        """Return the same, with the user that an ID token of this client names in place of the token."""
+        parameters = self.given()
+        hint = hinted_claims(call, parameters.pop("id_token_hint", ""))
+        if hint is not None and hint["aud"] == str(client_id):
+            parameters[requests.HINTED_USER] = hint["sub"]
+        return parameters
 
 
 class PushedRequest(AuthorizationFields, kw_only=True):
@@ -92,5 +104,7 @@ async def push_request(call: Call, body: PushedRequest) -> StoredReference:
         client_assertion=body.client_assertion,
     )
     presented = await presented_client(call, fields)
-    request_uri = await transact_limited(call, requests.push, presented, body.given(), presented_proof(call))
+    request_uri = await transact_limited(
+        call, requests.push, presented, body.judged(call, presented.client_id), presented_proof(call)
+    )
     return StoredReference(request_uri=request_uri, expires_in=int(requests.PUSHED_LIFETIME.total_seconds()))

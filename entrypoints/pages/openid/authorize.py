@@ -8,7 +8,7 @@ import msgspec
 from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive
-from core.openid import authorization
+from core.openid import authorization, requests
 from core.openid.authorization import Answer, LeadBack, SignInNeeded, Visitor
 from core.openid.requests import RequestOver, RequestRefused
 from core.sessions.refresh import SessionOver
@@ -78,8 +78,17 @@ async def continue_after_sign_in(call: Call, query: AuthorizationQuery) -> Page 
 @on_custom_hosts
 @public
 async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
-    """Take the same parameters as a form, and redirect to them: a browser sends no cookies with it."""
-    call.headers["Location"] = f"{AUTHORIZE}?{urlencode({'client_id': form.client_id or '', **form.given()})}"
+    """Take the same parameters as a form, and redirect to them: a browser sends no cookies with it.
+
+    An ID token is left out of the address. What such a request asks for waits under an id that is good once.
+    """
+    client_id = _client_id(form.client_id)
+    parameters = form.judged(call, client_id)
+    if requests.HINTED_USER in parameters and "request_uri" not in parameters:
+        request_uri = await call.transact(authorization.receive, client_id, parameters)
+        parameters = {"request_uri": request_uri}
+    parameters.pop(requests.HINTED_USER, None)
+    call.headers["Location"] = f"{AUTHORIZE}?{urlencode({**parameters, 'client_id': client_id})}"
 
 
 @routes.get(RESUME, refuses=REFUSALS)
@@ -111,8 +120,9 @@ async def deny(call: Call, form: AnswerForm) -> Page:
 
 async def _begin(call: Call, query: AuthorizationQuery) -> Answer:
     _require_distinct(call)
+    client_id = _client_id(query.client_id)
     return await call.transact(
-        authorization.begin, _client_id(query.client_id), query.given(), _visitor(call), issuer=issuer_of(call)
+        authorization.begin, client_id, query.judged(call, client_id), _visitor(call), issuer=issuer_of(call)
     )
 
 

@@ -1,18 +1,16 @@
 """The end-session endpoint, and the page that asks before it signs out."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Final
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
-from core.errors import TokenInvalid
 from core.openid import logout
 from core.openid.logout import LogoutRequest, SignedOut
 from core.openid.requests import RequestOver, RequestRefused
-from core.sessions.tokens import TokenKind
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from entrypoints.http.openid.id_token_hints import hinted_claims
 from entrypoints.pages.openid.sign_out import signed_out
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
@@ -84,7 +82,11 @@ async def log_out_browser(call: Call, query: LogoutRequestQuery) -> Page | Annot
     With a valid `id_token_hint` at once, else after the user has pressed a button. The services whose sessions end hear
     of it by their `backchannel_logout_uri` and `frontchannel_logout_uri`.
     """
-    wanted = await _posted(call, query.request_id) if query.request_id else _wanted(query, _hint(call, query))
+    wanted = (
+        await _posted(call, query.request_id)
+        if query.request_id
+        else _wanted(query, hinted_claims(call, query.id_token_hint))
+    )
     outcome = await call.transact(
         logout.begin, wanted, call.browser, issuer=issuer_of(call), saml_key=carriers.browser_key(call)
     )
@@ -109,7 +111,7 @@ async def log_out_by_form(call: Call, form: PostedLogout) -> None:
 
     The ID token is left out of the address. What a valid one says waits under an id that is good once.
     """
-    hint = _hint(call, form)
+    hint = hinted_claims(call, form.id_token_hint)
     if hint is None:
         call.headers["Location"] = f"{LOGOUT}?{urlencode(form.fields)}"
         return
@@ -163,16 +165,3 @@ def _shown(wanted: LogoutRequest) -> str:
     }
     named = {name: value for name, value in fields.items() if value is not None}
     return f"{LOGOUT}?{urlencode(named)}" if wanted.redirect_uri is not None else LOGOUT
-
-
-def _hint(call: Call, given: LogoutQuery) -> logout.Claims | None:
-    """Return the claims of an ID token of ours; None for any other text.
-
-    It only says which sign-in is meant, so it is taken also when it has expired: as at the beginning of time.
-    """
-    try:
-        return call.installation.tokens.verify(
-            given.id_token_hint, kind=TokenKind.ID, now=datetime.fromtimestamp(0, UTC), host=call.host_name
-        )
-    except TokenInvalid:
-        return None
