@@ -77,14 +77,18 @@ class PostOffice:
             )
 
         loop = asyncio.new_event_loop()
-        server = loop.run_until_complete(loop.create_server(new_protocol, LOOPBACK, 0, ssl=tls))
-        self.port = server.sockets[0].getsockname()[1]
+        # It never runs on this thread, where a browser of the tests may keep a loop of its own running.
         thread = threading.Thread(target=loop.run_forever, name="mail server")
         thread.start()
         try:
-            yield self
+            listening = loop.create_server(new_protocol, LOOPBACK, 0, ssl=tls)
+            server = asyncio.run_coroutine_threadsafe(listening, loop).result()
+            self.port = server.sockets[0].getsockname()[1]
+            try:
+                yield self
+            finally:
+                asyncio.run_coroutine_threadsafe(_close(server), loop).result()
         finally:
-            asyncio.run_coroutine_threadsafe(_close(server), loop).result()
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.close()

@@ -102,7 +102,7 @@ class TestServiceProvider:
             ('<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>', "document type"),
             (
                 f"<md:EntitiesDescriptor {DECLARED}>{SP.metadata()}{SP.metadata()}</md:EntitiesDescriptor>",
-                "one service",
+                "one provider",
             ),
             (SP.metadata().replace("SPSSODescriptor", "IDPSSODescriptor"), "no SPSSODescriptor"),
             (SP.metadata().replace("AssertionConsumerService", "ArtifactResolutionService"), "AssertionConsumer"),

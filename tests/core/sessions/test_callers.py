@@ -10,6 +10,7 @@ import pytest
 
 from core.errors import Forbidden
 from core.sessions.callers import Caller
+from core.sessions.tokens import IssuedElsewhere
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADA = Caller(
@@ -69,3 +70,27 @@ def test_forbid_impersonated_refuses_only_impersonators() -> None:
 
     with pytest.raises(Forbidden):
         replace(ADA, impersonator_id=uuid4()).forbid_impersonation()
+
+
+def test_a_confined_session_works_within_its_organization_alone() -> None:
+    own, other = uuid4(), uuid4()
+    confined = replace(ADA, confined_to=own)
+
+    confined.require_within(own)
+    ADA.require_within(other)
+    with pytest.raises(Forbidden):
+        confined.require_within(other)
+    with pytest.raises(Forbidden):
+        confined.forbid_service_tokens()
+
+
+def test_the_token_of_a_service_works_within_no_organization() -> None:
+    own = uuid4()
+
+    for service in (SERVICE, replace(SERVICE, confined_to=own)):
+        with pytest.raises(Forbidden):
+            service.require_within(own)
+
+
+def test_a_token_of_another_host_keeps_its_claims() -> None:
+    assert IssuedElsewhere({"iss": "https://id.acme.example"}).claims == {"iss": "https://id.acme.example"}

@@ -14,8 +14,6 @@ from tests.world.builder import EMAIL
 if TYPE_CHECKING:
     from tests.world.world import World
 
-pytestmark = pytest.mark.long
-
 OTHER = "grace@example.com"
 
 
@@ -37,6 +35,7 @@ class TestWhoeverProvesFirst:
         assert await shown(world, mine) == (EMAIL, True)
         assert await shown(world, theirs) == (NEW, True)
 
+    @pytest.mark.long
     async def test_of_two_who_prove_at_once_exactly_one_has_the_address(self, world: World) -> None:
         tokens = [(await world.register_and_sign_in(email)).access_token for email in (EMAIL, OTHER)]
         for number in range(ROUNDS):
@@ -48,6 +47,7 @@ class TestWhoeverProvesFirst:
             assert statuses_of(answers) == [200, 400]
             assert [await shown(world, token) for token in tokens].count((new, True)) == 1
 
+    @pytest.mark.long
     async def test_of_two_who_press_one_link_exactly_one_succeeds(self, world: World) -> None:
         token = (await world.register_and_sign_in()).access_token
         for number in range(ROUNDS):
@@ -89,6 +89,7 @@ class TestWhoeverProvesFirst:
         assert len(world.rows("SELECT FROM memberships WHERE user_id = %s", holder)) == 2
         assert await shown(world, mine) == (EMAIL, True)
 
+    @pytest.mark.long
     async def test_a_proof_beside_the_registration_of_the_same_address_leaves_one_account(self, world: World) -> None:
         mine = (await world.register_and_sign_in()).access_token
         for number in range(ROUNDS):
@@ -100,6 +101,7 @@ class TestWhoeverProvesFirst:
             assert statuses_of(answers) in ([200, 200], [200, 409])
             assert await shown(world, mine) == (new, True)
 
+    @pytest.mark.long
     async def test_a_proof_beside_the_other_accounts_own_verification_lets_exactly_one_have_the_address(
         self, world: World
     ) -> None:

@@ -136,3 +136,74 @@ def test_an_answer_names_the_issuer_that_was_asked(*, names_itself: bool, iss: s
             discovery.require_own_answer(found, iss)
     else:
         discovery.require_own_answer(found, iss)
+
+
+@pytest.mark.parametrize(("says", "is_verified"), [(True, True), ("true", True), (False, False), (None, False)])
+def test_websuite_says_itself_whether_an_address_is_verified(says: object, is_verified: bool) -> None:
+    claims = {"sub": "1", "email": "ada@example.com", "email_verified": says}
+
+    assert answers.websuite_identity(claims).is_email_verified is is_verified
+
+
+@pytest.mark.parametrize(("edov", "is_verified"), [(True, True), ("1", True), (None, False), (False, False)])
+def test_officesuite_verifies_an_address_only_by_the_domain_of_the_tenant(edov: object, is_verified: bool) -> None:
+    claims = {"tid": "tenant", "oid": "account", "email": "ada@example.com", "xms_edov": edov}
+
+    proven = answers.officesuite_identity(claims)
+
+    assert (proven.subject, proven.is_email_verified) == ("tenant:account", is_verified)
+
+
+def test_a_connection_maps_the_claims_of_its_provider() -> None:
+    claims = {"sub": "1", "email": "ada@example.com", "oid": 7, "mail": "grace@example.com"}
+
+    plain = answers.connection_identity(claims, {})
+    mapped = answers.connection_identity(claims, {"id": "oid", "email": "mail"})
+
+    assert (plain.subject, plain.email) == ("1", "ada@example.com")
+    assert (mapped.subject, mapped.email) == ("7", "grace@example.com")
+
+
+def test_an_identity_may_have_the_tokens_of_its_provider() -> None:
+    tokens = answers.provider_tokens({"access_token": "x"}, "client", at=AT)
+
+    assert answers.with_tokens(answers.connection_identity({"sub": "1"}, {}), tokens).tokens is tokens
+
+
+@pytest.mark.parametrize("subject", [None, "", True, 1.5, "a\nb", "x" * 256, []], ids=lambda one: repr(one)[:20])
+def test_an_account_without_a_usable_id_is_refused(subject: object) -> None:
+    with pytest.raises(UpstreamFailed):
+        answers.checked_subject(subject)
+
+
+VALID = {"iss": ISSUER, "aud": "client", "exp": AT.timestamp() + 60, "iat": AT.timestamp(), "nonce": "nonce"}
+
+
+def require(claims: dict[str, Any]) -> None:
+    """Judge the claims of an ID token."""
+    answers.require_valid_claims(claims, client_id="client", nonce="nonce", at=AT, issuer=ISSUER)
+
+
+@pytest.mark.parametrize("changes", [{}, {"aud": ["client", "other"], "azp": "client"}], ids=str)
+def test_an_id_token_for_us_and_this_sign_in_is_accepted(changes: dict[str, Any]) -> None:
+    require({**VALID, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"iss": "https://evil.example"},
+        {"aud": "other"},
+        {"azp": "other"},
+        {"aud": ["client", "other"]},
+        {"exp": AT.timestamp() - 61},
+        {"exp": "soon"},
+        {"iat": AT.timestamp() + 61},
+        {"iat": "now"},
+        {"nonce": "another"},
+    ],
+    ids=str,
+)
+def test_an_id_token_for_others_or_another_time_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(UpstreamFailed):
+        require({**VALID, **changes})

@@ -70,8 +70,20 @@ def test_an_assertion_that_is_not_for_us_is_refused(changes: dict[str, Any]) -> 
         judged(**changes)
 
 
-@pytest.mark.parametrize("changes", [{"statuses": ("urn:other",)}, {"statuses": ()}, {"assertion": None}], ids=str)
-def test_an_answer_without_a_successful_assertion_is_refused(changes: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"statuses": ("urn:other",)},
+        {"statuses": ()},
+        {"assertion": None},
+        {"destination": "https://id.example/elsewhere"},
+        {"in_response_to": "_another"},
+        {"issuer": "https://evil.example"},
+        {"assertion": replace(ASSERTION, issuer="https://evil.example")},
+    ],
+    ids=lambda changes: str(changes)[:60],
+)
+def test_an_answer_without_a_successful_assertion_or_to_another_request_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(UpstreamFailed):
         saml.require_for_us(replace(ANSWER, **changes), EXPECTED, at=NOW)
 
@@ -81,3 +93,18 @@ def test_an_attribute_that_is_missing_gives_no_address() -> None:
     assert saml.identity(ASSERTION, {"email": "upn"}).email is None
     with pytest.raises(UpstreamFailed):
         saml.identity(ASSERTION, {"id": "uid"})
+
+
+def test_a_name_of_one_sign_in_identifies_only_by_an_attribute() -> None:
+    transient = replace(ASSERTION, name_id_format=saml.TRANSIENT, attributes={"uid": ["7"]})
+
+    with pytest.raises(UpstreamFailed):
+        saml.identity(transient, {})
+    assert saml.identity(transient, {"id": "uid"}).subject == "7"
+
+
+def test_a_user_who_may_not_sign_in_at_the_provider_is_told_apart_from_a_failure() -> None:
+    denied = "urn:oasis:names:tc:SAML:2.0:status:RequestDenied"
+
+    assert replace(ANSWER, statuses=("urn:oasis:names:tc:SAML:2.0:status:Responder", denied)).is_declined
+    assert not ANSWER.is_declined

@@ -274,6 +274,16 @@ async def test_a_connection_that_is_switched_off_signs_nobody_in(acme: Acme) -> 
     assert (await acme.visitor.send("GET", "/auth/upstream?connection_id=nonsense")).status == 404
 
 
+async def test_a_connection_that_is_switched_off_during_a_sign_in_ends_it(acme: Acme) -> None:
+    address = await acme.depart()
+    await acme.change(enabled=False)
+
+    page = await acme.visitor.open(acme.provider.sign_in(address))
+
+    assert page.status >= 400
+    assert not acme.visitor.has_session
+
+
 async def test_with_another_issuer_the_accounts_of_the_one_before_are_unlinked(acme: Acme) -> None:
     await acme.sign_in()
 
@@ -289,6 +299,21 @@ async def test_an_enforced_domain_refuses_right_passwords_and_wrong_ones_alike_a
     assert_refused(await acme.world.log_in(ADA), 403, "SSO_REQUIRED")
     assert_refused(await acme.world.log_in(ADA, "another password"), 401, "UNAUTHORIZED")
     assert (await acme.world.log_in("owner@acme.example")).status == 200
+
+
+async def test_a_session_of_the_connection_is_renewed_by_the_password(acme: Acme) -> None:
+    await acme.sign_in()
+    acme.world.connection.execute(
+        "UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = 'owner@acme.example')"
+        " WHERE email = %s",
+        (ADA,),
+    )
+    await acme.enforce()
+
+    again = await acme.visitor.open("/app/sign-in-again?return_to=/app")
+    page = await acme.visitor.submit(again, password=PASSWORD)
+
+    assert ADA in page.text
 
 
 async def test_an_enforced_domain_refuses_magic_links_and_resets_too(acme: Acme) -> None:

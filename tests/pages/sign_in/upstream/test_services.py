@@ -153,6 +153,12 @@ async def test_a_public_service_must_send_a_challenge(world: World, upstream: Up
     assert on_loopback.status == 303
 
 
+async def test_a_service_that_keeps_a_secret_needs_no_challenge(upstream: Upstream, acme_shop: AcmeShop) -> None:
+    answer = await upstream.visitor.send("GET", path_of(acme_shop, code_challenge="", code_challenge_method=""))
+
+    assert answer.status == 303
+
+
 async def test_the_scopes_of_the_service_are_asked_for_too(
     world: World, upstream: Upstream, acme_shop: AcmeShop
 ) -> None:

@@ -1,0 +1,67 @@
+"""What a browser takes along to a provider."""
+
+from datetime import UTC, datetime
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import pytest
+
+from core.accounts.providers import Provider
+from core.secrets import Secret
+from core.sign_in.identities import PLATFORM
+from core.sign_in.upstream.flows import Departure, UpstreamSignIn, Way
+from core.sign_in.upstream.providers import external_of
+
+DEPARTURE = Departure(
+    sign_in=UpstreamSignIn(
+        id=UUID(int=1),
+        provider=Provider.CODEHOST,
+        context=PLATFORM,
+        client_id="client",
+        user_id=None,
+        way=Way(),
+        expires_at=datetime(2026, 2, 3, tzinfo=UTC),
+    ),
+    state=Secret("the state"),
+    verifier=Secret("the verifier"),
+    nonce=Secret("1nonce"),
+)
+
+
+@pytest.mark.parametrize("authorize_url", ["https://idp.example/authorize", "https://idp.example/authorize?tenant=a"])
+def test_the_address_has_the_state_the_nonce_and_the_challenge_but_no_verifier(authorize_url: str) -> None:
+    address = DEPARTURE.address(
+        authorize_url, redirect_uri="https://id.example/back", scopes=["openid", "email"], extra={"access_type": "x"}
+    )
+
+    sent = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+    assert address.startswith(authorize_url)
+    assert (
+        sent.items()
+        >= {
+            "response_type": "code",
+            "client_id": "client",
+            "redirect_uri": "https://id.example/back",
+            "scope": "openid email",
+            "state": "the state",
+            "nonce": "1nonce",
+            "code_challenge_method": "S256",
+            "access_type": "x",
+        }.items()
+    )
+    assert "verifier" not in address
+
+
+def test_without_extra_parameters_the_address_has_ours_alone() -> None:
+    address = DEPARTURE.address("https://idp.example/authorize", redirect_uri="https://id.example/back", scopes=[])
+
+    assert len(parse_qs(urlsplit(address).query, keep_blank_values=True)) == 8
+
+
+def test_the_id_of_a_request_begins_with_no_digit() -> None:
+    assert DEPARTURE.request_id == "_1nonce"
+
+
+def test_a_provider_is_known_by_its_name() -> None:
+    assert external_of("codehost") is Provider.CODEHOST
+    assert external_of("password") is None
