@@ -12,6 +12,7 @@ from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
 from core.errors import BadRequest, MethodNotAllowed, NoSuchPath, Refusal
+from core.openid.requests import RequestRefused
 from core.saml.messages import MessageRefused
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.rendering import HTML, page
@@ -54,13 +55,29 @@ def prefers_json(call: Call) -> bool:
 
 def refusal_page(call: Call, refusal: Refusal) -> Response:
     """Return the page that explains a refusal; for `Routes` whose answers are pages."""
+    # Nobody types the fields of a link or a form: when one is invalid, the link was damaged.
+    words = LinkUnusable.default_message if _has_invalid_fields(refusal) else message_on_page(refusal)
+    return _explained(call, refusal, words, refusal.problem if isinstance(refusal, MessageRefused) else None)
+
+
+def protocol_refusal_page(call: Call, refusal: Refusal) -> Response:
+    """Return the same for `Routes` to which applications send browsers.
+
+    Only the makers of the application can mend a parameter, so the page names it for them.
+    """
+    if _has_invalid_fields(refusal):
+        return _explained(call, refusal, RequestRefused.default_message, refusal.message)
+    return refusal_page(call, refusal)
+
+
+def _explained(call: Call, refusal: Refusal, words: str, details: str | None) -> Response:
     installation = call.installation
     answer = refused(
         refusal, request_id=call.request_id, at=installation.clock(), base_url=installation.settings.base_url
     )
     if prefers_json(call):
         return answer
-    heading, _, explanation = language_of(call).known(_words(refusal)).partition(". ")
+    heading, _, explanation = language_of(call).known(words).partition(". ")
     shown = page(
         call,
         "message.html",
@@ -69,7 +86,7 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
         text=explanation,
         back=None,
         next=_NEXT.get(answer.status_code),
-        details=refusal.problem if isinstance(refusal, MessageRefused) else None,
+        details=details,
         request_id=call.request_id if answer.status_code >= _SERVER_ERROR_MIN else None,
     )
     if "Retry-After" in answer.headers:
@@ -82,7 +99,5 @@ def message_on_page(refusal: Refusal) -> str:
     return ON_PAGES.get(type(refusal), refusal.message)
 
 
-def _words(refusal: Refusal) -> str:
-    # Nobody types the fields of a link or a form: when one is invalid, the link was damaged.
-    is_damaged = isinstance(refusal, BadRequest) and refusal.details
-    return LinkUnusable.default_message if is_damaged else message_on_page(refusal)
+def _has_invalid_fields(refusal: Refusal) -> bool:
+    return isinstance(refusal, BadRequest) and bool(refusal.details)

@@ -16,7 +16,7 @@ from core.sign_in.refusals import SignInRefused
 from entrypoints.http.openid.pushed_requests import AuthorizationFields
 from entrypoints.http.sessions import token_answers
 from entrypoints.pages.openid.leading_back import leading_page
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.sign_in.ways import send_to_sign_in
 from entrypoints.web.answers import Status, see_other
@@ -27,7 +27,7 @@ from entrypoints.web.decoding import Query
 from entrypoints.web.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.routes import Routes
 
-routes = Routes("OpenID Connect", "Signing in to services, in the browser.", refusal_page)
+routes = Routes("OpenID Connect", "Signing in to services, in the browser.", protocol_refusal_page)
 
 AUTHORIZE: Final = "/auth/authorize"
 RESUME: Final = "/auth/authorize/resume"

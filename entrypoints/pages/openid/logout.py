@@ -12,7 +12,7 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.http.openid.id_token_hints import hinted_claims
 from entrypoints.pages.openid.sign_out import signed_out
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.saml import carriers
 from entrypoints.web.answers import Status
@@ -23,7 +23,7 @@ from entrypoints.web.decoding import Query
 from entrypoints.web.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.routes import Routes
 
-routes = Routes("OpenID Connect", "Signing out at the request of a service.", refusal_page)
+routes = Routes("OpenID Connect", "Signing out at the request of a service.", protocol_refusal_page)
 
 LOGOUT: Final = "/auth/logout"
 # What a posted request waits as, under a one-time id; no route has this path, so nothing else waits as it.

@@ -23,7 +23,7 @@ from core.saml.messages import (
 )
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.secrets import Secret
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.saml import carriers, sso
 from entrypoints.web import hosts
@@ -34,7 +34,7 @@ from entrypoints.web.decoding import Query
 from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
-routes = Routes("SAML", sso.routes.description, refusal_page)
+routes = Routes("SAML", sso.routes.description, protocol_refusal_page)
 
 SIGNED_OUT = "/app/sign-out"
 REFUSES = (MessageRefused, LogoutStateUnknown, ProviderUnknown, *sso.REFUSES)

@@ -24,7 +24,7 @@ from core.saml.sign_in import AgreementRequired, Answer, Visit
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SignInRefused
 from entrypoints.http.sessions import token_answers
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.saml import carriers
 from entrypoints.pages.sign_in.ways import send_to_sign_in
@@ -37,7 +37,7 @@ from entrypoints.web.decoding import Query
 from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
-routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", refusal_page)
+routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", protocol_refusal_page)
 
 LIMITS: Final = (RateLimit.SAML,)
 REFUSES: Final = (

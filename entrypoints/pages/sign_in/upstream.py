@@ -29,7 +29,7 @@ from core.sign_in.upstream.providers import PARAMETERS, CodeExchange
 from core.sign_in.upstream.sign_in import OtherUserSignedIn, SignInToLink
 from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.pages.account_pages import after
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.returns import Way
 from entrypoints.pages.sign_in import ways
@@ -41,7 +41,7 @@ from entrypoints.web.credentials import in_browser_or_not
 from entrypoints.web.decoding import Query
 from entrypoints.web.routes import Routes
 
-routes = Routes("external providers", "Signing in with an account at another provider.", refusal_page)
+routes = Routes("external providers", "Signing in with an account at another provider.", protocol_refusal_page)
 
 CONTINUE: Final = "/auth/upstream/continue"
 IDENTITIES: Final = "/app/account/identities"

@@ -14,7 +14,7 @@ from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.flows import Departure
 from core.sign_in.upstream.flows import Way as UpstreamWay
 from core.sign_in.upstream.providers import CodeExchange
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.returns import Way
 from entrypoints.pages.sign_in import upstream_saml, ways
@@ -24,7 +24,7 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
 from entrypoints.web.routes import Routes
 
-routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", refusal_page)
+routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", protocol_refusal_page)
 
 CALLBACK: Final = "/auth/upstream/callback"
 

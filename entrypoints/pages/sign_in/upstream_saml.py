@@ -18,7 +18,7 @@ from core.sign_in.upstream.by_connection import ConnectionClosed
 from core.sign_in.upstream.connections import Connection
 from core.sign_in.upstream.flows import Departure, SignInOver
 from core.sign_in.upstream.saml import Expected, SamlDescription, SamlRequest, ServiceProvider
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.upstream import RETURNING, ContinueQuery, SignInDeclined, complete
@@ -27,7 +27,7 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not, public
 from entrypoints.web.routes import Routes
 
-routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", refusal_page)
+routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", protocol_refusal_page)
 
 LIMITS: Final = (RateLimit.SAML,)
 
