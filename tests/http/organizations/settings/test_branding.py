@@ -100,11 +100,9 @@ class TestRecord:
         assert (await team.request("owner", "GET", "/branding")).json["updated_at"] is None
 
     async def test_all_invalid_fields_are_named(self, team: Team) -> None:
-        texts = await change(team, primary_color="red", terms_url="x")
-        pictures = await change(team, logo="x", icon="y")
+        answer = await change(team, primary_color="red", terms_url="x", logo="x", icon="y")
 
-        assert texts.invalid_fields == ["primary_color", "terms_url"]
-        assert pictures.invalid_fields == ["logo", "icon"]
+        assert answer.invalid_fields == ["primary_color", "terms_url", "logo", "icon"]
 
     @pytest.mark.parametrize(
         ("first", "second", "field"),
