@@ -14,6 +14,7 @@ from core.colors import contrast, text_color_on
 from core.organizations.settings import branding
 from core.organizations.settings.branding import TEXT_CONTRAST_MIN
 from core.organizations.settings.pictures import picture_path
+from entrypoints.pages.languages import marked
 from entrypoints.web.documents import content_hash
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ class Brand:
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """The links below the page."""
+        """The links below the page, with their English names."""
         stored = self.organization.branding
-        named = (("Terms", stored.terms_url), ("Privacy", stored.privacy_url))
+        named = ((marked("Terms of use"), stored.terms_url), (marked("Privacy policy"), stored.privacy_url))
         return [(name, url) for name, url in named if url is not None]
 
     @property

@@ -20,7 +20,7 @@ from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.settings.pictures import PictureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from core.organizations.settings.pictures import Picture
     from ports.unit_of_work import UnitOfWork
@@ -88,6 +88,13 @@ def show(uow: UnitOfWork, slug: str) -> BrandedOrganization:
     )
 
 
+def inspect(
+    uow: UnitOfWork, slug: str, texts: Mapping[str, str | None]
+) -> tuple[BrandedOrganization, Sequence[FieldProblem]]:
+    """Return what `show` does, and what is invalid among texts to change, before pictures are read."""
+    return show(uow, slug), _checked(uow, texts)[1]
+
+
 def show_public(uow: UnitOfWork, slug: str) -> BrandedOrganization:
     """Return an active organization with its branding; raise `BrandingUnknown` for any other."""
     organization = uow.organizations.by_slug(slug)
@@ -116,7 +123,10 @@ def change(uow: UnitOfWork, slug: str, wanted: BrandingChanges) -> BrandedOrgani
     organization = authorize_and_lock(uow, slug, Operation.BRANDING_CHANGE).organization
     before = uow.branding.of(organization.id)
     names = {kind.value: new.name if new is not None else None for kind, new in wanted.pictures.items()}
-    after = replace(before, **_checked(uow, wanted.texts), **names)
+    texts, problems = _checked(uow, wanted.texts)
+    if problems:
+        raise BadRequest.of_fields(problems)
+    after = replace(before, **texts, **names)
     _require_contrast(after, wanted.texts)
     if after != before:
         after = replace(after, updated_at=uow.now)
@@ -132,8 +142,10 @@ def change(uow: UnitOfWork, slug: str, wanted: BrandingChanges) -> BrandedOrgani
     return BrandedOrganization(organization_id=organization.id, name=organization.name, branding=after)
 
 
-def _checked(uow: UnitOfWork, texts: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Return the fields as they are stored; raise one `BadRequest` that names all invalid ones."""
+def _checked(
+    uow: UnitOfWork, texts: Mapping[str, str | None]
+) -> tuple[Mapping[str, str | None], Sequence[FieldProblem]]:
+    """Return the valid fields as they are stored, and what is wrong with the others."""
     checks: dict[str, Callable[[str], str]] = {
         "primary_color": lambda text: checked_color(text, "primary_color"),
         "background_color": lambda text: checked_color(text, "background_color"),
@@ -148,9 +160,7 @@ def _checked(uow: UnitOfWork, texts: Mapping[str, str | None]) -> dict[str, str 
             checked[name] = checks[name](text) if text is not None else None
         except BadRequest as refusal:
             problems += refusal.details
-    if problems:
-        raise BadRequest.of_fields(problems)
-    return checked
+    return checked, problems
 
 
 def _checked_link(text: str, name: str) -> str:

@@ -8,6 +8,7 @@ of the other parts are in the areas of their capabilities: `pages/saml/setup.py`
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 from quart import Response
 
@@ -134,7 +135,7 @@ async def _domain_page(
         setup,
         status=400 if problem or failure else 200,
         claimed=domain.shown(claim.proof) if claim is not None else None,
-        target=call.installation.settings.origin.partition("://")[2],
+        target=urlsplit(call.installation.settings.base_url).hostname,
         typed=typed,
         problem=problem,
         failure=failure,

@@ -1,5 +1,6 @@
 """The branding of an organization (decisions 13.2)."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -98,16 +99,18 @@ async def change_branding(call: Call, slug: str, body: BrandingUpdate) -> Brandi
     the branding has already leaves the picture as it is.
     """
     # Whether the caller may do this is decided before pictures are read.
-    present = await call.read(branding.show, slug)
     texts = {name: value for name in _TEXTS if not isinstance(value := getattr(body, name), UnsetType)}
-    wanted = BrandingChanges(texts=texts, pictures=await _cleaned(call, present, body))
+    present, problems = await call.read(branding.inspect, slug, texts)
+    wanted = BrandingChanges(texts=texts, pictures=await _cleaned(call, present, body, problems))
     return _record(call, await call.transact(branding.change, slug, wanted))
 
 
-async def _cleaned(call: Call, present: BrandedOrganization, body: BrandingUpdate) -> dict[PictureKind, Picture | None]:
-    """Return the new pictures, rebuilt; raise `BadRequest` that names every invalid one."""
+async def _cleaned(
+    call: Call, present: BrandedOrganization, body: BrandingUpdate, found: Sequence[FieldProblem]
+) -> dict[PictureKind, Picture | None]:
+    """Return the new pictures, rebuilt; raise `BadRequest` for every invalid one and the problems found before."""
     pictures: dict[PictureKind, Picture | None] = {}
-    problems: list[FieldProblem] = []
+    problems = list(found)
     for kind in PictureKind:
         sent = getattr(body, kind)
         if isinstance(sent, UnsetType) or (sent and sent == _address(call, present, getattr(present.branding, kind))):

@@ -100,11 +100,9 @@ class TestRecord:
         assert (await team.request("owner", "GET", "/branding")).json["updated_at"] is None
 
     async def test_all_invalid_fields_are_named(self, team: Team) -> None:
-        texts = await change(team, primary_color="red", terms_url="x")
-        pictures = await change(team, logo="x", icon="y")
+        answer = await change(team, primary_color="red", terms_url="x", logo="x", icon="y")
 
-        assert texts.invalid_fields == ["primary_color", "terms_url"]
-        assert pictures.invalid_fields == ["logo", "icon"]
+        assert answer.invalid_fields == ["primary_color", "terms_url", "logo", "icon"]
 
     @pytest.mark.parametrize(
         ("first", "second", "field"),
@@ -231,11 +229,13 @@ class TestUse:
         token = (await world.mail()).values["token"]
 
         page = await world.client.get(f"/auth/magic-link?token={token}")
+        german = await world.client.get(f"/auth/magic-link?token={token}", headers={"Accept-Language": "de"})
 
         path = address.removeprefix(world.installation.settings.base_url)
         assert f'<img class="brand-logo" src="{path}" alt="Acme">' in page.text
         assert f'<link rel="icon" href="{path}">' in page.text
-        assert 'href="https://acme.example/terms"' in page.text
+        assert '<a href="https://acme.example/terms" rel="noreferrer">Terms of use</a>' in page.text
+        assert '<a href="https://acme.example/terms" rel="noreferrer">Nutzungsbedingungen</a>' in german.text
         [sheet] = [part.split('"')[0] for part in page.text.split('href="') if part.split('"')[0].endswith(".css")][1:]
         served = await world.client.get(sheet)
         assert served.headers["Content-Type"] == "text/css; charset=utf-8"

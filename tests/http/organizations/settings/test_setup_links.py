@@ -127,6 +127,8 @@ class TestPages:
         verified = await visitor.submit(page, VERIFY)
 
         assert claimed["txt_value"] in page.text
+        # The base URL has a port, which no record of a name server takes.
+        assert "<dd>localhost</dd>" in page.text
         assert all(name in page.text for name in ("Okta", "Microsoft Entra", "Google Workspace"))
         assert "know no TXT record" in missing.text
         assert "another value" in wrong.text

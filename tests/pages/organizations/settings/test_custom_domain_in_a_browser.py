@@ -64,7 +64,7 @@ def test_the_pages_have_the_logo_and_the_colours_of_the_organization(site: Site,
     button = page.get_by_role("button", name="Continue")
     assert button.evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(122, 31, 92)"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(253, 243, 250)"
-    assert page.get_by_role("link", name="Terms").get_attribute("href") == BRANDING.terms_url
+    assert page.get_by_role("link", name="Terms of use").get_attribute("href") == BRANDING.terms_url
     assert watched.problems == []
     assert {urlsplit(url).hostname for url in watched.requests} == {DOMAIN}
 
