@@ -155,8 +155,11 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(link.token.data, wanted))
-    is_vague = isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired)
-    return MagicLinkRefused(TEXTS.unknown).because(outcome.reason) if is_vague else outcome
+    return (
+        MagicLinkRefused(TEXTS.unknown).because(outcome.reason)
+        if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired)
+        else outcome
+    )
 
 
 def _browser(data: dict[str, Any]) -> RequestingBrowser | None:
