@@ -37,10 +37,14 @@ SIGN_IN_COUNTS_FOR: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """The browser that brings a request: its session, if it is signed in, and the token of its device."""
+    """The browser that brings a request: its session, if it is signed in, and the token of its device.
+
+    `key` is how a browser is known again that was asked to sign in.
+    """
 
     browser: BrowserSession | None
     device_token: str | None = None
+    key: Secret | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +56,13 @@ class LeadBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInNeeded:
-    """The user has to sign in, probably with this address, and then the request goes on under its id."""
+    """The user has to sign in, probably with this address, and then the request goes on under its id.
+
+    The browser keeps `browser_key`, and brings it with the request.
+    """
 
     request_id: Secret
+    browser_key: Secret
     organization_slug: str
     service_slug: str
     email: str | None
@@ -133,8 +141,8 @@ def _answer(
         # The service must not get another user than it names (OpenID Connect Core, 3.1.2.2).
         return _refusal(request.refused("login_required", "Another user is signed in."), issuer)
     if browser is None or _needs_sign_in(request, browser, uow.now):
-        return _sign_in(uow, client, request)
-    if not is_allowed and _needs_answer(uow, client, request, browser):
+        return _sign_in(uow, client, request, visitor)
+    if not is_allowed and _needs_answer(uow, client, request, browser, visitor.key):
         return _question(uow, client, request, browser)
     outcome = child_sessions.begin(
         uow,
@@ -145,7 +153,7 @@ def _answer(
         device_token=visitor.device_token,
     )
     if isinstance(outcome, SecondFactorDue):
-        return _sign_in(uow, client, request)
+        return _sign_in(uow, client, request, visitor)
     if isinstance(outcome, Refusal):
         return outcome
     code = codes.issue(uow, client, request, outcome.grant.session_id)
@@ -162,21 +170,31 @@ def _needs_sign_in(request: AuthorizationRequest, browser: BrowserSession, at: d
     return max_age is not None and at - authenticated_at > timedelta(seconds=max_age)
 
 
-def _needs_answer(uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession) -> bool:
+def _needs_answer(
+    uow: UnitOfWork,
+    client: Client,
+    request: AuthorizationRequest,
+    browser: BrowserSession,
+    browser_key: Secret | None,
+) -> bool:
     expected = request.hinted_email
     is_another = expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
     if is_another or {"consent", "select_account"} & set(request.prompts):
         return True
-    if request.asked_at is not None and browser.authenticated_at.timestamp() >= request.asked_at:
+    # Only the browser that was asked has shown pages that name the service; another may have signed in for itself.
+    asked_at = request.asked_at if request.was_asked_in(browser_key) else None
+    if asked_at is not None and browser.authenticated_at.timestamp() >= asked_at:
         return uow.now - browser.authenticated_at > SIGN_IN_COUNTS_FOR
     return not uow.clients.is_organization_known_to(client.service.organization_id, browser.user_id)
 
 
-def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> SignInNeeded:
+def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor) -> SignInNeeded:
     if "none" in request.prompts:
         raise request.refused("login_required", "The user has to sign in.")
+    browser_key = visitor.key or uow.randomness.token()
     return SignInNeeded(
-        request_id=requests.keep(uow, client, request.asked_to_sign_in(uow.now)),
+        request_id=requests.keep(uow, client, request.asked_to_sign_in(uow.now, browser_key)),
+        browser_key=browser_key,
         organization_slug=client.organization_slug,
         service_slug=client.service.slug,
         email=request.hinted_email,

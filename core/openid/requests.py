@@ -76,7 +76,8 @@ class AuthorizationRequest:
     """A valid request.
 
     `asked_at` is when its user was asked to sign in, if that has happened; the sign-in has to be newer when
-    `has_to_be_new`. `hinted_user_id` is the only user for whom it may be answered, if the service names one.
+    `has_to_be_new`. `asked_in` is the hash of the key of the browser that was asked. `hinted_user_id` is the only user
+    for whom it may be answered, if the service names one.
     """
 
     redirect_uri: str
@@ -92,6 +93,7 @@ class AuthorizationRequest:
     wants_second_factor: bool
     has_to_be_new: bool = False
     asked_at: float | None = None
+    asked_in: str | None = None
     hinted_user_id: str | None = None
 
     @property
@@ -104,7 +106,11 @@ class AuthorizationRequest:
         """Return the refusal that goes back to the service."""
         return AuthorizationRefused(error, description, redirect_uri=self.redirect_uri, state=self.state)
 
-    def asked_to_sign_in(self, at: datetime) -> AuthorizationRequest:
+    def was_asked_in(self, browser_key: Secret | None) -> bool:
+        """Whether its user was asked to sign in, in the browser with this key."""
+        return browser_key is not None and self.asked_in == hash_token(browser_key.reveal()).hex()
+
+    def asked_to_sign_in(self, at: datetime, browser_key: Secret) -> AuthorizationRequest:
         """Return the request as it goes on after its user was asked to sign in."""
         is_login = "login" in self.prompts or self.max_age_seconds == 0
         return replace(
@@ -113,6 +119,7 @@ class AuthorizationRequest:
             max_age_seconds=None if is_login else self.max_age_seconds,
             has_to_be_new=is_login or self.has_to_be_new,
             asked_at=at.timestamp(),
+            asked_in=hash_token(browser_key.reveal()).hex(),
             # Who has no second factor cannot prove one; the service reads in `acr` what was proved.
             wants_second_factor=False,
         )

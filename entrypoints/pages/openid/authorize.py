@@ -11,6 +11,7 @@ from core.errors import Forbidden, OrganizationNotActive
 from core.openid import authorization, requests
 from core.openid.authorization import Answer, LeadBack, SignInNeeded, Visitor
 from core.openid.requests import RequestOver, RequestRefused
+from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SignInRefused
 from entrypoints.http.openid.pushed_requests import AuthorizationFields
@@ -20,7 +21,7 @@ from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.sign_in.ways import send_to_sign_in
 from entrypoints.web.answers import Status, see_other
-from entrypoints.web.browsers import ProtectedForm
+from entrypoints.web.browsers import ProtectedForm, cookie_name
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not, public
 from entrypoints.web.decoding import Query
@@ -30,6 +31,9 @@ from entrypoints.web.routes import Routes
 routes = Routes("OpenID Connect", "Signing in to services, in the browser.", protocol_refusal_page)
 
 AUTHORIZE: Final = "/auth/authorize"
+# Knows the browser again that was asked to sign in.
+KEY_COOKIE: Final = "gatehouse_authorize"
+KEY_CHARACTERS_MAX: Final = 100
 RESUME: Final = "/auth/authorize/resume"
 REFUSALS: Final = (RequestRefused, RequestOver, SessionOver, SignInRefused, Forbidden, OrganizationNotActive)
 
@@ -130,6 +134,7 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
     if isinstance(answer, LeadBack):
         return leading_page(call, answer.address) if is_after_form else see_other(answer.address)
     if isinstance(answer, SignInNeeded):
+        call.set_cookie(cookie_name(call, KEY_COOKIE), answer.browser_key.reveal(), lifetime=requests.WAITING_LIFETIME)
         return await send_to_sign_in(
             call,
             return_to=f"{RESUME}?{urlencode({'request_id': answer.request_id.reveal()})}",
@@ -141,7 +146,12 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
 
 
 def _visitor(call: Call) -> Visitor:
-    return Visitor(browser=call.browser, device_token=token_answers.destination(call).device_token)
+    key = call.request.cookies.get(cookie_name(call, KEY_COOKIE))
+    return Visitor(
+        browser=call.browser,
+        device_token=token_answers.destination(call).device_token,
+        key=Secret(key) if key and len(key) <= KEY_CHARACTERS_MAX else None,
+    )
 
 
 def _client_id(text: str | None) -> UUID:

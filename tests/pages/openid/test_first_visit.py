@@ -1,0 +1,30 @@
+"""A sign-in counts as the answer of a first visit only in the browser whose pages have named the service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+from core.openid import authorization
+from core.openid.authorization import SignInNeeded
+from core.openid.authorization import Visitor as Visited
+from tests.world.authorization import ISSUER, address_of, led_back
+
+if TYPE_CHECKING:
+    from tests.world.relying_party import RelyingParty
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+
+async def test_a_request_that_began_in_another_browser_asks(shop: RelyingParty, visitor: Visitor, world: World) -> None:
+    """The service begins the request itself, and sends a browser to it that signs in to Gatehouse just then."""
+    parameters = {name: values[0] for name, values in parse_qs(urlsplit(address_of(shop)).query).items()}
+    begun = await world.installation.database.transact(
+        authorization.begin, shop.client_id, parameters, Visited(browser=None), issuer=ISSUER
+    )
+    assert isinstance(begun, SignInNeeded)
+    await visitor.sign_in()
+
+    asked = await visitor.open(f"/auth/authorize/resume?request_id={begun.request_id.reveal()}")
+
+    assert "code" in led_back(await visitor.submit(asked, "/auth/authorize/allow"))
