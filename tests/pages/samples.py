@@ -330,6 +330,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             SimpleNamespace(id="0191d3c1-0000-7000-8000-00000000000f", name=NAME, type="saml", issuer=None)
         ],
         "problem": PROBLEM,
+        "problems": {"oidc-issuer": PROBLEM},
         "typed": SimpleNamespace(name=NAME, issuer="", client_id=""),
         "callback": "https://id.example.com/auth/upstream/callback",
     },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import BadRequest
+from core.errors import BadRequest, FieldProblem
 from core.outbound import checked_url
 from core.secrets import Secret
 from core.sign_in.upstream.saml import SamlMetadata
@@ -91,11 +91,11 @@ class ConnectionWishes:
 
 
 def require_complete(connection: Connection, wishes: ConnectionWishes) -> None:
-    """Raise `BadRequest` when a new connection lacks a field that it cannot do without."""
+    """Raise `BadRequest` that names the fields which a new connection lacks and cannot do without."""
     required = ("name",) if connection.is_saml else ("name", "issuer", "client_id", "client_secret")
-    for name in required:
-        if getattr(wishes, name) is None:
-            raise BadRequest.of_field(name, "This is required.")
+    missing = [name for name in required if getattr(wishes, name) is None]
+    if missing:
+        raise BadRequest.of_fields([FieldProblem(field=name, message="This is required.") for name in missing])
 
 
 def applied(

@@ -141,7 +141,11 @@ async def tested(call: Call, connection: Connection) -> ConnectionTested:
     except MetadataUnusable as unusable:
         return ConnectionTested(success=False, message=unusable.problem)
     except UpstreamFailed as failed:
-        return ConnectionTested(success=False, message=f"The provider did not answer as it should: {failed.reason}.")
+        return ConnectionTested(
+            success=False,
+            message=f"The provider did not answer as it should ({failed.reason}). Check that its address is right"
+            " and can be reached, and try again.",
+        )
     return ConnectionTested(success=True, message="The provider can be reached, and describes itself as it should.")
 
 

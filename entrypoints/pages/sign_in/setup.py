@@ -157,7 +157,9 @@ async def verify_mail_domain(call: Call, route_id: UUID, form: SetupForm) -> Pag
     return see_other(f"{UPSTREAM}/{claim.connection_id}")
 
 
-async def _list_page(call: Call, refusal: Refusal | None = None, typed: UpstreamSetupForm | None = None) -> Response:
+async def _list_page(call: Call, refusal: BadRequest | None = None, typed: UpstreamSetupForm | None = None) -> Response:
+    typed = typed or UpstreamSetupForm()
+    details = refusal.details if refusal is not None else ()
     setup = await call.read(setup_links.present, setup_cookie(call), Part.UPSTREAM)
     return await part_page(
         call,
@@ -165,8 +167,10 @@ async def _list_page(call: Call, refusal: Refusal | None = None, typed: Upstream
         setup,
         status=refusal.code.status if refusal is not None else 200,
         connections=await call.read(connections.list_by_link, setup_cookie(call)),
-        problem=problem_of(refusal),
-        typed=typed or UpstreamSetupForm(),
+        problem=problem_of(refusal) if not details else "",
+        # Both forms of the page have a field for the name.
+        problems={f"{typed.type}-{one.field}": one.message for one in details},
+        typed=typed,
         callback=f"{call.installation.settings.base_url}{CALLBACK}",
     )
 

@@ -139,3 +139,16 @@ async def test_a_link_to_another_part_connects_nothing(setups: Setups) -> None:
     await setups.begin(await setups.create("domain"))
 
     assert (await setups.open("upstream")).status == 404
+
+
+async def test_the_problem_of_a_new_connection_is_shown_at_its_field(setups: Setups) -> None:
+    await setups.begin(await setups.create("upstream"))
+    page = await setups.open("upstream")
+
+    nameless = await setups.visitor.submit(page, UPSTREAM, type="saml", name="")
+    refused = await setups.visitor.submit(page, UPSTREAM, type="oidc", name="Acme")
+
+    assert (nameless.status, refused.status) == (400, 400)
+    assert 'id="saml-name-problem"' in nameless.text
+    assert 'id="oidc-name-problem"' not in nameless.text
+    assert all(f'id="{field}-problem"' in refused.text for field in ("issuer", "client_id", "client_secret"))
