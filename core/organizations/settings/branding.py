@@ -74,10 +74,22 @@ class BrandedOrganization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrandingChanges:
-    """The fields of a branding to change, by name, and the new pictures; None removes one."""
+    """The fields of a branding to change, by name and as `inspect` returns them, and the new pictures.
+
+    None removes one.
+    """
 
     texts: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     pictures: Mapping[PictureKind, Picture | None] = field(default_factory=dict[PictureKind, "Picture | None"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectedTexts:
+    """The branding before a change, the valid texts as they are stored, and what is wrong with the others."""
+
+    present: BrandedOrganization
+    texts: Mapping[str, str | None]
+    problems: Sequence[FieldProblem]
 
 
 def show(uow: UnitOfWork, slug: str) -> BrandedOrganization:
@@ -88,11 +100,11 @@ def show(uow: UnitOfWork, slug: str) -> BrandedOrganization:
     )
 
 
-def inspect(
-    uow: UnitOfWork, slug: str, texts: Mapping[str, str | None]
-) -> tuple[BrandedOrganization, Sequence[FieldProblem]]:
-    """Return what `show` does, and what is invalid among texts to change, before pictures are read."""
-    return show(uow, slug), _checked(uow, texts)[1]
+def inspect(uow: UnitOfWork, slug: str, texts: Mapping[str, str | None]) -> InspectedTexts:
+    """Return what `show` does, and the texts to change as they are stored, before pictures are read."""
+    present = show(uow, slug)
+    checked, problems = _checked(uow, texts)
+    return InspectedTexts(present=present, texts=checked, problems=problems)
 
 
 def show_public(uow: UnitOfWork, slug: str) -> BrandedOrganization:
@@ -123,10 +135,7 @@ def change(uow: UnitOfWork, slug: str, wanted: BrandingChanges) -> BrandedOrgani
     organization = authorize_and_lock(uow, slug, Operation.BRANDING_CHANGE).organization
     before = uow.branding.of(organization.id)
     names = {kind.value: new.name if new is not None else None for kind, new in wanted.pictures.items()}
-    texts, problems = _checked(uow, wanted.texts)
-    if problems:
-        raise BadRequest.of_fields(problems)
-    after = replace(before, **texts, **names)
+    after = replace(before, **wanted.texts, **names)
     _require_contrast(after, wanted.texts)
     if after != before:
         after = replace(after, updated_at=uow.now)

@@ -100,8 +100,9 @@ async def change_branding(call: Call, slug: str, body: BrandingUpdate) -> Brandi
     """
     # Whether the caller may do this is decided before pictures are read.
     texts = {name: value for name in _TEXTS if not isinstance(value := getattr(body, name), UnsetType)}
-    present, problems = await call.read(branding.inspect, slug, texts)
-    wanted = BrandingChanges(texts=texts, pictures=await _cleaned(call, present, body, problems))
+    inspected = await call.read(branding.inspect, slug, texts)
+    pictures = await _cleaned(call, inspected.present, body, inspected.problems)
+    wanted = BrandingChanges(texts=inspected.texts, pictures=pictures)
     return _record(call, await call.transact(branding.change, slug, wanted))
 
 
