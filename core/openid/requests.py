@@ -218,7 +218,9 @@ def _parsed(
         raise RequestInvalid(f"The parameter {too_long[0]} has more than {VALUE_CHARACTERS_MAX} characters.")
     if "request" in parameters:
         raise RequestObjectUnsupported
-    if parameters.get("response_type") != "code":
+    if not parameters.get("response_type"):
+        raise RequestInvalid("The response_type is missing. Send response_type=code.")
+    if parameters["response_type"] != "code":
         raise ResponseTypeUnsupported
     if parameters.get("response_mode", "query") != "query":
         raise RequestInvalid("The response_mode must be query.")

@@ -236,7 +236,7 @@ async def test_a_desktop_service_may_use_any_port_of_loopback(
     [
         ({"response_type": "token"}, "unsupported_response_type"),
         ({"response_type": "code id_token"}, "unsupported_response_type"),
-        ({"response_type": ""}, "unsupported_response_type"),
+        ({"response_type": ""}, "invalid_request"),
         ({"response_mode": "fragment"}, "invalid_request"),
         ({"code_challenge": ""}, "invalid_request"),
         ({"code_challenge_method": "plain"}, "invalid_request"),
