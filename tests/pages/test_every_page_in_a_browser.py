@@ -119,7 +119,7 @@ least => [...document.querySelectorAll('main button, main input, main summary, m
   .map(one => one.outerHTML.slice(0, 120))
 """
 CONTROLS = """
-[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
   .filter(one => one.checkVisibility() && one.type !== 'hidden')
   .map(one => one.outerHTML)
 """

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser import chromium, watch
 from tests.peers import peer
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.peer_site import peer_site
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from core.sessions.signing_keys import KeyPair
     from tests.browser import Watched
-
-__all__ = ["chromium", "watch"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
