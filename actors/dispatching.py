@@ -14,7 +14,6 @@ import structlog
 import trio
 
 from core.errors import ServiceUnavailable
-from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from core.attempts import Attempt
     from ports.clock import Clock
     from ports.database import Database
-    from ports.doorbells import AwaitableDoorbells
+    from ports.doorbells import AwaitableDoorbells, Bell
     from ports.metrics import Metrics
     from ports.unit_of_work import UnitOfWork
 
@@ -45,6 +44,8 @@ class Dispatcher(ABC, Generic[Target, Item]):
 
     # The name of what it sends, in the metrics.
     job_type: str
+    # Its own, because a ring wakes one actor alone.
+    bell: Bell
     targets_at_once_max: int
 
     def __init__(self, *, database: Database, doorbells: AwaitableDoorbells, metrics: Metrics, clock: Clock) -> None:
@@ -91,7 +92,7 @@ class Dispatcher(ABC, Generic[Target, Item]):
                     places.acquire_nowait()
                     nursery.start_soon(self._serve, target, places)
                 if len(leased) < free:
-                    await self._doorbells.wait(Bell.DELIVERIES, PERIOD_SECONDS)
+                    await self._doorbells.wait(self.bell, PERIOD_SECONDS)
                 else:
                     # Wait for a free place. It stays free, because only this loop takes places.
                     async with places:
@@ -101,7 +102,7 @@ class Dispatcher(ABC, Generic[Target, Item]):
         """Finish the attempts in flight, lease no more, and return from `run`."""
         self._is_draining = True
         # It may be waiting, and would notice only after its period.
-        self._doorbells.ring(Bell.DELIVERIES)
+        self._doorbells.ring(self.bell)
 
     async def _lease(self, targets_max: int) -> Sequence[Target]:
         try:
@@ -123,7 +124,7 @@ class Dispatcher(ABC, Generic[Target, Item]):
         finally:
             place.release()
             # What was due beyond these items is due again.
-            self._doorbells.ring(Bell.DELIVERIES)
+            self._doorbells.ring(self.bell)
 
     async def _deliver(self, target: Target, item: Item) -> None:
         began_at = trio.current_time()

@@ -12,6 +12,7 @@ from core.errors import ServiceUnavailable
 from core.openid import logout_notices
 from core.openid.logout_notices import LeasedService, LogoutNotice
 from core.sessions.tokens import TokenKind
+from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ class LogoutDispatcher(Dispatcher[LeasedService, LogoutNotice]):
     """An actor that drains."""
 
     job_type = JOB_TYPE
+    bell = Bell.LOGOUTS
     targets_at_once_max = SERVICES_AT_ONCE_MAX
 
     def __init__(self, *, sender: LogoutSender, tokens: TokenSigner, **connections: Any) -> None:

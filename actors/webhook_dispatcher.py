@@ -9,6 +9,7 @@ import structlog
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Dispatcher
 from core.webhooks import deliveries
 from core.webhooks.deliveries import DueDelivery, LeasedWebhook
+from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ class WebhookDispatcher(Dispatcher[LeasedWebhook, DueDelivery]):
     """An actor that drains."""
 
     job_type = JOB_TYPE
+    bell = Bell.DELIVERIES
     targets_at_once_max = WEBHOOKS_AT_ONCE_MAX
 
     def __init__(self, *, sender: WebhookSender, **connections: Any) -> None:

@@ -13,6 +13,7 @@ class Bell(StrEnum):
     BILLING = "billing"
     SANDBOX = "sandbox"
     DELIVERIES = "deliveries"
+    LOGOUTS = "logouts"
 
 
 class Doorbells(Protocol):
