@@ -1,18 +1,23 @@
-"""A name server, and an installation that asks it, for the tests of domains."""
+"""A name server with an installation that asks it, and mail servers, for the tests of settings."""
 
 from __future__ import annotations
 
+import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.resolver import DnsResolver
+from tests.mail_server import PostOffice
 from tests.name_server import LOOPBACK
 from tests.world.domains import Domains
 from tests.world.fixtures import names
+from tests.world.mail_servers import MailServers
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from entrypoints.installation import Installation
     from tests.name_server import NameServer
     from tests.world.team import Team
@@ -30,3 +35,23 @@ async def installation(installation: Installation, names: NameServer) -> Install
 def domains(team: Team, names: NameServer) -> Domains:
     """The custom domain of the team, which is not set yet."""
     return Domains(team, names)
+
+
+@pytest.fixture
+def servers(team: Team) -> MailServers:
+    """The team's mail server, which is not set yet."""
+    return MailServers(team)
+
+
+@pytest.fixture
+def office() -> Generator[PostOffice]:
+    """A mail server that takes every mail."""
+    with PostOffice().open() as opened:
+        yield opened
+
+
+@pytest.fixture
+def dead_port() -> int:
+    """A port at which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        return closed.getsockname()[1]
