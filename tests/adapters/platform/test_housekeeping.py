@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,202 +10,20 @@ import pytest
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
+from tests.leftovers import DAY, DEVICE, IDS, KINDS, USER
 from tests.plans import explained_statements, nodes_of, tables_read_whole
 from tests.postgres import connected
 from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import LiteralString
 
     from adapters.postgres.driver.connection import Connection
     from tests.clock import SettableClock
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MOMENT = timedelta(seconds=1)
-DAY = timedelta(days=1)
-USER = "00000000-0000-7000-8000-00000000000a"
-DEVICE = "00000000-0000-7000-8000-00000000000d"
-ORGANIZATION = "00000000-0000-7000-8000-0000000000b0"
-WEBHOOK = "00000000-0000-7000-8000-00000000000b"
-SESSION = "00000000-0000-7000-8000-00000000000f"
-EVENT = "00000000-0000-7000-8000-00000000000e"
-IDS = {
-    "user": USER,
-    "device": DEVICE,
-    "organization": ORGANIZATION,
-    "webhook": WEBHOOK,
-    "event": EVENT,
-    "session": SESSION,
-}
 MANY = 20_000
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A statement that inserts rows of a kind with given ends, and how long the rows are kept after that."""
-
-    ends: str
-    kept_for: timedelta
-    insert: LiteralString
-
-
-# Each statement reads the times at which its rows end from `ends`.
-KINDS = {
-    Leftover.SIGN_IN_FAILURES: Kind(
-        "created_at",
-        timedelta(minutes=15),
-        "INSERT INTO sign_in_failures (id, email_hash, network, created_at)"
-        " SELECT gen_random_uuid(), '', '-', ended FROM ends",
-    ),
-    Leftover.MFA_CHALLENGES: Kind(
-        "expires_at",
-        DAY,
-        "INSERT INTO mfa_challenges (id, user_id, context, created_at, expires_at)"
-        " SELECT gen_random_uuid(), %(user)s, '{}', ended, ended FROM ends",
-    ),
-    Leftover.PASSKEY_CHALLENGES: Kind(
-        "expires_at",
-        DAY,
-        "INSERT INTO passkey_challenges (id, purpose, challenge, created_at, expires_at)"
-        " SELECT gen_random_uuid(), 'authenticate', '', ended, ended FROM ends",
-    ),
-    Leftover.DEVICE_TOKENS: Kind(
-        "expires_at",
-        DAY,
-        "INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at)"
-        " SELECT sha256(gen_random_uuid()::text::bytea), %(device)s, ended, ended FROM ends",
-    ),
-    Leftover.ONE_TIME_TOKENS: Kind(
-        "expires_at",
-        30 * DAY,
-        "INSERT INTO one_time_tokens (token_hash, purpose, email, created_at, expires_at)"
-        " SELECT sha256(gen_random_uuid()::text::bytea), 'verify_email', '', ended, ended FROM ends",
-    ),
-    Leftover.SESSIONS: Kind(
-        "expires_at",
-        30 * DAY,
-        "INSERT INTO sessions (id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at, expires_at,"
-        " created_at)"
-        " SELECT gen_random_uuid(), %(user)s, 'password', '{}', ended, '', ended, ended, ended FROM ends",
-    ),
-    Leftover.BROWSER_RETURNS: Kind(
-        "expires_at",
-        timedelta(),
-        "INSERT INTO browser_returns (id_hash, target, expires_at)"
-        " SELECT sha256(gen_random_uuid()::text::bytea), '/app', ended FROM ends",
-    ),
-    Leftover.AUTHORIZATION_REQUESTS: Kind(
-        "expires_at",
-        timedelta(),
-        "INSERT INTO authorization_requests (id_hash, organization_id, service_id, is_pushed, parameters, created_at,"
-        " expires_at)"
-        " SELECT sha256(gen_random_uuid()::text::bytea), %(user)s, %(device)s, true, '{}', ended, ended FROM ends",
-    ),
-    Leftover.AUTHORIZATION_CODES: Kind(
-        "expires_at",
-        DAY,
-        "INSERT INTO authorization_codes (code_hash, organization_id, service_id, session_id, redirect_uri, scopes,"
-        " created_at, expires_at)"
-        " SELECT sha256(gen_random_uuid()::text::bytea), %(user)s, %(device)s, %(session)s, '', '{}', ended, ended"
-        " FROM ends",
-    ),
-    Leftover.DEVICE_CODES: Kind(
-        "expires_at",
-        DAY,
-        "INSERT INTO device_codes (device_code_hash, user_code_hash, organization_id, service_id, scopes, created_at,"
-        " expires_at, interval_seconds)"
-        " SELECT sha256(gen_random_uuid()::text::bytea), sha256(gen_random_uuid()::text::bytea), %(user)s,"
-        " %(device)s, '{}', ended, ended, 5 FROM ends",
-    ),
-    Leftover.SINGLE_USES: Kind(
-        "expires_at",
-        timedelta(),
-        "INSERT INTO single_uses (id_hash, expires_at) SELECT sha256(gen_random_uuid()::text::bytea), ended FROM ends",
-    ),
-    Leftover.UPSTREAM_SIGN_INS: Kind(
-        "expires_at",
-        timedelta(),
-        "INSERT INTO upstream_sign_ins (id, state_hash, provider, return_to, return_id, expires_at)"
-        " SELECT gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), 'codehost', '', '', ended FROM ends",
-    ),
-    Leftover.MAIL_COUNTS: Kind(
-        "expires_at",
-        timedelta(),
-        "INSERT INTO mail_counts (key, sent_at, expires_at)"
-        " SELECT sha256(gen_random_uuid()::text::bytea), '{}', ended FROM ends",
-    ),
-    Leftover.SAML_REQUESTS: Kind(
-        "expires_at",
-        timedelta(),
-        "INSERT INTO saml_requests (id, organization_id, service_id, message_id, state_hash, browser_hash, terms,"
-        " created_at, expires_at)"
-        " SELECT gen_random_uuid(), %(user)s, %(device)s, gen_random_uuid()::text,"
-        " sha256(gen_random_uuid()::text::bytea), '', '{}', ended, ended FROM ends",
-    ),
-    Leftover.SAML_LOGOUTS: Kind(
-        "expires_at",
-        timedelta(),
-        "INSERT INTO saml_logouts (id, state_hash, browser_hash, is_signed, named, has_begun, to_tell, status,"
-        " created_at, expires_at)"
-        " SELECT gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), '', true, '{}', true, '{}', '{}', ended,"
-        " ended FROM ends",
-    ),
-    Leftover.BILLING_CHECKOUTS: Kind(
-        "created_at",
-        30 * DAY,
-        "INSERT INTO billing_checkouts (id, mode, organization_id, service_id, user_id, plan_id, price_id, success_url,"
-        " cancel_url, created_at)"
-        " SELECT gen_random_uuid(), 'live', %(user)s, %(device)s, %(user)s, gen_random_uuid(), '', '', '', ended"
-        " FROM ends",
-    ),
-    Leftover.BILLING_CANCELLATIONS: Kind(
-        "created_at",
-        90 * DAY,
-        "INSERT INTO billing_cancellations (id, mode, created_at)"
-        " SELECT gen_random_uuid()::text, 'live', ended FROM ends",
-    ),
-    Leftover.SANDBOX_SESSIONS: Kind(
-        "expires_at",
-        DAY,
-        "INSERT INTO sandbox_sessions (id, kind, customer_id, return_url, expires_at, created_at)"
-        " SELECT gen_random_uuid()::text, 'portal', 'cus_1', '', ended, ended FROM ends",
-    ),
-    Leftover.SETUP_LINKS: Kind(
-        "expires_at",
-        DAY,
-        "INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)"
-        " SELECT gen_random_uuid(), %(organization)s, '{domain}', sha256(random()::text::bytea), %(user)s, ended, ended"
-        " FROM ends",
-    ),
-    Leftover.DEVICES: Kind(
-        "last_used_at",
-        365 * DAY,
-        "INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)"
-        " SELECT gen_random_uuid(), %(user)s, '', 'cli', ended, ended, ended FROM ends",
-    ),
-    Leftover.WEBHOOK_DELIVERIES: Kind(
-        "created_at",
-        90 * DAY,
-        "INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, created_at,"
-        " updated_at)"
-        " SELECT gen_random_uuid(), %(organization)s, %(webhook)s, %(event)s, 'webhook.test', ended, ended, ended"
-        " FROM ends",
-    ),
-    Leftover.EVENTS: Kind(
-        "occurred_at",
-        90 * DAY,
-        "INSERT INTO events (id, type, actor_user_id, actor_email, data, occurred_at)"
-        " SELECT gen_random_uuid(), 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
-        " FROM ends",
-    ),
-    Leftover.SCIM_LOG_ENTRIES: Kind(
-        "created_at",
-        30 * DAY,
-        "INSERT INTO scim_log_entries (id, organization_id, token_id, token_name, method, path, status, created_at)"
-        " SELECT gen_random_uuid(), %(organization)s, gen_random_uuid(), '', 'GET', '', 404, ended FROM ends",
-    ),
-}
 leftovers = pytest.mark.parametrize("leftover", Leftover)
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import trio
 
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, KeptKeys, RsaKeyRing
@@ -23,44 +22,20 @@ from entrypoints.operator.audit_verification import (
     Proof,
 )
 from entrypoints.refusals import CannotStart
-from tests.audit_chains import add_entry, seal_all
+from tests.audit_chains import ENTRIES, OK, add_entry, export_of, seal_all
 from tests.world.team import Team
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from uuid import UUID
 
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
     from entrypoints.operator.audit_verification import SignatureCheck
     from tests.clock import SettableClock
-    from tests.processes import CommandsHere
     from tests.world.builder import Builder
-    from tests.world.world import World
 
     Transact = Callable[..., Any]
-
-ENTRIES = 5
-OK = "Verified 5 entries of 1 log: nothing was changed, removed or put in between."
-
-
-@pytest.fixture
-def acme(builder: Builder, clock: SettableClock, transact: Transact) -> UUID:
-    """An organization with a sealed log."""
-    organization_id = builder.organization()
-    for number in range(ENTRIES):
-        add_entry(builder.connection, organization_id, clock, n=number)
-    seal_all(transact)
-    return organization_id
-
-
-@pytest.fixture
-async def team(world: World, acme: UUID) -> Team:
-    """The organization with an admin."""
-    team = Team(world, acme, "acme")
-    team.add("admin", "admin")
-    return team
 
 
 async def in_database(
@@ -80,10 +55,6 @@ async def in_file(content: bytes, proof: Proof | None = None, signatures: Signat
     run = AuditVerification(io.StringIO(), proof, signatures)
     await run.verify_file(io.BytesIO(content))
     return run.summary()
-
-
-async def export_of(team: Team) -> bytes:
-    return (await team.request("admin", "GET", "/audit-log/export")).content
 
 
 async def proof_of(team: Team) -> Proof:
@@ -342,18 +313,6 @@ class TestAgainstAProof:
             Proof.parse(content, where="proof.json")
 
 
-def test_the_command_exits_with_0_for_logs_that_verify_and_with_1_for_others(
-    commands_here: CommandsHere, acme: UUID, connection: Connection
-) -> None:
-    verified = commands_here.run("audit", "verify", "acme")
-    connection.execute("DELETE FROM audit_entries WHERE position = 2")
-    broken = commands_here.run("audit", "verify")
-
-    assert (verified.returncode, verified.stdout) == (0, f"{OK}\n")
-    assert broken.returncode == 1
-    assert broken.stdout.startswith("acme: Entry 2 was removed: entry 3 follows entry 1.\n")
-
-
 async def test_an_export_is_checked_with_the_published_keys(team: Team) -> None:
     content = await export_of(team)
     proof = await proof_of(team)
@@ -381,45 +340,3 @@ async def test_an_export_that_was_made_up_does_not_verify_with_the_published_key
 def test_what_has_no_published_keys_is_refused(content: bytes) -> None:
     with pytest.raises(CannotStart, match=r"jwks\.json has no published keys"):
         equipment.kept_keys(content, where="jwks.json")
-
-
-async def test_the_command_checks_an_export_and_a_proof_with_kept_keys(
-    commands_here: CommandsHere, team: Team, tmp_path: Path
-) -> None:
-    export, proof, keys = (tmp_path / name for name in ("export.jsonl", "proof.json", "jwks.json"))
-    export.write_bytes(await export_of(team))
-    proof.write_bytes((await team.request("admin", "GET", "/audit-log/proof")).content)
-    keys.write_bytes((await team.world.client.get("/.well-known/jwks.json")).content)
-
-    verified = await trio.to_thread.run_sync(
-        commands_here.run, "audit", "verify", "--file", str(export), "--proof", str(proof), "--keys", str(keys)
-    )
-
-    assert (verified.returncode, verified.stdout) == (0, f"{OK}\n"), verified.stderr
-
-
-def test_the_command_reads_an_export_without_a_database(commands_here: CommandsHere, tmp_path: Path) -> None:
-    (tmp_path / "export.jsonl").write_bytes(b"")
-
-    broken = commands_here.run(
-        "audit", "verify", "--file", str(tmp_path / "export.jsonl"), DATABASE_URL="postgresql://x"
-    )
-    missing = commands_here.run("audit", "verify", "--file", "nothing.jsonl")
-
-    assert broken.returncode == 1
-    assert "The export ends after entry 0 without its proof, so it is incomplete.\n" in broken.stdout
-    assert (missing.returncode, missing.stderr) == (
-        1,
-        "gatehouse: nothing.jsonl cannot be read: No such file or directory.\n",
-    )
-
-
-def test_the_command_refuses_a_proof_that_another_installation_signed(
-    commands_here: CommandsHere, acme: UUID, tmp_path: Path
-) -> None:
-    (tmp_path / "proof.json").write_text(json.dumps({"head": "e30.e30.e30"}))
-
-    refused = commands_here.run("audit", "verify", "--proof", str(tmp_path / "proof.json"))
-
-    assert refused.returncode == 1
-    assert refused.stderr.endswith("is no proof. A proof is the answer of `GET …/audit-log/proof`.\n")
