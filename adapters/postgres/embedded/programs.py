@@ -8,6 +8,7 @@ that only root can enter. `server.py` and `cluster.py` decide what runs when.
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import pwd
@@ -177,7 +178,7 @@ def _candidates(account: Account, programs: Path, log: Path) -> Iterator[Program
 
 def _account_for_new() -> Account:
     if os.geteuid() == 0:
-        user = _find_user(SERVICE_USER) or _create_user(SERVICE_USER) or _find_user(FALLBACK_USER)
+        user = _find_user(SERVICE_USER) or _create_user_once(SERVICE_USER) or _find_user(FALLBACK_USER)
         if user is None:
             raise EmbeddedPostgresError(
                 f"PostgreSQL refuses to run as root, and the user {SERVICE_USER} could not be created. "
@@ -201,6 +202,16 @@ def _find_user(name: str) -> pwd.struct_passwd | None:
         return None
 
 
+def _create_user_once(name: str) -> pwd.struct_passwd | None:
+    """Do what `_create_user` does, one process at a time.
+
+    Of two programs `useradd` at once the second replaces the user of the first, under another id.
+    """
+    with Path("/etc/passwd").open(encoding="utf-8") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        return _find_user(name) or _create_user(name)
+
+
 def _create_user(name: str) -> pwd.struct_passwd | None:
     """Create a user that owns nothing and cannot log in; return None where that is not possible."""
     command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", name]
@@ -208,7 +219,7 @@ def _create_user(name: str) -> pwd.struct_passwd | None:
         subprocess.run(command, check=False, env=ENVIRONMENT, capture_output=True, timeout=PROGRAM_SECONDS_MAX)
     except (FileNotFoundError, subprocess.TimeoutExpired):
         return None
-    # Looked up whatever useradd returns: another process may have just created it.
+    # Looked up whatever useradd returns: another program may have just created it.
     return _find_user(name)
 
 
