@@ -51,6 +51,11 @@ def canonical_email(typed: str, to_ascii: ToAscii) -> str:
         return trimmed.lower()
 
 
+def domain_of(address: str) -> str:
+    """Return the mail domain of a normalized address."""
+    return address.rpartition("@")[2]
+
+
 def part_of_email(typed: str, to_ascii: ToAscii) -> str:
     """Return a part of an address as it stands in stored addresses, to search for; the text is not validated."""
     part = typed.strip().lower()

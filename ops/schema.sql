@@ -19,11 +19,37 @@ $$;
 
 COMMENT ON FUNCTION billing_subscriptions_deleted() IS 'Queues the end of a live subscription whose user, service or organization is deleted.';
 
+CREATE FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    UPDATE users
+    SET    deactivated_at = NULL, deactivated_by_organization_id = NULL, email_verified_at = NULL
+    WHERE  deactivated_by_organization_id = of_organization_id AND anonymized_at IS NULL
+      AND  split_part(email, '@', 2) = coalesce(of_domain, split_part(email, '@', 2));
+    UPDATE users
+    SET    disowned_at = NULL, disowned_by_organization_id = NULL
+    WHERE  disowned_by_organization_id = of_organization_id
+      AND  split_part(email, '@', 2) = coalesce(of_domain, split_part(email, '@', 2));
+$$;
+
+COMMENT ON FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) IS 'Ends what an organization has decided about accounts of a mail domain; null stands for all its domains.';
+
 CREATE FUNCTION letter_groups(value text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT COALESCE(array_agg(DISTINCT substr(letter_groups.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(letter_groups.value) - 2)) n(n));
 
 COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
+
+CREATE FUNCTION mail_domain_lost() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM lapse_deactivations(OLD.organization_id, OLD.domain);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION mail_domain_lost() IS 'Ends what an organization has decided about accounts of a mail domain that is no longer its own.';
 
 CREATE FUNCTION membership_totals_added() RETURNS trigger
     LANGUAGE plpgsql
@@ -60,6 +86,17 @@ END
 $$;
 
 COMMENT ON FUNCTION membership_totals_removed() IS 'Counts members who are gone.';
+
+CREATE FUNCTION organization_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM lapse_deactivations(OLD.id, NULL);
+    RETURN OLD;
+END
+$$;
+
+COMMENT ON FUNCTION organization_deleted() IS 'Ends what an organization has decided about accounts.';
 
 CREATE FUNCTION password_decoy(hash text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -123,6 +160,14 @@ CREATE SEQUENCE passkey_challenge_numbers
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
+
+CREATE TABLE address_conflicts (
+    organization_id uuid NOT NULL,
+    occurred_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE address_conflicts IS 'When an organization learned that an address is taken; more than 20 an hour are refused.';
+CREATE INDEX address_conflicts_ended ON address_conflicts USING btree (occurred_at);
+CREATE INDEX address_conflicts_of_organization ON address_conflicts USING btree (organization_id, occurred_at);
 
 CREATE TABLE api_keys (
     id uuid NOT NULL,
@@ -577,6 +622,8 @@ ALTER TABLE ONLY domain_routes
 CREATE INDEX domain_routes_of_connection ON domain_routes USING btree (organization_id, connection_id);
 CREATE INDEX domain_routes_to_check ON domain_routes USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
 CREATE UNIQUE INDEX domain_routes_verified ON domain_routes USING btree (domain) WHERE (verified_at IS NOT NULL);
+CREATE TRIGGER domain_routes_deleted AFTER DELETE ON domain_routes FOR EACH ROW WHEN ((old.verified_at IS NOT NULL)) EXECUTE FUNCTION mail_domain_lost();
+CREATE TRIGGER domain_routes_lost AFTER UPDATE OF verified_at ON domain_routes FOR EACH ROW WHEN (((old.verified_at IS NOT NULL) AND (new.verified_at IS NULL))) EXECUTE FUNCTION mail_domain_lost();
 
 CREATE TABLE event_sequencing (
     is_the_only_row boolean DEFAULT true NOT NULL,
@@ -939,6 +986,7 @@ CREATE INDEX organizations_newest ON organizations USING btree (created_at DESC,
 CREATE INDEX organizations_of_status ON organizations USING btree (status, created_at DESC, id DESC);
 CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
 CREATE INDEX organizations_with_address ON organizations USING btree (id) WHERE ((name ~~ '%@%'::text) OR (rejection_reason ~~ '%@%'::text) OR (suspension_reason ~~ '%@%'::text));
+CREATE TRIGGER organizations_deleted BEFORE DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION organization_deleted();
 
 CREATE TABLE passkey_challenges (
     id uuid NOT NULL,
@@ -1361,10 +1409,14 @@ CREATE TABLE service_users (
     user_id uuid NOT NULL,
     first_login_at timestamp with time zone NOT NULL,
     last_login_at timestamp with time zone,
-    email text NOT NULL
+    email text NOT NULL,
+    origin text DEFAULT 'self'::text NOT NULL,
+    CONSTRAINT service_users_origin_check CHECK ((origin = ANY (ARRAY['membership'::text, 'key'::text, 'self'::text])))
 );
 COMMENT ON TABLE service_users IS 'End users: who signs in with a service.';
+COMMENT ON COLUMN service_users.last_login_at IS 'The last sign-in, which confirms the link; null until then, and after a first proof of the address.';
 COMMENT ON COLUMN service_users.email IS 'The address of the account; whoever links somebody need not know it.';
+COMMENT ON COLUMN service_users.origin IS 'What the link came with: a membership, an API key, or a sign-in by its user.';
 ALTER TABLE ONLY service_users
     ADD CONSTRAINT service_users_pkey PRIMARY KEY (service_id, user_id);
 CREATE INDEX service_users_linked ON service_users USING btree (service_id, first_login_at);
@@ -1680,6 +1732,9 @@ CREATE TABLE users (
     created_by_organization_id uuid,
     closed_at timestamp with time zone,
     deactivated_by_organization_id uuid,
+    disowned_at timestamp with time zone,
+    disowned_by_organization_id uuid,
+    changed_by_service_at timestamp with time zone,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -1689,6 +1744,9 @@ COMMENT ON COLUMN users.passkey_challenges_ended IS 'The account answers no pass
 COMMENT ON COLUMN users.created_by_organization_id IS 'The organization that made the account by SCIM or with an API key, of whose own users it may be (decisions 5.7).';
 COMMENT ON COLUMN users.closed_at IS 'When its user closed the account; a sign-in within 14 days clears it, then the account is anonymized.';
 COMMENT ON COLUMN users.deactivated_by_organization_id IS 'The organization that deactivated the account, which was its own, and may activate it again.';
+COMMENT ON COLUMN users.disowned_at IS 'When the organization of its mail domain took the address back; the user has to choose another one.';
+COMMENT ON COLUMN users.disowned_by_organization_id IS 'The organization that has verified the mail domain.';
+COMMENT ON COLUMN users.changed_by_service_at IS 'When the token of a service first changed how the account signs in; then what is unconfirmed waits for a mailed proof.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
@@ -1698,6 +1756,7 @@ ALTER TABLE ONLY users
 CREATE INDEX users_closed ON users USING btree (closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX users_created_by_organization ON users USING btree (created_by_organization_id) WHERE (created_by_organization_id IS NOT NULL);
 CREATE INDEX users_deactivated_by_organization ON users USING btree (deactivated_by_organization_id) WHERE (deactivated_by_organization_id IS NOT NULL);
+CREATE INDEX users_disowned_by_organization ON users USING btree (disowned_by_organization_id) WHERE (disowned_by_organization_id IS NOT NULL);
 CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
@@ -1793,6 +1852,9 @@ UNION ALL
   WHERE (m.suspended_at IS NULL);
 
 COMMENT ON VIEW relations IS 'The tuples that every check of access is decided from (decisions 5.5).';
+
+ALTER TABLE ONLY address_conflicts
+    ADD CONSTRAINT address_conflicts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY api_keys
     ADD CONSTRAINT api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL;
@@ -2108,6 +2170,9 @@ ALTER TABLE ONLY users
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_deactivated_by_organization_id_fkey FOREIGN KEY (deactivated_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY users
+    ADD CONSTRAINT users_disowned_by_organization_id_fkey FOREIGN KEY (disowned_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;

@@ -38,6 +38,7 @@ from adapters.postgres.openid.device_codes import PostgresDeviceCodes
 from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
 from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
+from adapters.postgres.organizations.departures import PostgresDepartures
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
@@ -131,6 +132,7 @@ class Aggregates:
     tiers: PostgresTiers
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
+    departures: PostgresDepartures
     roles: PostgresRoles
     mail_servers: PostgresMailServers
     branding: PostgresBrandings

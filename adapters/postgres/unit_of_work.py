@@ -218,6 +218,15 @@ class PostgresUnitOfWork(Aggregates):
             actor_user_id, actor_email = self.caller.user_id, self.caller.email
         self.events.add(event, (organization_id,), actor_user_id=actor_user_id, actor_email=actor_email, data=data)
 
+    def publish_of_users(
+        self,
+        event: EventType,
+        organization_id: UUID,
+        happenings: Sequence[tuple[UUID, str, Mapping[str, Any]]],
+        /,
+    ) -> None:
+        self.events.add_of_users(event, organization_id, happenings)
+
     def publish_to_each(
         self,
         event: EventType,

@@ -1,19 +1,24 @@
-"""Addresses of accounts: proving that a user owns one, and giving one that was proved to an account.
+"""Addresses of accounts: proving that a user owns one, leaving one, and giving one that was proved to an account.
 
 The account's own verification link is a sufficient proof. Any other proof (a magic link, an invitation's mail, an
 upstream provider) may concern an account that an attacker prepared for the address. Then everything that was set up
 before the proof is removed, so that the attacker keeps no access (decisions 3.13).
+
+What organizations give hangs on the address until the user confirms it: it stays with an address that is first proved,
+and ends when the account leaves the address (decisions 5.7).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.accounts import passwords
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
-from core.organizations import members
+from core.email_addresses import domain_of
+from core.organizations import departures, members
+from core.sessions.callers import AddressDisowned, MailedProofRequired
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -21,11 +26,20 @@ if TYPE_CHECKING:
     from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
 
+# The reason that organizations are told when what they gave to an address has ended with it.
+ADDRESS_CHANGED: Final = "address_changed"
+
 
 def mark_proved(uow: UnitOfWork, user: User) -> User:
     """Mark an address as proved by other means than its own verification link, and remove what was set up before."""
-    if user.is_verified:
-        return user
+    return user if user.is_verified else reclaim(uow, user)
+
+
+def reclaim(uow: UnitOfWork, user: User) -> User:
+    """Give an account to the person who has just proved its address: remove what was set up before.
+
+    What organizations gave to the address stays, and is unconfirmed again.
+    """
     uow.credentials.remove_password(user.id)
     uow.passkeys.remove_all(user.id)
     uow.identities.remove_all(user.id)
@@ -35,7 +49,9 @@ def mark_proved(uow: UnitOfWork, user: User) -> User:
     # An earlier address, too, must not give the account back to the person who prepared it.
     uow.one_time_tokens.withdraw(user.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
     passwords.lock_out(uow, user.id, user.email)
-    return replace(mark_proved_by_own_link(uow, user), mfa_enabled_at=None)
+    uow.departures.unconfirm(user.id)
+    uow.users.set_changed_by_service(user.id, at=None)
+    return replace(mark_proved_by_own_link(uow, user), mfa_enabled_at=None, changed_by_service_at=None)
 
 
 def mark_proved_by_own_link(uow: UnitOfWork, user: User) -> User:
@@ -44,13 +60,46 @@ def mark_proved_by_own_link(uow: UnitOfWork, user: User) -> User:
     return replace(user, email_verified_at=uow.now)
 
 
-def give(uow: UnitOfWork, user_id: UUID, address: str) -> bool:
+def settle(uow: UnitOfWork, user: User, *, proves_address: bool) -> User:
+    """Return the account whose user is about to use what an organization gave, and has not confirmed it.
+
+    Where using it confirms nothing, a proof of the address gives the account to its owner first. Raise
+    `AddressDisowned` and `MailedProofRequired`.
+    """
+    if user.is_disowned:
+        raise AddressDisowned
+    if user.changed_by_service_at is None:
+        return user
+    if not proves_address:
+        raise MailedProofRequired
+    return reclaim(uow, user)
+
+
+def give(uow: UnitOfWork, user: User, address: str) -> bool:
     """Give an address that was just proved to a locked account; False when another account keeps it.
 
     An account that has the address without ever having proved it is removed, with its memberships: it could have been
     registered by any person. It is kept if it governs an organization or the platform.
     """
-    return _set(uow, user_id, address) or (_remove_unproved(uow, address) and _set(uow, user_id, address))
+    if not (_set(uow, user.id, address) or (_remove_unproved(uow, address) and _set(uow, user.id, address))):
+        return False
+    leave(uow, user.id, user.email, address)
+    return True
+
+
+def leave(uow: UnitOfWork, user_id: UUID, old: str, new: str, *, except_organization_id: UUID | None = None) -> None:
+    """End what organizations gave to an address that its account has left, unless the user has confirmed it.
+
+    What the organization gave that makes the change stays. Identities of connections end that signed in because of the
+    mail domain of the old address.
+    """
+    told = members.remove_unconfirmed(
+        uow, user_id, reason=ADDRESS_CHANGED, except_organization_id=except_organization_id
+    )
+    departures.end_unconfirmed_links(
+        uow, user_id, reason=ADDRESS_CHANGED, except_organization_id=except_organization_id, told=told
+    )
+    departures.leave_mail_domain(uow, user_id, old_domain=domain_of(old), new_domain=domain_of(new))
 
 
 def withdraw_links(uow: UnitOfWork, user_id: UUID) -> None:

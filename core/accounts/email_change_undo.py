@@ -17,7 +17,7 @@ from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
-from core.organizations import members
+from core.organizations import departures, members
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
@@ -82,12 +82,12 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     old_email = link.token.email
     if user.is_platform_owner and not held["is_platform_owner"]:
         raise GovernsSince
-    if not addresses.give(uow, user.id, old_email):
+    if not addresses.give(uow, user, old_email):
         raise AddressGone
     if not members.remove_everywhere(uow, user.id, kept=held["memberships"], reason="email_change_undone"):
         raise GovernsSince
     uow.service_grants.remove_given_since(user.id, changed_at)
-    uow.services.unlink_user(user.id, linked_since=changed_at)
+    departures.end_links_since(uow, user.id, changed_at)
 
     addresses.withdraw_links(uow, user.id)
     # Links of earlier changes stay valid: the first address of a chain of changes can undo all of them.

@@ -133,7 +133,7 @@ def confirm(uow: UnitOfWork, token: str) -> ChangedAddress | VerifiedAddress | R
     link = links.lock_and_use(uow, TokenPurpose.CHANGE_EMAIL, token, TEXTS)
     user, address = link.user, link.token.email
     uow.one_time_tokens.drop_email_change(user.id, at=uow.now)
-    if not addresses.give(uow, user.id, address):
+    if not addresses.give(uow, user, address):
         return AddressProvedElsewhere()
     addresses.withdraw_links(uow, user.id)
     if user.is_verified:

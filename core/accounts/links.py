@@ -119,6 +119,6 @@ def _valid_link(uow: UnitOfWork, token: OneTimeToken, texts: LinkTexts) -> Valid
     user = uow.users.by_id(token.user_id) if token.user_id is not None else None
     if user is None or not user.may_sign_in:
         raise LinkUnusable(texts.unknown).because("unknown_account" if user is None else "deactivated")
-    if token.purpose.is_tied_to_address and token.email != user.email:
+    if token.purpose.is_tied_to_address and (token.email != user.email or user.is_disowned):
         raise LinkUnusable(texts.unknown).because("address_changed")
     return ValidLink(token=token, user=user)

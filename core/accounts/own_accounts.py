@@ -1,24 +1,36 @@
 """Accounts that an organization made, by SCIM or with an API key, and when such an account is its own.
 
 An account is for the whole platform, and no organization must take one from its user or from another organization.
-Only an account that the organization itself created, and on which nobody else relies, may get another address, be
-deactivated or be deleted by it (decisions 5.7).
+Only an account that the organization itself created, and that nothing else relies on, may get another address from it
+or be deleted by it; it is deactivated only in a verified mail domain of the organization, whose addresses are the
+organization's to give and to take (decisions 5.7).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
-from core.accounts import passwords
+from core.accounts import addresses, passwords
 from core.accounts.one_time_tokens import TokenPurpose
+from core.email_addresses import domain_of
+from core.errors import RateLimitExceeded
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.organizations.memberships import ADMIN, OWNER
+from core.sessions import sessions
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
+
+# How many addresses of other accounts an organization may hit upon in that time (decisions 5.7).
+CONFLICTS_MAX: Final = 20
+CONFLICTS_WINDOW: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +48,9 @@ class FoundAccount:
 class Belonging:
     """What decides whether an account is an organization's own.
 
-    `belongs_elsewhere` tells of memberships and service links outside the organization that the user has confirmed.
+    `belongs_elsewhere` tells of memberships and service links outside the organization that the user has confirmed, and
+    `is_known_elsewhere` of any. `is_in_own_domain` says whether the address lies in a verified mail domain of the
+    organization.
     """
 
     id: UUID
@@ -47,27 +61,96 @@ class Belonging:
     is_platform_owner: bool
     role: str | None
     belongs_elsewhere: bool
+    is_known_elsewhere: bool
+    is_in_own_domain: bool
 
     def is_own_of(self, organization_id: UUID) -> bool:
-        """Return whether the organization may change and delete the account (decisions 5.7)."""
+        """Return whether the organization may change the address of the account."""
         return (
             self.created_by_organization_id == organization_id
-            and not self.is_address_proved
+            and (self.is_in_own_domain or not self.is_address_proved)
             and not self.is_platform_owner
             and self.role not in {OWNER, ADMIN}
             and not self.belongs_elsewhere
         )
 
+    def may_be_deleted_by(self, organization_id: UUID) -> bool:
+        """Return whether the organization may delete the account for good."""
+        return self.is_own_of(organization_id) and not self.is_known_elsewhere
 
-def change_address(uow: UnitOfWork, user_id: UUID, address: str, **details: str) -> bool:
-    """Give an organization's own account another address, which its user has to prove; all sessions end.
 
-    Return False when another account has the address. The details go into the log of the account's security.
+class TooManyConflicts(RateLimitExceeded):
+    """The organization has asked for too many addresses that other accounts have."""
+
+    default_message = "Too many addresses belonged to other accounts. Wait before you change another address."
+
+
+def take_access(uow: UnitOfWork, organization_id: UUID, belonging: Belonging) -> None:
+    """End what a user has who leaves the organization, as far as the organization has a say about the account.
+
+    In its verified mail domains it deactivates an own account, and takes the address back from any other. Outside of
+    them only its own part ends, which is its caller's to do.
     """
-    if not uow.users.set_email(user_id, address, verified_at=None, at=uow.now):
+    if not belonging.is_in_own_domain or belonging.is_platform_owner:
+        return
+    if belonging.is_own_of(organization_id):
+        uow.own_accounts.deactivate(organization_id, belonging.id, at=uow.now)
+        sessions.end_all(uow, belonging.id, belonging.email)
+        return
+    uow.own_accounts.disown(organization_id, belonging.id, at=uow.now)
+    addresses.withdraw_links(uow, belonging.id)
+
+
+def change_address(
+    uow: UnitOfWork,
+    organization: Organization,
+    before: Belonging,
+    address: str,
+    *,
+    is_by_directory: bool,
+    **details: str,
+) -> bool:
+    """Give an organization's own account another address, and end what others gave to the old one.
+
+    The organization is locked. A directory that stays within the verified mail domains of its organization keeps what
+    was proved; otherwise the user has to prove the address, and all sessions end. Return False when another account has
+    the address, which is counted, so the caller returns its refusal. Raise `TooManyConflicts` after too many of these.
+    """
+    organization_id = organization.id
+    if uow.own_accounts.conflicts_since(organization_id, uow.now - CONFLICTS_WINDOW) >= CONFLICTS_MAX:
+        raise TooManyConflicts(retry_after_seconds=int(CONFLICTS_WINDOW.total_seconds()))
+    stays_proved = (
+        is_by_directory
+        and before.is_in_own_domain
+        and uow.domain_routes.is_own_domain(organization_id, domain_of(address))
+    )
+    user = uow.users.by_id(before.id)
+    assert user is not None, "a locked account is gone"
+    verified_at = user.email_verified_at if stays_proved else None
+    if not uow.users.set_email(before.id, address, verified_at=verified_at, at=uow.now):
+        uow.own_accounts.add_conflict(organization_id, at=uow.now)
         return False
-    for purpose in TokenPurpose:
-        uow.one_time_tokens.withdraw(user_id, purpose, at=uow.now)
-    passwords.lock_out(uow, user_id, address)
-    uow.mfa_events.add(user_id, "email_changed", is_success=True, details=details)
+    addresses.leave(uow, before.id, before.email, address, except_organization_id=organization_id)
+    if stays_proved:
+        addresses.withdraw_links(uow, before.id)
+        for to in (before.email, address):
+            _tell(uow, organization, to, old=before.email, new=address)
+    else:
+        for purpose in TokenPurpose:
+            uow.one_time_tokens.withdraw(before.id, purpose, at=uow.now)
+        passwords.lock_out(uow, before.id, address)
+    uow.mfa_events.add(before.id, "email_changed", is_success=True, details=details)
     return True
+
+
+def _tell(uow: UnitOfWork, organization: Organization, to: str, *, old: str, new: str) -> None:
+    mail.send(
+        uow,
+        to,
+        MailTemplate.EMAIL_CHANGED_BY_ORGANIZATION,
+        organization_id=organization.id,
+        organization=organization.name,
+        old=old,
+        new=new,
+        at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
+    )

@@ -43,7 +43,7 @@ def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     address = canonical_email(email, uow.domain_names.to_ascii)
     found = uow.credentials.defer_password_of(address)()
     locked = lock_unless_anonymized(uow, found.user if found is not None else None)
-    user = locked if locked is not None and locked.may_sign_in else None
+    user = locked if locked is not None and locked.receives_links else None
     has_no_password = found is not None and found.password_hash is None
     template = MailTemplate.CHOOSE_PASSWORD if has_no_password else MailTemplate.RESET_PASSWORD
     links.send(uow, user, TokenPurpose.RESET_PASSWORD, template, back=back, requested_for=address)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.email_addresses import domain_of
 from core.errors import ErrorCode, Refusal
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def required_connection(uow: UnitOfWork, user: User) -> UUID | None:
     """Return the connection by which a user has to sign in; None when any way is open."""
     if user.is_platform_owner:
         return None
-    return uow.domain_routes.enforced_on(user.email.rpartition("@")[2], user.id)
+    return uow.domain_routes.enforced_on(domain_of(user.email), user.id)
 
 
 def require_open(uow: UnitOfWork, user: User) -> None:

@@ -21,7 +21,12 @@ REOPENABLE_FOR: Final = timedelta(days=14)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A user's account, without secrets. It was deactivated by others, or closed by its user."""
+    """A user's account, without secrets. It was deactivated by others, or closed by its user.
+
+    It is disowned since the organization of its mail domain took the address back: its user still signs in, but nothing
+    is mailed to the address or given by it any more. It is changed by a service since the token of a service changed
+    how it signs in; then what other organizations give waits for a mailed proof (decisions 2.8 and 5.7).
+    """
 
     id: UUID
     email: str
@@ -32,6 +37,8 @@ class User:
     deactivated_at: datetime | None = None
     closed_at: datetime | None = None
     mfa_enabled_at: datetime | None = None
+    disowned_at: datetime | None = None
+    changed_by_service_at: datetime | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -47,6 +54,21 @@ class User:
     def may_sign_in(self) -> bool:
         """Whether a sign-in is possible; that of a closed account opens it again, until it is anonymized."""
         return self.deactivated_at is None
+
+    @property
+    def is_disowned(self) -> bool:
+        """Whether the organization of the mail domain has taken the address back."""
+        return self.disowned_at is not None
+
+    @property
+    def receives_links(self) -> bool:
+        """Whether links that sign in are mailed to the address."""
+        return self.may_sign_in and not self.is_disowned
+
+    @property
+    def waits_for_proof(self) -> bool:
+        """Whether using what an organization gave does not confirm it."""
+        return self.is_disowned or self.changed_by_service_at is not None
 
     @property
     def has_mfa(self) -> bool:

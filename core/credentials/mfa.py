@@ -197,8 +197,7 @@ def totp_code(typed: str) -> str | None:
 
 
 def _owner(uow: UnitOfWork) -> Caller:
-    uow.caller.require_whole_account()
-    caller = callers.lock_account(uow)
+    caller = callers.lock_whole_account(uow)
     factors.require_proved(uow, caller)
     return caller
 

@@ -171,7 +171,7 @@ def finish_registration(
     given = name if name is not None else user_agents.describe(uow.origin.user_agent).name
     name = checked_name(given, characters_min=1)
     # Locked: proving the address in another way, or undoing a change of it, removes passkeys and ends sessions.
-    caller = callers.lock_account(uow)
+    caller = callers.lock_whole_account(uow)
     factors.require_proved(uow, caller)
     _require_room(uow, caller)
 
@@ -224,7 +224,7 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     """Remove one of the caller's passkeys, unless it is the last way to sign in."""
     _owner(uow)
     # Locked, so that the second of two concurrent removals sees what the first has left.
-    caller = callers.lock_account(uow)
+    caller = callers.lock_whole_account(uow)
     factors.require_proved(uow, caller)
     removed = uow.passkeys.remove(passkey_id, user_id=caller.user_id)
     if removed is None:

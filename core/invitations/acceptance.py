@@ -110,7 +110,9 @@ def join(
     if invitation.role not in BUILT_IN_ROLES and uow.roles.by_slug(organization.id, invitation.role) is None:
         raise InvitedRoleGone
     user, is_new = _account(uow, invitation.email)
-    membership = _add_member(uow, organization, invitation, user, is_confirmed=accepted_by.is_consent)
+    # The mailbox of a disowned address is no longer that of the account's user.
+    is_confirmed = accepted_by.is_consent and not user.is_disowned
+    membership = _add_member(uow, organization, invitation, user, is_confirmed=is_confirmed)
     _record(uow, invitation, user, is_new=is_new)
     if accepted_by is AcceptedBy.PROOF:
         return prove(uow, organization, user)
@@ -122,10 +124,15 @@ def join(
 
 
 def prove(uow: UnitOfWork, organization: Organization, user: User) -> Joined:
-    """Mark the address of a new member as proved, and mail a link to choose a password if it was not before."""
+    """Mark the address of a new member as proved, and mail a link to choose a password if it was not before.
+
+    The proof also gives an account back to its owner that the token of a service has changed.
+    """
     next_step = NextStep.SIGN_IN
-    if not user.is_verified:
-        proved = addresses.mark_proved(uow, user)
+    if not user.is_verified or (user.changed_by_service_at is not None and not user.is_disowned):
+        proved = addresses.reclaim(uow, user)
+        # This membership is what the proof is for; all others are unconfirmed again.
+        uow.members.confirm(organization.id, user.id)
         back = ReturnTarget(organization=organization)
         links.send(uow, proved, TokenPurpose.RESET_PASSWORD, MailTemplate.INVITATION_ACCEPTED, back=back)
         next_step = NextStep.CHOOSE_PASSWORD

@@ -162,6 +162,8 @@ def _accepted_by(uow: UnitOfWork, invitation: Invitation, proof: str | None) -> 
     caller = uow.caller_if_signed_in
     if caller is None or caller.is_impersonated or caller.is_limited or not caller.is_verified:
         return AcceptedBy.UNPROVED
+    if caller.is_changed_by_service:
+        return AcceptedBy.UNPROVED
     return AcceptedBy.PERSON if caller.email == invitation.email else AcceptedBy.UNPROVED
 
 

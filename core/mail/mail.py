@@ -35,6 +35,7 @@ class MailTemplate(StrEnum):
     VERIFY_NEW_EMAIL = "verify_new_email"
     EMAIL_CHANGE_REQUESTED = "email_change_requested"
     EMAIL_CHANGED = "email_changed"
+    EMAIL_CHANGED_BY_ORGANIZATION = "email_changed_by_organization"
     RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a template, not a secret
     CHOOSE_PASSWORD = "choose_password"  # noqa: S105 - likewise
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - likewise
@@ -70,6 +71,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.EMAIL_CHANGE_REQUESTED: _TO_ADDRESS,
     # The only way to get the account back, mailed to the proved address that it leaves: no stranger can cause it.
     MailTemplate.EMAIL_CHANGED: (),
+    MailTemplate.EMAIL_CHANGED_BY_ORGANIZATION: _TO_ADDRESS,
     MailTemplate.RESET_PASSWORD: _TO_ADDRESS,
     MailTemplate.CHOOSE_PASSWORD: _TO_ADDRESS,
     MailTemplate.PASSWORD_CHANGED: _TO_ADDRESS,

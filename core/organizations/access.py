@@ -246,7 +246,8 @@ def authorize(
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
         require_second_factor(context.caller)
         require_device_trust(uow, context.caller, organization)
-    if context.is_unconfirmed and not context.caller.is_impersonated:
+    if context.is_unconfirmed and not context.caller.is_impersonated and operation is not Operation.ORGANIZATION_LEAVE:
+        context.caller.require_confirmable()
         # The user works in the organization in person, which is consent. Only their first request writes.
         uow.members.confirm(organization.id, membership.user_id)
     return authorized

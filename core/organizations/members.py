@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
-from core.organizations import access, inviters
+from core.organizations import access, departures, inviters
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 
@@ -127,9 +127,9 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
 
 
 def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
-    """Remove a member.
+    """Remove a member, with the links to services that came with the membership, and their sessions.
 
-    Their sessions stay: a token that names the organization is refused from now on, and the next refresh returns one
+    Other sessions stay: a token that names the organization is refused from now on, and the next refresh returns one
     without it (decisions 2.3).
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
@@ -185,8 +185,26 @@ def remove_everywhere(
     return True
 
 
+def remove_unconfirmed(
+    uow: UnitOfWork, user_id: UUID, *, reason: str, except_organization_id: UUID | None
+) -> Sequence[UUID]:
+    """End the memberships of a user that they have not confirmed, in all other organizations; return these."""
+    ended: list[UUID] = []
+    for organization_id in uow.members.unconfirmed_organizations_of(user_id):
+        if organization_id == except_organization_id:
+            continue
+        # Under this lock the user cannot confirm it meanwhile, nor be removed.
+        uow.organizations.lock(organization_id)
+        membership = uow.members.unconfirmed(organization_id, user_id)
+        if membership is not None:
+            _end(uow, membership, reason=reason)
+            ended.append(organization_id)
+    return ended
+
+
 def _end(uow: UnitOfWork, membership: Membership, **details: Any) -> None:
-    """End a membership, with the open invitations that the member has sent."""
+    """End a membership, with what came with it, and the open invitations that the member has sent."""
+    departures.end(uow, membership.org_id, [membership.user_id])
     uow.members.remove(membership.org_id, membership.user_id)
     inviters.withdraw(uow, membership.org_id, membership.user_id)
     uow.record(

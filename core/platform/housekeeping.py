@@ -10,7 +10,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import sign_in_failures
+from core.accounts import own_accounts, sign_in_failures
 from core.scim import provisioning_log
 from core.webhooks import deliveries, feed
 
@@ -41,6 +41,7 @@ class Leftover(Enum):
     SAML_REQUESTS = ("saml_requests", timedelta())
     SAML_LOGOUTS = ("saml_logouts", timedelta())
     MAIL_COUNTS = ("mail_counts", timedelta())
+    ADDRESS_CONFLICTS = ("address_conflicts", own_accounts.CONFLICTS_WINDOW)
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
     BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)
     # Counted from when they were queued, if the provider has ended them; it repeats events for three days.

@@ -11,9 +11,10 @@ class Standing:
 
     `role` is that of the membership, None without one; `is_confirmed` says whether the user has consented to it, and
     `is_suspended` whether the directory of the organization has deactivated it, which takes all access. `is_linked`
-    means that the user is an end user of the service, and `has_used` that they have signed in to one of the
-    organization's services. `is_own` means that the organization created the account. `name` is what the directory of
-    the organization calls the member.
+    means that a key has made the user an end user of the service; a link that came with a membership counts only while
+    the membership lasts, and one that a sign-in made does not count. `has_used` means that they have signed in to one
+    of the organization's services, and `is_own` that the organization created the account. `name` is what the directory
+    of the organization calls the member.
     """
 
     role: str | None
@@ -26,7 +27,7 @@ class Standing:
 
     def is_admitted(self, *, members_only: bool) -> bool:
         """Return whether the user may sign in to the service."""
-        return not members_only or self.role is not None or self.is_linked or self.is_own
+        return not members_only or self.role is not None or self.is_linked
 
     @property
     def knows_organization(self) -> bool:

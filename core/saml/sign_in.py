@@ -1,7 +1,6 @@
 """Answering service providers: with an assertion about a signed-in user, or with a status that says why there is none.
 
-The session of the service provider is a child of the session that answers. It begins in `core/sign_in/conclusion.py`
-like every session, after the same checks.
+The session of the service provider is a child of the session that answers (`core/sign_in/child_sessions.py`).
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from core.accounts.providers import Provider
 from core.errors import Refusal
 from core.organizations import access
 from core.organizations.access import DeviceTrustedTooLongAgo, MembershipSuspended, Operation, SecondFactorRequired
@@ -19,10 +17,7 @@ from core.saml.messages import SUCCESS, Assertion, Response, Status, StatusOf
 from core.saml.providers import ProviderUnknown
 from core.saml.requests import SignInStateUnknown
 from core.saml.sessions import SamlSession
-from core.sessions.refresh import SessionOver
-from core.sign_in import conclusion
-from core.sign_in.conclusion import SecondFactorPending
-from core.sign_in.proofs import Destination, Proof
+from core.sign_in import child_sessions
 from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
@@ -346,27 +341,15 @@ def _begin_session(
     uow: UnitOfWork, provider: SamlProvider, caller: Caller, device_token: str | None
 ) -> TokenGrant | Refusal:
     """Begin the child of the caller's session for a service; the service has no other one of this parent."""
-    user = uow.users.lock(caller.user_id)
-    # Locked, so that what ends the parent finds this child.
-    if uow.sessions.lock_refresh_hash(caller.session_id) is None:
-        raise SessionOver
-    proof = Proof(
-        user_id=caller.user_id,
-        provider=Provider.SAML,
-        amr=tuple(caller.amr),
-        authenticated_at=caller.authenticated_at,
-        confinement=caller.confinement,
-    )
-    destination = Destination(
+    outcome = child_sessions.begin_by_saml(
+        uow,
+        caller,
         organization_slug=provider.organization_slug,
         service_slug=provider.service_slug,
         device_token=device_token,
-        parent_id=caller.session_id,
     )
-    outcome = conclusion.conclude_locked(uow, user, proof, destination)
     if isinstance(outcome, Refusal):
         return outcome
-    assert not isinstance(outcome, SecondFactorPending), "the sign-in of a child waits for a code"
     # The new one is not among them yet: what the service provider is told about it is stored later.
     uow.saml_sessions.end_earlier(caller.user_id, caller.session_id, provider)
     return outcome.grant

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.events.actions import AuditAction
-from core.organizations import inviters
+from core.organizations import departures, inviters
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.scim import filter_matching, filter_parser, filters, tokens, user_changes, welcome
 from core.scim.group_patches import member_changes
@@ -175,11 +175,12 @@ def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> N
 
 
 def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None:
-    """End memberships, as removing a member does: a session that names the organization is refused from now on."""
+    """End memberships with what came with them, as removing a member does (`core/organizations/members.py`)."""
     if not ids:
         return
     for inviter_id in uow.scim_groups.inviters_among(organization_id, ids):
         inviters.withdraw(uow, organization_id, inviter_id)
+    departures.end(uow, organization_id, ids)
     uow.scim_groups.remove(organization_id, ids)
     uow.record_each(AuditAction.USER_REMOVED, [(organization_id, user_id) for user_id in ids])
 

@@ -16,7 +16,7 @@ from core.email_addresses import normalize_email
 from core.errors import Forbidden
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations import inviters, members
+from core.organizations import departures, inviters, members
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.scim import tokens, users, welcome
 from core.scim.refusals import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from uuid import UUID
 
+    from core.errors import Refusal
     from core.organizations.organizations import Organization
     from core.scim.patches import Operation
     from core.scim.users import DirectoryUser
@@ -101,24 +102,24 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
 
 def replace(
     uow: UnitOfWork, user_id: UUID, values: UserValues, *, versions: Collection[str] | None = None
-) -> DirectoryUser:
+) -> DirectoryUser | Refusal:
     """Make a user what a directory wants it to be; without any name, names are derived from the address again.
 
     Raise `VersionOutdated` unless the user has one of the versions, if there are any.
     """
     organization = tokens.authorize_and_lock(uow)
     current = _locked(uow, organization.id, user_id, versions)
-    return _changed(uow, organization.id, current, values)
+    return _changed(uow, organization, current, values)
 
 
 def patch(
     uow: UnitOfWork, user_id: UUID, operations: Sequence[Operation], *, versions: Collection[str] | None = None
-) -> DirectoryUser:
+) -> DirectoryUser | Refusal:
     """Apply the operations of a PATCH; raise `VersionOutdated` as `replace` does."""
     organization = tokens.authorize_and_lock(uow)
     current = _locked(uow, organization.id, user_id, versions)
     values = patched(current, operations)
-    return _changed(uow, organization.id, current, values, derives_names=False)
+    return _changed(uow, organization, current, values, derives_names=False)
 
 
 def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None = None) -> None:
@@ -127,15 +128,18 @@ def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None =
     user = _locked(uow, organization.id, user_id, versions)
     _protect(uow, organization.id, user)
     belonging = uow.own_accounts.lock(organization.id, user_id)
-    is_own = belonging is not None and belonging.is_own_of(organization.id)
-    record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role, deleted=is_own)
+    is_deleted = belonging is not None and belonging.may_be_deleted_by(organization.id)
+    record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role, deleted=is_deleted)
     inviters.withdraw(uow, organization.id, user_id)
-    if is_own:
+    if is_deleted:
         uow.own_accounts.delete(user_id)
         return
+    if belonging is not None:
+        own_accounts.take_access(uow, organization.id, belonging)
     ended = sessions.end_in_organization(uow, organization.id, user_id)
     sessions.record_ended(uow, user_id, user.email, ended)
     uow.scim_users.delete_sign_ins(organization.id, user_id)
+    departures.end(uow, organization.id, [user_id], departures.OF_ORGANIZATION)
     uow.members.remove(organization.id, user_id)
 
 
@@ -174,8 +178,14 @@ def _locked(uow: UnitOfWork, organization_id: UUID, user_id: UUID, versions: Col
 
 
 def _changed(
-    uow: UnitOfWork, organization_id: UUID, current: DirectoryUser, values: UserValues, *, derives_names: bool = True
-) -> DirectoryUser:
+    uow: UnitOfWork,
+    organization: Organization,
+    current: DirectoryUser,
+    values: UserValues,
+    *,
+    derives_names: bool = True,
+) -> DirectoryUser | Refusal:
+    organization_id = organization.id
     address, profile = _checked(uow, values, current=current, derives_names=derives_names)
     changed = [
         name for field, name in _ATTRIBUTES.items() if getattr(profile, field) != getattr(current.profile, field)
@@ -186,10 +196,12 @@ def _changed(
     if not uow.anonymization.hold(current.id):
         # Nothing personal is stored of such an account again; only its membership can be removed.
         raise ResourceUnknown
-    if address != current.email:
-        _change_address(uow, organization_id, current, address)
-        changed.append("emails")
     _require_free_name(uow, organization_id, profile.user_name, current.id)
+    if address != current.email:
+        if not _change_address(uow, organization, current, address):
+            # Returned, because it is counted.
+            return UserExists("Another account has this address. Choose another one.")
+        changed.append("emails")
     uow.scim_users.save(organization_id, current.id, profile)
     if changed:
         record(uow, AuditAction.USER_UPDATED, organization_id, current.id, changed=changed)
@@ -252,27 +264,26 @@ def _require_free_name(uow: UnitOfWork, organization_id: UUID, user_name: str, u
         raise UserExists
 
 
-def _change_address(uow: UnitOfWork, organization_id: UUID, current: DirectoryUser, address: str) -> None:
-    belonging = uow.own_accounts.lock(organization_id, current.id)
-    if belonging is None or not belonging.is_own_of(organization_id):
+def _change_address(uow: UnitOfWork, organization: Organization, current: DirectoryUser, address: str) -> bool:
+    belonging = uow.own_accounts.lock(organization.id, current.id)
+    if belonging is None or not belonging.is_own_of(organization.id):
         raise AddressNotYours
     token_id = str(uow.scim_caller.token_id)
-    if not own_accounts.change_address(uow, current.id, address, scim_token_id=token_id):
-        raise UserExists("Another account has this address. Choose another one.")
+    return own_accounts.change_address(
+        uow, organization, belonging, address, is_by_directory=True, scim_token_id=token_id
+    )
 
 
 def _suspend(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
-    """Take the access of a user, and end their sessions: all of an own account, else those of this organization."""
+    """Take the access of a user, and end their sessions in this organization; in its mail domain, all sessions."""
     _protect(uow, organization_id, user)
     belonging = uow.own_accounts.lock(organization_id, user.id)
     uow.scim_users.set_suspended(organization_id, user.id, at=uow.now)
     inviters.withdraw(uow, organization_id, user.id)
-    if belonging is not None and belonging.is_own_of(organization_id):
-        uow.own_accounts.deactivate(organization_id, user.id, at=uow.now)
-        sessions.end_all(uow, user.id, user.email)
-    else:
-        ended = sessions.end_in_organization(uow, organization_id, user.id)
-        sessions.record_ended(uow, user.id, user.email, ended)
+    if belonging is not None:
+        own_accounts.take_access(uow, organization_id, belonging)
+    ended = sessions.end_in_organization(uow, organization_id, user.id)
+    sessions.record_ended(uow, user.id, user.email, ended)
     record(uow, AuditAction.USER_DEACTIVATED, organization_id, user.id)
 
 

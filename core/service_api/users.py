@@ -2,7 +2,8 @@
 
 An account is for the whole platform, and the backend of one service must not take it from its user or from another
 organization. Only an account that the organization itself created, and that belongs nowhere else, may get another
-address or be deleted; for any other account, removing it takes away what this service gave (decisions 5.7).
+address or be deleted; for any other account, removing it takes away what this service gave. The address of a member is
+the directory's to change, not a key's (decisions 5.7).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.accounts.own_accounts import Belonging, FoundAccount
+    from core.errors import Refusal
     from core.services.api_keys import ServiceCaller
     from ports.unit_of_work import UnitOfWork
 
@@ -105,17 +107,23 @@ def show(uow: UnitOfWork, user_id: UUID) -> ServiceUser:
     return user
 
 
-def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser:
-    """Change the address of one of the organization's own users, who has to prove it; all their sessions end."""
+def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser | Refusal:
+    """Change the address of one of the organization's own users, who has to prove it; all their sessions end.
+
+    The refusal of an address that another account has is returned, because it is counted.
+    """
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
     address = normalize_email(email, uow.domain_names.to_ascii) if email is not None else None
+    # Before the account, like every transaction that changes what an organization gave.
+    organization = uow.organizations.lock(caller.organization_id)
     belonging = _lock(uow, caller, user_id)
-    if address is None or address == belonging.email:
+    if organization is None or address is None or address == belonging.email:
         return _service_user(belonging)
-    if not belonging.is_own_of(caller.organization_id):
+    if belonging.role is not None or not belonging.is_own_of(caller.organization_id):
         raise AccountShared
-    if not own_accounts.change_address(uow, user_id, address, api_key_id=str(caller.key_id)):
-        raise AddressTaken
+    key_id = str(caller.key_id)
+    if not own_accounts.change_address(uow, organization, belonging, address, is_by_directory=False, api_key_id=key_id):
+        return AddressTaken()
     return ServiceUser(id=user_id, email=address, created_at=belonging.created_at)
 
 
@@ -126,7 +134,7 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
     """
     caller = api_keys.authorize(uow, Permission.DELETE_USERS)
     belonging = _lock(uow, caller, user_id)
-    is_own = belonging.is_own_of(caller.organization_id)
+    is_deleted = belonging.may_be_deleted_by(caller.organization_id)
     uow.record(
         AuditAction.USER_REMOVED,
         user_id,
@@ -134,14 +142,16 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
         user_id=str(user_id),
         service_id=str(caller.service_id),
         service_slug=caller.service_slug,
-        deleted=is_own,
+        deleted=is_deleted,
     )
     subscription = uow.subscriptions.lock_current(caller.service_id, user_id)
     if subscription is not None and subscription.is_live:
         subscriptions.record_removed(uow, subscription)
-    if is_own:
+    if is_deleted:
         uow.own_accounts.delete(user_id)
         return
+    if belonging.role is None:
+        own_accounts.take_access(uow, caller.organization_id, belonging)
     ended = uow.sessions.revoke_of_service(caller.service_id, user_id=user_id)
     sessions.record_ended(uow, user_id, belonging.email, ended, service_id=str(caller.service_id))
     uow.billing_cancellations.drop_of_service_user(caller, user_id)

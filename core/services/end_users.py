@@ -112,14 +112,23 @@ def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetail:
 
 
 def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
-    """End the sessions of an end user in this organization, and no others; return how many ended."""
+    """End the sessions of an end user in this organization; return how many ended.
+
+    In a verified mail domain of the organization, all sessions of its own accounts end (decisions 5.7).
+    """
     authorized = authorize(uow, slug, Operation.END_USERS_CHANGE)
-    email = uow.end_users.email_of(authorized.organization.id, user_id)
+    organization_id = authorized.organization.id
+    email = uow.end_users.email_of(organization_id, user_id)
     if email is None:
         raise EndUserUnknown
-    ended = sessions.end_in_organization(uow, authorized.organization.id, user_id)
-    sessions.record_ended(uow, user_id, email, ended, revoked_by=str(authorized.caller.user_id))
+    belonging = uow.own_accounts.lock(organization_id, user_id)
+    if belonging is not None and belonging.is_in_own_domain and belonging.is_own_of(organization_id):
+        ended = sessions.end_all(uow, user_id, email)
+    else:
+        contexts = sessions.end_in_organization(uow, organization_id, user_id)
+        sessions.record_ended(uow, user_id, email, contexts, revoked_by=str(authorized.caller.user_id))
+        ended = len(contexts)
     platform_actions.record_impersonated(
-        uow, "sessions.ended", organization_id=authorized.organization.id, user_id=str(user_id), sessions=len(ended)
+        uow, "sessions.ended", organization_id=organization_id, user_id=str(user_id), sessions=ended
     )
-    return len(ended)
+    return ended

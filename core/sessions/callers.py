@@ -76,6 +76,24 @@ class AccountUsedElsewhere(Forbidden):
     continue_at: ClassVar[str] = "/app/account"
 
 
+class AddressDisowned(Forbidden):
+    """The organization of the mail domain has taken the address back (decisions 5.7)."""
+
+    default_message = (
+        "Your email address belongs to an organization that you have left. Choose another address on your account's"
+        " page, and ask for a new invitation to it."
+    )
+
+
+class MailedProofRequired(Forbidden):
+    """A service's token has changed how the account signs in, so using a gift does not prove whose it is."""
+
+    default_message = (
+        "This was given to your email address, so confirm first that it is yours: open the link in the mail about it,"
+        " or sign in here with a link that is mailed to you."
+    )
+
+
 class ServiceTokenRefused(Forbidden):
     """What a service's token cannot do (RFC 9068, 4: its audience is not Gatehouse)."""
 
@@ -143,6 +161,8 @@ class Caller:
     confined_to: UUID | None = None
     confined_to_service: UUID | None = None
     connection_id: UUID | None = None
+    is_disowned: bool = False
+    is_changed_by_service: bool = False
 
     @property
     def confinement(self) -> Confinement | None:
@@ -155,8 +175,8 @@ class Caller:
 
     @property
     def is_verified(self) -> bool:
-        """Whether the user has verified their email address."""
-        return self.email_verified_at is not None
+        """Whether the user has verified their email address, and its organization has not taken it back."""
+        return self.email_verified_at is not None and not self.is_disowned
 
     @property
     def belongs_to_context(self) -> bool:
@@ -228,6 +248,13 @@ class Caller:
         elif self.has_service_token:
             raise ServiceTokenRefused
 
+    def require_confirmable(self) -> None:
+        """Raise `Forbidden` when using what another person gave to the address does not confirm it."""
+        if self.is_disowned:
+            raise AddressDisowned
+        if self.is_changed_by_service:
+            raise MailedProofRequired
+
     def forbid_shared_account(self) -> None:
         """Raise `AccountUsedElsewhere` for a service's token, unless the account belongs to its organization alone.
 
@@ -269,6 +296,19 @@ def require_whole_account(uow: UnitOfWork) -> Caller:
     """Return the caller; raise `Forbidden` unless they may change what belongs to the whole account."""
     caller = uow.caller
     caller.require_whole_account()
+    return caller
+
+
+def lock_whole_account(uow: UnitOfWork) -> Caller:
+    """Lock the caller's account to change how it signs in, and return the caller; raise `Forbidden`.
+
+    After a change by the token of a service, or in a confined session, what organizations give to the address is
+    confirmed by a mailed proof only: its makers could have prepared the account (decisions 2.8).
+    """
+    caller = lock_account(uow)
+    caller.require_whole_account()
+    if caller.is_limited:
+        uow.users.set_changed_by_service(caller.user_id, at=uow.now)
     return caller
 
 

@@ -1,4 +1,4 @@
-"""The children of browser sessions: what is signed in to, from a browser that is signed in to Gatehouse.
+"""The children of sessions: what is signed in to by a user who is signed in to Gatehouse, mostly in a browser.
 
 A service or a SAML service provider gets a session of its own. It ends when a person ends its parent, but not when the
 parent expires (decisions 12.2). The checks are those of every sign-in; what the parent has proved, and when, is the
@@ -20,8 +20,10 @@ from core.sign_in.refusals import SecondFactorDue
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.accounts.users import User
     from core.errors import Refusal
     from core.sessions.browser_sessions import BrowserSession
+    from core.sessions.callers import Caller
     from core.sign_in.conclusion import SignInCompleted
     from ports.unit_of_work import UnitOfWork
 
@@ -61,6 +63,40 @@ def begin(
         device_token=device_token,
         parent_id=parent.session_id if is_child else None,
     )
+    return _conclude(uow, user, proof, destination)
+
+
+def begin_by_saml(
+    uow: UnitOfWork, caller: Caller, /, *, organization_slug: str, service_slug: str, device_token: str | None
+) -> SignInCompleted | Refusal:
+    """Sign a caller in to a SAML service provider; refuse as `begin` does.
+
+    Their session need not be that of a browser: an application may have signed them in, and begun the request.
+    """
+    user = uow.users.lock(caller.user_id)
+    # Locked, so that what ends the parent finds this child.
+    if uow.sessions.lock_refresh_hash(caller.session_id) is None:
+        raise SessionOver
+    browser = uow.browser_sessions.lock(caller.session_id)
+    if browser is not None:
+        _require_own_organization(uow, browser, organization_slug)
+    proof = Proof(
+        user_id=caller.user_id,
+        provider=Provider.SAML,
+        amr=tuple(caller.amr),
+        authenticated_at=caller.authenticated_at,
+        confinement=caller.confinement,
+    )
+    destination = Destination(
+        organization_slug=organization_slug,
+        service_slug=service_slug,
+        device_token=device_token,
+        parent_id=caller.session_id,
+    )
+    return _conclude(uow, user, proof, destination)
+
+
+def _conclude(uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination) -> SignInCompleted | Refusal:
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
     # A session that begins here cannot wait for a code; the browser signs in again instead.
     return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome

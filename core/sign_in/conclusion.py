@@ -109,6 +109,9 @@ def _admit(
         if not proof.proves_address:
             return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
         user = addresses.mark_proved(uow, user)
+    slug = destination.organization_slug
+    if user.waits_for_proof and slug is not None and uow.departures.is_waiting(user.id, slug, destination.service_slug):
+        user = addresses.settle(uow, user, proves_address=proof.proves_address)
     if _is_single_sign_on_missing(uow, user, proof, destination):
         record_failure(uow, user, proof.provider, reason="sso_required", device_token=destination.device_token)
         return SsoRequired().because("sso_required")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Lookup`
 
-from core.email_addresses import normalize_email
+from core.email_addresses import domain_of, normalize_email
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -35,7 +35,7 @@ class Lookup:
 
 def by_domain(uow: UnitOfWork, email: str, *, base_url: str) -> Lookup:
     """Return how the domain of an address signs in; by password unless an organization has routed it."""
-    domain = normalize_email(email, uow.domain_names.to_ascii).rpartition("@")[2]
+    domain = domain_of(normalize_email(email, uow.domain_names.to_ascii))
     route = uow.domain_routes.open_route(domain)
     if route is None:
         return Lookup(domain=domain, auth_method=AuthMethod.PASSWORD)

@@ -107,7 +107,7 @@ def request(
     back = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
     found = lock_unless_anonymized(uow, uow.users.by_email(address))
-    user = found if found is not None and found.may_sign_in else None
+    user = found if found is not None and found.receives_links else None
     is_first_proof = user is not None and not user.is_verified
     links.send(
         uow,

@@ -31,8 +31,20 @@ class OwnAccounts(Protocol):
         """Deactivate an active account on behalf of an organization."""
         ...
 
+    def disown(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        """Take the address of an account back on behalf of the organization of its mail domain."""
+        ...
+
     def activate(self, organization_id: UUID, user_ids: Sequence[UUID], *, at: datetime) -> None:
-        """Activate those of the accounts that this organization has deactivated, unless they are anonymized."""
+        """Undo what this organization did to the accounts by `deactivate` and `disown`, unless anonymized since."""
+        ...
+
+    def conflicts_since(self, organization_id: UUID, since: datetime) -> int:
+        """Count the addresses of other accounts that the organization has hit upon since then."""
+        ...
+
+    def add_conflict(self, organization_id: UUID, *, at: datetime) -> None:
+        """Record that the organization has hit upon the address of another account."""
         ...
 
     def delete(self, user_id: UUID) -> None:

@@ -53,8 +53,15 @@ class Users(Protocol):
         """Mark the account's address as proved."""
         ...
 
+    def set_changed_by_service(self, user_id: UUID, *, at: datetime | None) -> None:
+        """Record that the token of a service changed how the account signs in; None when that is undone."""
+        ...
+
     def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
-        """Change the address of an account; False when it is taken, also by a concurrent transaction."""
+        """Change the address of an account, which is then not disowned.
+
+        Return False when it is taken, also by a concurrent transaction.
+        """
         ...
 
 

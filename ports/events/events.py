@@ -23,6 +23,16 @@ class Events(Protocol):
         """Add one event for each of these organizations, in one statement; None is for no organization."""
         ...
 
+    def add_of_users(
+        self,
+        event: EventType,
+        organization_id: UUID,
+        happenings: Sequence[tuple[UUID, str, Mapping[str, Any]]],
+        /,
+    ) -> None:
+        """Add one event of an organization for each user with their address and data, in one statement."""
+        ...
+
     def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
         """Add one event for each pair of organization and data, in one statement, without an actor."""
         ...

@@ -71,6 +71,16 @@ class EventsUnit(Protocol):
         """Publish an event: receivers get it after the commit, at least once."""
         ...
 
+    def publish_of_users(
+        self,
+        event: EventType,
+        organization_id: UUID,
+        happenings: Sequence[tuple[UUID, str, Mapping[str, Any]]],
+        /,
+    ) -> None:
+        """Publish an event of each of these users, with their ids, addresses and data, to one organization."""
+        ...
+
     def publish_to_each(
         self,
         event: EventType,

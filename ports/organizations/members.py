@@ -35,6 +35,10 @@ class Members(Protocol):
         """List the ids of the organizations of which a user is a member, confirmed or not."""
         ...
 
+    def unconfirmed_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
+        """List the ids of the organizations whose membership a user has not confirmed."""
+        ...
+
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
         """Return a page of members, the oldest membership first, with their number and the limit of the tier.
 

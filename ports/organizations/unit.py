@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from core.organizations.access import AccessContext
+from ports.organizations.departures import Departures
 from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
 from ports.organizations.relations import Relations
@@ -25,6 +26,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def members(self) -> Members: ...
+
+    @property
+    def departures(self) -> Departures: ...
 
     @property
     def roles(self) -> Roles: ...

@@ -55,9 +55,8 @@ class Services(Protocol):
         ...
 
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
-        """Record that a user signed in to a service: the times of the first and the last sign-in."""
-        ...
+        """Record that a user signed in to a service: the times of the first and the last sign-in.
 
-    def unlink_user(self, user_id: UUID, *, linked_since: datetime) -> None:
-        """Delete the links to services, of any organization, to which a user has first signed in since then."""
+        A link that is made or used while its user is a member came with the membership from then on.
+        """
         ...

@@ -200,10 +200,33 @@ class Builder(Records):
         return subscription_id
 
     def link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> None:
-        """Make a user an end user of a service, to which they have not signed in."""
+        """Make a user an end user of a service by a key; they have not signed in to it."""
         self.connection.execute(
-            "INSERT INTO service_users (service_id, organization_id, user_id, first_login_at) VALUES (%s, %s, %s, %s)",
+            """
+            INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, origin)
+            VALUES (%s, %s, %s, %s, 'key')
+            """,
             (service_id, organization_id, user_id, self.clock()),
+        )
+
+    def mail_domain(self, organization_id: UUID, domain: str) -> None:
+        """Make a mail domain that of an organization, as if its name servers had proved it."""
+        connection_id, now = new_id(), self.clock()
+        self.connection.execute(
+            """
+            INSERT INTO upstream_connections (id, organization_id, type, name, scopes, attribute_mapping, trust_mfa,
+                                              enabled, created_at, updated_at)
+            VALUES (%s, %s, 'saml', 'Directory', '{}', '{}', false, false, %s, %s)
+            """,
+            (connection_id, organization_id, now, now),
+        )
+        self.connection.execute(
+            """
+            INSERT INTO domain_routes (id, organization_id, domain, connection_id, enforced, value, status, verified_at,
+                                       proved_at)
+            VALUES (%s, %s, %s, %s, false, 'value', 'verified', %s, %s)
+            """,
+            (new_id(), organization_id, domain, connection_id, now, now),
         )
 
     def grant(self, organization_id: UUID, service_id: UUID, user_id: UUID, relation: str) -> None:

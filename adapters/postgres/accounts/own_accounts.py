@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.own_accounts import Belonging, FoundAccount
+from core.organizations.domain_proofs import FAILING_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,14 @@ BELONGING: Final = """
                    WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND confirmed_at IS NOT NULL)
            OR EXISTS (SELECT FROM service_users
                       WHERE  user_id = u.id AND organization_id <> %(organization_id)s
-                        AND  last_login_at IS NOT NULL) AS belongs_elsewhere
+                        AND  last_login_at IS NOT NULL) AS belongs_elsewhere,
+           EXISTS (SELECT FROM memberships WHERE user_id = u.id AND organization_id <> %(organization_id)s)
+           OR EXISTS (SELECT FROM service_users WHERE user_id = u.id AND organization_id <> %(organization_id)s)
+               AS is_known_elsewhere,
+           EXISTS (SELECT FROM domain_routes
+                   WHERE  organization_id = %(organization_id)s AND domain = split_part(u.email, '@', 2)
+                     AND  verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %(failing_after)s))
+               AS is_in_own_domain
     FROM   users u
     WHERE  u.id = %(user_id)s
 """
@@ -64,7 +72,14 @@ class PostgresOwnAccounts(Aggregate):
     def belonging(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(Belonging))
-            .execute(BELONGING, {"organization_id": organization_id, "user_id": user_id})
+            .execute(
+                BELONGING,
+                {
+                    "organization_id": organization_id,
+                    "user_id": user_id,
+                    "failing_after": self._transaction.now - FAILING_MAX,
+                },
+            )
             .fetchone()
         )
 
@@ -78,6 +93,16 @@ class PostgresOwnAccounts(Aggregate):
             (at, organization_id, at, user_id),
         )
 
+    def disown(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE users
+            SET    disowned_at = %s, disowned_by_organization_id = %s, updated_at = %s
+            WHERE  id = %s AND disowned_at IS NULL
+            """,
+            (at, organization_id, at, user_id),
+        )
+
     def activate(self, organization_id: UUID, user_ids: Sequence[UUID], *, at: datetime) -> None:
         self._connection.execute_later(
             """
@@ -86,6 +111,26 @@ class PostgresOwnAccounts(Aggregate):
             WHERE  id = ANY (%s) AND deactivated_by_organization_id = %s AND anonymized_at IS NULL
             """,
             (at, list(user_ids), organization_id),
+        )
+        self._connection.execute_later(
+            """
+            UPDATE users
+            SET    disowned_at = NULL, disowned_by_organization_id = NULL, updated_at = %s
+            WHERE  id = ANY (%s) AND disowned_by_organization_id = %s
+            """,
+            (at, list(user_ids), organization_id),
+        )
+
+    def conflicts_since(self, organization_id: UUID, since: datetime) -> int:
+        [conflicts] = self._connection.cursor(row_factory=scalar_row).execute(
+            "SELECT count(*) FROM address_conflicts WHERE organization_id = %s AND occurred_at > %s",
+            (organization_id, since),
+        )
+        return conflicts
+
+    def add_conflict(self, organization_id: UUID, *, at: datetime) -> None:
+        self._connection.execute_later(
+            "INSERT INTO address_conflicts (organization_id, occurred_at) VALUES (%s, %s)", (organization_id, at)
         )
 
     def delete(self, user_id: UUID) -> None:

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _ACCOUNT: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at
+           mfa_enabled_at, disowned_at, changed_by_service_at
     FROM   users
 """
 _STORED: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, password_hash
+           mfa_enabled_at, disowned_at, changed_by_service_at, password_hash
     FROM   users
 """
 # From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts
@@ -117,12 +117,20 @@ class PostgresUsers(Aggregate):
             "UPDATE users SET email_verified_at = %s, updated_at = %s WHERE id = %s", (at, at, user_id)
         )
 
+    def set_changed_by_service(self, user_id: UUID, *, at: datetime | None) -> None:
+        self._connection.execute_later("UPDATE users SET changed_by_service_at = %s WHERE id = %s", (at, user_id))
+
     def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
         try:
             # A savepoint, because a concurrent transaction is only detected by the unique index, which raises an error.
             with self._connection.transaction():
                 self._connection.execute_later(
-                    "UPDATE users SET email = %s, email_verified_at = %s, updated_at = %s WHERE id = %s",
+                    """
+                    UPDATE users
+                    SET    email = %s, email_verified_at = %s, disowned_at = NULL, disowned_by_organization_id = NULL,
+                           updated_at = %s
+                    WHERE  id = %s
+                    """,
                     (email, verified_at, at, user_id),
                 )
         except UniqueViolation:

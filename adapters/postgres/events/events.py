@@ -47,6 +47,31 @@ class PostgresEvents(Aggregate):
         )
         self._transaction.bells.add(Bell.EVENTS)
 
+    def add_of_users(
+        self,
+        event: EventType,
+        organization_id: UUID,
+        happenings: Sequence[tuple[UUID, str, Mapping[str, Any]]],
+        /,
+    ) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+            SELECT happening.id, %s, %s, happening.user_id, happening.email, happening.data, %s
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::text[], %s::jsonb[]) AS happening (id, user_id, email, data)
+            """,
+            (
+                event.value,
+                organization_id,
+                self._transaction.now,
+                [self._transaction.randomness.new_id() for _ in happenings],
+                [user_id for user_id, _, _ in happenings],
+                [email for _, email, _ in happenings],
+                [Jsonb(data) for _, _, data in happenings],
+            ),
+        )
+        self._transaction.bells.add(Bell.EVENTS)
+
     def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
         self._connection.execute_later(
             """

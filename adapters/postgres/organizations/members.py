@@ -109,6 +109,18 @@ class PostgresMembers(Aggregate):
             "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
         ).fetchall()
 
+    def unconfirmed_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
+        ids = self._connection.cursor(row_factory=scalar_row)
+        return ids.execute(
+            """
+            SELECT   organization_id
+            FROM     memberships
+            WHERE    user_id = %s AND confirmed_at IS NULL
+            ORDER BY organization_id
+            """,
+            (user_id,),
+        ).fetchall()
+
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
         # In binary format, because ids and times cost less to convert on both sides.
         rows = self._connection.cursor(binary=True).execute(

@@ -164,6 +164,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.ADDRESS_CONFLICTS: """
+        DELETE FROM address_conflicts
+        WHERE  ctid = ANY (ARRAY(
+            SELECT   ctid
+            FROM     address_conflicts
+            WHERE    occurred_at <= %s
+            ORDER BY occurred_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.BILLING_CHECKOUTS: """
         DELETE FROM billing_checkouts
         WHERE  id = ANY (ARRAY(

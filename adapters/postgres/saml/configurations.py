@@ -53,7 +53,7 @@ STANDING: Final = """
                   AS name,
               EXISTS (SELECT FROM service_users
                       WHERE  service_id = %(service_id)s AND user_id = u.id
-                        AND  organization_id = %(organization_id)s) AS is_linked,
+                        AND  organization_id = %(organization_id)s AND origin = 'key') AS is_linked,
               EXISTS (SELECT FROM service_users
                       WHERE  organization_id = %(organization_id)s AND user_id = u.id
                         AND  last_login_at IS NOT NULL) AS has_used,

@@ -125,11 +125,21 @@ class PostgresServiceUsers(Aggregate):
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
-            VALUES (%s, %s, %s, %s)
-            ON CONFLICT (service_id, user_id) DO NOTHING
+            INSERT INTO service_users AS link (service_id, organization_id, user_id, origin, first_login_at)
+            SELECT %(service_id)s, %(organization_id)s, %(user_id)s,
+                   CASE WHEN EXISTS (SELECT FROM memberships
+                                     WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s)
+                        THEN 'membership' ELSE 'key' END,
+                   %(at)s
+            -- Whom the key names has access by the organization's word from now on.
+            ON CONFLICT (service_id, user_id) DO UPDATE SET origin = excluded.origin WHERE link.origin = 'self'
             """,
-            (caller.service_id, caller.organization_id, user_id, at),
+            {
+                "service_id": caller.service_id,
+                "organization_id": caller.organization_id,
+                "user_id": user_id,
+                "at": at,
+            },
         )
 
     def hold(self, caller: ServiceCaller, user_id: UUID) -> bool:

@@ -271,16 +271,18 @@ class PostgresServices(Aggregate):
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, last_login_at)
-            VALUES (%s, %s, %s, %s, %s)
-            ON CONFLICT (service_id, user_id) DO UPDATE SET last_login_at = excluded.last_login_at
+            INSERT INTO service_users AS link (service_id, organization_id, user_id, origin, first_login_at,
+                                               last_login_at)
+            SELECT %(service_id)s, %(organization_id)s, %(user_id)s,
+                   CASE WHEN EXISTS (SELECT FROM memberships
+                                     WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s)
+                        THEN 'membership' ELSE 'self' END,
+                   %(at)s, %(at)s
+            ON CONFLICT (service_id, user_id) DO UPDATE
+            SET    last_login_at = excluded.last_login_at,
+                   origin = CASE WHEN excluded.origin = 'membership' THEN 'membership' ELSE link.origin END
             """,
-            (service.id, service.organization_id, user_id, at, at),
-        )
-
-    def unlink_user(self, user_id: UUID, *, linked_since: datetime) -> None:
-        self._connection.execute_later(
-            "DELETE FROM service_users WHERE user_id = %s AND first_login_at >= %s", (user_id, linked_since)
+            {"service_id": service.id, "organization_id": service.organization_id, "user_id": user_id, "at": at},
         )
 
 

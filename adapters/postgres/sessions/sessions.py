@@ -151,7 +151,8 @@ class PostgresSessions(Aggregate):
         return self._revoked(f"{_REVOKE} AND device_id = %(device_id)s {_REVOKED}", user_id, device_id=device_id)
 
     def revoke_in_organization(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        text = f"{_REVOKE} AND organization_id = %(organization_id)s {_REVOKED}"
+        # With those that the organization's own identity provider has begun on the platform.
+        text = f"{_REVOKE} AND (organization_id = %(organization_id)s OR confined_to = %(organization_id)s) {_REVOKED}"
         return self._revoked(text, user_id, organization_id=organization_id)
 
     def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
@@ -257,7 +258,9 @@ CALLER: Final = """
          ELSE false END   AS belongs_elsewhere,
     s.confined_to,
     s.confined_to_service,
-    s.connection_id
+    s.connection_id,
+    u.disowned_at IS NOT NULL           AS is_disowned,
+    u.changed_by_service_at IS NOT NULL AS is_changed_by_service
 """
 LIVE: Final = """
     FROM   sessions s

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses
 from core.accounts.users import User, find_or_add
-from core.email_addresses import normalize_email
+from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest, Forbidden
 from core.events import person_events
 from core.events.events import EventType
@@ -151,7 +151,7 @@ def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: Identity
     if context.connection_id is None or context.organization_id is None:
         is_verified = proven.is_email_verified
     else:
-        is_verified = uow.domain_routes.is_own_domain(context.organization_id, email.rpartition("@")[2])
+        is_verified = uow.domain_routes.is_own_domain(context.organization_id, domain_of(email))
     if not is_verified:
         raise NoVerifiedAddress
     return email

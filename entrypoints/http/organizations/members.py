@@ -118,8 +118,9 @@ async def change_member(call: Call, slug: str, user_id: UUID, body: RoleToGive) 
 async def remove_member(call: Call, slug: str, user_id: UUID) -> Message:
     """Remove a member whose role allows no more than yours.
 
-    Their grants on services and their open invitations end too. Their sessions stay, but a token that names this
-    organization is refused from now on. You cannot remove yourself or the owner.
+    Their grants on services, their open invitations, and the links to your services that came with the membership end
+    too, with the sessions there. Their other sessions stay, but a token that names this organization is refused from
+    now on. You cannot remove yourself or the owner.
     """
     await call.transact(members.remove, slug, user_id)
     return Message(message="The member is removed, and has no access to this organization any more.")

@@ -216,10 +216,10 @@ class TestGrantsToTheNewAddress:
             world.service(acme, slug)
             world.connection.execute(
                 """
-                INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, email)
-                SELECT id, organization_id, %s, %s, '' FROM services WHERE slug = %s
+                INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, last_login_at, email)
+                SELECT id, organization_id, %s, %s, %s, '' FROM services WHERE slug = %s
                 """,
-                (victim.app.id, at, slug),
+                (victim.app.id, at, at, slug),
             )
         await victim.take_over()
 

@@ -127,11 +127,14 @@ class TestSharedAccount:
 
 
 class TestOwnAccount:
-    """A user whose account the organization made, and whose address is not proved."""
+    """A user whose account the organization made."""
 
-    async def test_deactivating_deactivates_the_account_and_ends_all_sessions(self, directory: Directory) -> None:
-        user = await directory.create()
+    async def test_deactivating_deactivates_the_account_in_the_mail_domain_of_the_organization(
+        self, directory: Directory
+    ) -> None:
         world = directory.world
+        world.mail_domain(directory.organization_id, "example.com")
+        user = await directory.create()
 
         await directory.patch(user["id"], OFF)
 

@@ -60,16 +60,17 @@ SHARED = {
         SELECT id, organization_id, %(user_id)s, now(), now() FROM services WHERE organization_id = %(globex_id)s
     """,
 }
-OWN = {
+MEMBER = "INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'member', now(), now()"
+LINKED_ELSEWHERE = """
+    INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
+    SELECT id, organization_id, %(user_id)s, now() FROM services WHERE organization_id = %(globex_id)s
+"""
+# What leaves an account the organization's own: for its address, and for its deletion.
+CHANGEABLE = {
     "nothing else": "SELECT 1",
-    "it is a member of the organization": """
-        INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'member', now(), now()
-    """,
-    "another organization linked it, which its user never confirmed": """
-        INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
-        SELECT id, organization_id, %(user_id)s, now() FROM services WHERE organization_id = %(globex_id)s
-    """,
+    "another organization linked it, which its user never confirmed": LINKED_ELSEWHERE,
 }
+DELETABLE = {"nothing else": "SELECT 1", "it is a member of the organization": MEMBER}
 
 
 def prepare(backend: Backend, statement: str) -> UUID:
@@ -88,7 +89,7 @@ def prepare(backend: Backend, statement: str) -> UUID:
 class TestChange:
     """PATCH /api/service/users/:user_id."""
 
-    @pytest.mark.parametrize("statement", OWN.values(), ids=OWN)
+    @pytest.mark.parametrize("statement", CHANGEABLE.values(), ids=CHANGEABLE)
     async def test_an_own_user_gets_another_address_which_is_not_proved(self, backend: Backend, statement: str) -> None:
         user_id = prepare(backend, statement)
 
@@ -96,6 +97,11 @@ class TestChange:
 
         assert (answer.status, answer.json["email"]) == (200, NEW), answer.text
         assert backend.world.rows("SELECT email, email_verified_at FROM users WHERE id = %s", user_id) == [(NEW, None)]
+
+    async def test_the_address_of_a_member_is_not_a_keys_to_change(self, backend: Backend) -> None:
+        user_id = prepare(backend, MEMBER)
+
+        assert_refused(await change(backend, user_id), 403, "FORBIDDEN")
 
     @pytest.mark.parametrize("statement", SHARED.values(), ids=SHARED)
     async def test_any_other_account_is_403(self, backend: Backend, statement: str) -> None:
@@ -150,7 +156,7 @@ class TestChange:
 class TestRemove:
     """DELETE /api/service/users/:user_id."""
 
-    @pytest.mark.parametrize("statement", OWN.values(), ids=OWN)
+    @pytest.mark.parametrize("statement", DELETABLE.values(), ids=DELETABLE)
     async def test_an_own_user_is_deleted_for_good(self, backend: Backend, statement: str) -> None:
         user_id = prepare(backend, statement)
         backend.world.subscription(backend.plan(), user_id)
@@ -162,6 +168,15 @@ class TestRemove:
         for table in ("service_users", "memberships", "subscriptions", "mails", "one_time_tokens"):
             assert backend.world.rows(f"SELECT FROM {table}") == [], table
         assert not backend.world.has_user(BOB)
+
+    async def test_an_account_for_which_another_organization_has_a_row_is_never_deleted(self, backend: Backend) -> None:
+        user_id = prepare(backend, LINKED_ELSEWHERE)
+
+        answer = await remove(backend, user_id)
+
+        assert (answer.status, backend.world.has_user(BOB)) == (204, True)
+        assert await listed(backend) == ([], 0)
+        assert backend.world.value("SELECT count(*) FROM service_users WHERE user_id = %s", user_id) == 1
 
     async def test_who_was_deleted_may_come_back_as_another_account(self, backend: Backend) -> None:
         user_id = backend.own_user(BOB)

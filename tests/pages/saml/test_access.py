@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.service_provider import forms_of, posted_form
 from tests.world.directory import insert_directory
 
@@ -41,22 +39,37 @@ class TestAccess:
         assert saml_shop.world.rows("SELECT user_id FROM service_users") == []
         assert saml_shop.world.rows("SELECT id FROM sessions WHERE provider = 'saml'") == []
 
-    @pytest.mark.parametrize("by", ["link", "creation"])
-    async def test_linked_end_users_and_users_of_the_organization_get_one(
-        self, visitor: Visitor, saml_shop: SamlService, by: str
-    ) -> None:
+    async def test_an_end_user_whom_a_key_has_linked_gets_one(self, visitor: Visitor, saml_shop: SamlService) -> None:
         user_id = saml_shop.world.user("stranger@example.com")
-        if by == "link":
-            await saml_shop.world.sign_in("stranger@example.com", org_slug="acme", service_slug="shop")
-        else:
-            saml_shop.world.rows(
-                "UPDATE users SET created_by_organization_id = %s WHERE id = %s RETURNING id",
-                saml_shop.organization_id,
-                user_id,
-            )
+        saml_shop.world.link(saml_shop.organization_id, saml_shop.service_id, user_id)
+        await saml_shop.world.sign_in("stranger@example.com", org_slug="acme", service_slug="shop")
         await visitor.sign_in("stranger@example.com")
 
         assert (await saml_shop.signed_in(visitor)).statuses == ["Success"]
+
+    async def test_a_link_that_a_sign_in_made_admits_nobody(self, visitor: Visitor, saml_shop: SamlService) -> None:
+        saml_shop.world.user("stranger@example.com")
+        await saml_shop.world.sign_in("stranger@example.com", org_slug="acme", service_slug="shop")
+        await visitor.sign_in("stranger@example.com")
+
+        await self.denied(visitor, saml_shop)
+
+    async def test_a_former_member_whose_account_the_organization_made_is_a_stranger(
+        self, visitor: Visitor, saml_shop: SamlService, team: Team
+    ) -> None:
+        user_id = team.add("leaver", "member")
+        saml_shop.world.rows(
+            "UPDATE users SET created_by_organization_id = %s WHERE id = %s RETURNING id",
+            saml_shop.organization_id,
+            user_id,
+        )
+        await visitor.sign_in(saml_shop.world.value("SELECT email FROM users WHERE id = %s", user_id))
+        assert (await saml_shop.signed_in(visitor)).statuses == ["Success"]
+
+        assert (await team.request("owner", "POST", f"/members/{user_id}")).status == 200
+
+        assert saml_shop.world.rows("SELECT FROM sessions WHERE provider = 'saml' AND revoked_at IS NULL") == []
+        await self.denied(visitor, saml_shop)
 
     async def test_a_user_of_another_service_is_a_stranger(
         self, visitor: Visitor, saml_shop: SamlService, saml: SamlWorld
@@ -126,7 +139,8 @@ class TestAccess:
 
     async def test_an_end_user_needs_no_second_factor(self, visitor: Visitor, saml_shop: SamlService) -> None:
         saml_shop.world.connection.execute("UPDATE organizations SET mfa_required = true")
-        saml_shop.world.user("stranger@example.com")
+        user_id = saml_shop.world.user("stranger@example.com")
+        saml_shop.world.link(saml_shop.organization_id, saml_shop.service_id, user_id)
         await saml_shop.world.sign_in("stranger@example.com", org_slug="acme", service_slug="shop")
         await visitor.sign_in("stranger@example.com")
 

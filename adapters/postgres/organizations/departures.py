@@ -1,0 +1,175 @@
+"""What organizations gave to users, in the tables of memberships, links, subscriptions, sessions and identities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.organizations.departures import EndedLink, EndedSessions
+from core.organizations.domain_proofs import FAILING_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.organizations.departures import LinkOrigin
+
+_UNPAID: Final = """
+    NOT EXISTS (SELECT FROM subscriptions p
+                WHERE  p.service_id = l.service_id AND p.user_id = l.user_id
+                  AND  p.billing_subscription_id IS NOT NULL AND p.status IN ('active', 'past_due'))
+"""
+_SESSIONS: Final = f"""
+    WITH ended AS (
+        UPDATE sessions s
+        SET    revoked_at = %(now)s
+        WHERE  s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL AND s.expires_at > %(now)s
+          AND  ((s.confined_to = %(organization_id)s AND s.connection_id IS NOT NULL)
+                OR (s.organization_id = %(organization_id)s
+                    AND EXISTS (SELECT FROM service_users l
+                                WHERE  l.organization_id = %(organization_id)s AND l.service_id = s.service_id
+                                  AND  l.user_id = s.user_id AND l.origin = ANY (%(origins)s) AND {_UNPAID})))
+        RETURNING s.user_id)
+    SELECT   u.id AS user_id, u.email, count(*) AS sessions
+    FROM     ended
+    JOIN     users u ON u.id = ended.user_id
+    GROUP BY u.id, u.email
+    ORDER BY u.id
+"""  # noqa: S608 - made of constants of this module alone
+# The trigger on the table of billing queues what the provider has to end.
+_END: Final = """
+    , billed AS (
+        DELETE FROM billing_subscriptions b USING ending e
+        WHERE  b.organization_id = e.organization_id AND b.service_id = e.service_id AND b.user_id = e.user_id),
+      ended AS (
+        DELETE FROM subscriptions b USING ending e
+        WHERE  b.organization_id = e.organization_id AND b.service_id = e.service_id AND b.user_id = e.user_id
+        RETURNING b.id, b.service_id, b.user_id, b.status),
+      unlinked AS (
+        DELETE FROM service_users l USING ending e
+        WHERE  l.organization_id = e.organization_id AND l.service_id = e.service_id AND l.user_id = e.user_id)
+    SELECT    e.organization_id, b.id AS subscription_id
+    FROM      ending e
+    LEFT JOIN ended b ON b.service_id = e.service_id AND b.user_id = e.user_id AND b.status IN ('active', 'past_due')
+"""
+_LINK: Final = "SELECT l.organization_id, l.service_id, l.user_id FROM service_users l"
+_LINKS: Final = f"""
+    WITH ending AS MATERIALIZED (
+        {_LINK}
+        WHERE  l.organization_id = %(organization_id)s AND l.user_id = ANY (%(user_ids)s)
+          AND  l.origin = ANY (%(origins)s) AND {_UNPAID}
+        FOR    UPDATE OF l)
+    {_END}
+"""
+_UNCONFIRMED_LINKS: Final = f"""
+    WITH ending AS MATERIALIZED (
+        {_LINK}
+        WHERE  l.user_id = %(user_id)s AND l.organization_id IS DISTINCT FROM %(except_organization_id)s
+          AND  l.last_login_at IS NULL AND {_UNPAID}
+        FOR    UPDATE OF l)
+    {_END}
+"""
+_LINKS_SINCE: Final = f"""
+    WITH ending AS MATERIALIZED (
+        {_LINK}
+        WHERE  l.user_id = %(user_id)s AND (l.first_login_at >= %(since)s OR l.last_login_at IS NULL)
+        FOR    UPDATE OF l)
+    {_END}
+"""
+
+
+class PostgresDepartures(Aggregate):
+    """The port `Departures`."""
+
+    def end_sessions(
+        self, organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin]
+    ) -> Sequence[EndedSessions]:
+        # Locked, because a sign-in that completes at this moment makes a link and a session.
+        self._connection.execute(
+            "SELECT FROM users WHERE id = ANY (%s) ORDER BY id FOR NO KEY UPDATE", (list(user_ids),)
+        )
+        values = {**_values(organization_id, user_ids, origins), "now": self._transaction.now}
+        return self._connection.cursor(row_factory=kwargs_row(EndedSessions)).execute(_SESSIONS, values).fetchall()
+
+    def end_links(
+        self, organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin]
+    ) -> Sequence[EndedLink]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(EndedLink))
+            .execute(_LINKS, _values(organization_id, user_ids, origins))
+            .fetchall()
+        )
+
+    def end_unconfirmed_links(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[EndedLink]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(EndedLink))
+            .execute(_UNCONFIRMED_LINKS, {"user_id": user_id, "except_organization_id": except_organization_id})
+            .fetchall()
+        )
+
+    def end_links_since(self, user_id: UUID, since: datetime) -> Sequence[EndedLink]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(EndedLink))
+            .execute(_LINKS_SINCE, {"user_id": user_id, "since": since})
+            .fetchall()
+        )
+
+    def unlink_identities(self, organization_id: UUID, user_ids: Sequence[UUID]) -> None:
+        self._connection.execute_later(
+            """
+            DELETE FROM identities
+            WHERE  organization_id = %s AND user_id = ANY (%s) AND connection_id IS NOT NULL
+            """,
+            (organization_id, list(user_ids)),
+        )
+
+    def organization_of_mail_domain(self, domain: str) -> UUID | None:
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT organization_id
+                FROM   domain_routes
+                WHERE  domain = %s AND verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %s)
+                """,
+                (domain, self._transaction.now - FAILING_MAX),
+            )
+            .fetchone()
+        )
+
+    def unconfirm(self, user_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE memberships SET confirmed_at = NULL WHERE user_id = %s AND confirmed_at IS NOT NULL", (user_id,)
+        )
+        self._connection.execute_later(
+            "UPDATE service_users SET last_login_at = NULL WHERE user_id = %s AND last_login_at IS NOT NULL", (user_id,)
+        )
+
+    def is_waiting(self, user_id: UUID, organization_slug: str, service_slug: str | None) -> bool:
+        [is_waiting] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM memberships m
+                           JOIN   organizations o ON o.id = m.organization_id
+                           WHERE  m.user_id = %(user_id)s AND o.slug = %(organization_slug)s
+                             AND  m.confirmed_at IS NULL)
+                OR EXISTS (SELECT FROM service_users l
+                           JOIN   organizations o ON o.id = l.organization_id
+                           JOIN   services s      ON s.organization_id = o.id AND s.id = l.service_id
+                           WHERE  l.user_id = %(user_id)s AND o.slug = %(organization_slug)s
+                             AND  s.slug = %(service_slug)s AND l.last_login_at IS NULL)
+            """,
+            {"user_id": user_id, "organization_slug": organization_slug, "service_slug": service_slug},
+        )
+        return is_waiting
+
+
+def _values(
+    organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin]
+) -> dict[str, UUID | list[UUID] | list[str]]:
+    return {
+        "organization_id": organization_id,
+        "user_ids": list(user_ids),
+        "origins": [origin.value for origin in origins],
+    }

@@ -1,0 +1,105 @@
+"""Departures: what a user loses who leaves an organization, or an address that organizations gave something to.
+
+The links to the organization's services that came with a membership end with it, and so do their sessions, their
+subscriptions, and the identities by which the organization's connections sign the user in. A link that a key or the
+user made stays, and so does one whose subscription is paid (decisions 5.7). Memberships are in `members.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from core.events.actions import AuditAction
+from core.events.events import EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+
+class LinkOrigin(StrEnum):
+    """What the link of a user to a service came with."""
+
+    MEMBERSHIP = "membership"
+    KEY = "key"
+    SELF = "self"
+
+
+OF_MEMBERSHIP: Final = (LinkOrigin.MEMBERSHIP,)
+# What the organization gave, by its membership or by a key of a service.
+OF_ORGANIZATION: Final = (LinkOrigin.MEMBERSHIP, LinkOrigin.KEY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedLink:
+    """A link that has ended; `subscription_id` is that of a live subscription that has ended with it."""
+
+    organization_id: UUID
+    subscription_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedSessions:
+    """How many sessions of a user have ended."""
+
+    user_id: UUID
+    email: str
+    sessions: int
+
+
+def end(
+    uow: UnitOfWork, organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin] = OF_MEMBERSHIP
+) -> None:
+    """End the links of these origins of users who leave a locked organization, and what signs them in by it."""
+    ended = uow.departures.end_sessions(organization_id, user_ids, origins)
+    if ended:
+        uow.publish_of_users(
+            EventType.SESSION_REVOKED,
+            organization_id,
+            [(one.user_id, one.email, {"sessions": one.sessions}) for one in ended],
+        )
+    _record(uow, uow.departures.end_links(organization_id, user_ids, origins), reason="user_removed")
+    uow.departures.unlink_identities(organization_id, user_ids)
+
+
+def end_unconfirmed_links(
+    uow: UnitOfWork,
+    user_id: UUID,
+    *,
+    reason: str,
+    except_organization_id: UUID | None,
+    told: Collection[UUID],
+) -> None:
+    """End the links that a user has not confirmed, and tell their organizations, except those that are told already."""
+    ended = uow.departures.end_unconfirmed_links(user_id, except_organization_id=except_organization_id)
+    _record(uow, ended, reason=reason)
+    untold = sorted({one.organization_id for one in ended} - set(told))
+    if untold:
+        uow.record_each(AuditAction.USER_REMOVED, [(one, user_id) for one in untold], reason=reason)
+
+
+def end_links_since(uow: UnitOfWork, user_id: UUID, since: datetime) -> None:
+    """End the links that a user was given or has made since then."""
+    _record(uow, uow.departures.end_links_since(user_id, since), reason="email_change_undone")
+
+
+def leave_mail_domain(uow: UnitOfWork, user_id: UUID, *, old_domain: str, new_domain: str) -> None:
+    """End what signs a user in by the organization of a mail domain, when the new address is not of that organization.
+
+    Who may sign in by a connection because of a membership or a link signs in to the account once more, and is linked.
+    """
+    organization_id = uow.departures.organization_of_mail_domain(old_domain)
+    if organization_id is None or uow.departures.organization_of_mail_domain(new_domain) == organization_id:
+        return
+    end(uow, organization_id, [user_id], ())
+
+
+def _record(uow: UnitOfWork, ended: Iterable[EndedLink], *, reason: str) -> None:
+    cancelled = [(one.organization_id, one.subscription_id) for one in ended if one.subscription_id is not None]
+    if cancelled:
+        uow.record_each(AuditAction.SUBSCRIPTION_CANCELED, cancelled, deleted=True, reason=reason)

@@ -1,0 +1,55 @@
+"""Storage of what organizations gave to users, and of what ends when they leave or change their address."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.organizations.departures import EndedLink, EndedSessions, LinkOrigin
+
+
+class Departures(Protocol):
+    """Links to services, their sessions and subscriptions, and identities of connections.
+
+    A link with a subscription that the payment provider bills is not ended: its user pays for it.
+    """
+
+    def end_sessions(
+        self, organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin]
+    ) -> Sequence[EndedSessions]:
+        """End the sessions of services by links of these origins, and those by the organization's connections."""
+        ...
+
+    def end_links(
+        self, organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin]
+    ) -> Sequence[EndedLink]:
+        """Delete the links of these origins with their subscriptions."""
+        ...
+
+    def end_unconfirmed_links(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[EndedLink]:
+        """Delete the links that a user has never used, in all other organizations, with their subscriptions."""
+        ...
+
+    def end_links_since(self, user_id: UUID, since: datetime) -> Sequence[EndedLink]:
+        """Delete the links of a user that were made since then, and those never used, with their subscriptions."""
+        ...
+
+    def unlink_identities(self, organization_id: UUID, user_ids: Sequence[UUID]) -> None:
+        """Delete the identities by which the organization's connections sign these users in."""
+        ...
+
+    def organization_of_mail_domain(self, domain: str) -> UUID | None:
+        """Return the organization that has verified a mail domain; None without one."""
+        ...
+
+    def unconfirm(self, user_id: UUID) -> None:
+        """Make everything unconfirmed again that organizations gave to a user."""
+        ...
+
+    def is_waiting(self, user_id: UUID, organization_slug: str, service_slug: str | None) -> bool:
+        """Return whether a user has not confirmed a membership in an organization, or the link to a service of it."""
+        ...
