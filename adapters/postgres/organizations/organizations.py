@@ -76,6 +76,16 @@ _PLENTIFUL: Final[tuple[LiteralString, ...]] = (
     DELETE FROM sessions
     WHERE  id = ANY (ARRAY(SELECT id FROM sessions WHERE organization_id = %s LIMIT %s))
     """,
+    # Sessions on the platform, without the organization as their context, which its connections have begun.
+    """
+    DELETE FROM sessions
+    WHERE  id = ANY (ARRAY(
+        SELECT s.id
+        FROM   upstream_connections c
+        JOIN   sessions s ON s.connection_id = c.id
+        WHERE  c.organization_id = %s
+        LIMIT  %s))
+    """,
 )
 DELETED_AT_ONCE_MAX: Final = 50_000
 

@@ -12,7 +12,7 @@ from tests.world.directory import assert_scim_refused, insert_directory
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
-    from tests.clocks import SettableClock
+    from tests.clock import SettableClock
     from tests.world.directory import Directory
     from tests.world.signing_in import Tokens
 

@@ -1,0 +1,156 @@
+"""What ends what: everything that Gatehouse issues, and the causes that end it in their transaction.
+
+Each cause is carried out in one place, which the use cases call: `organizations/departures.py` (leaving, and leaving an
+address), `sessions/sessions.py` (ending the sessions of an account), `accounts/addresses.py` (a first proof, and what
+hangs on an address), `accounts/own_accounts.py` (what an organization may do to an account), and the foreign keys where
+something is deleted. `tests/http/test_endings.py` carries out every cause with everything issued, and expects exactly
+this table; a new table of the schema that keeps something issued has to be named here.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Cause(StrEnum):
+    """An event that ends what was issued before it."""
+
+    LEAVING = "the member leaves, or is removed"
+    DIRECTORY_DELETION = "the directory deletes the member"
+    SUSPENSION = "the directory deactivates the member, outside of its mail domains"
+    DEACTIVATION = "the directory deactivates its own account, in its mail domain"
+    ADDRESS_CHANGE = "the user proves another address"
+    FIRST_PROOF = "the address is first proved, by a link that resets the password"
+    PASSWORD_RESET = "the user resets the password"  # noqa: S105 - the name of a cause, not a secret
+    SIGN_OUT_ELSEWHERE = "the user ends all other sessions"
+    CLOSING = "the user closes the account"
+    ANONYMIZATION = "the account is anonymized"
+    ACCOUNT_DELETION = "the account is deleted"
+    SERVICE_DELETION = "the service is deleted"
+    ORGANIZATION_DELETION = "the organization is deleted"
+
+
+class Issued(Enum):
+    """Something that Gatehouse issues to a person or for one, and the table that keeps it."""
+
+    ACCOUNT_SESSION = ("a session on the platform", "sessions")
+    ORGANIZATION_SESSION = ("a session in the organization", "sessions")
+    SERVICE_SESSION = ("a session of a service, by a link of the membership", "sessions")
+    VISITOR_SESSION = ("a session of a service, by a link of the user's own", "sessions")
+    CONNECTION_SESSION = ("a session by the organization's connection", "sessions")
+    BROWSER_COOKIE = ("the cookie of a session in a browser", "browser_sessions")
+    CLIENT_GRANT = ("what a service was granted with a session", "client_grants")
+    AUTHORIZATION_CODE = ("a code that a browser carries to a service", "authorization_codes")
+    DEVICE_APPROVAL = ("the approval of another device", "device_codes")
+    SAML_SESSION = ("the session of a SAML service provider", "saml_sessions")
+    SECOND_FACTOR_CHALLENGE = ("a sign-in between password and second factor", "mfa_challenges")
+    MAILED_SIGN_IN = ("a mailed link that signs in", "one_time_tokens")
+    MAILED_RESET = ("a mailed link that resets the password", "one_time_tokens")
+    MAILED_CONFIRMATION = ("a mailed link that confirms a membership", "one_time_tokens")
+    REQUESTED_ADDRESS = ("a mailed link that changes the address", "one_time_tokens")
+    PROVIDER_LINKING = ("a sign-in of another provider that waits to be linked", "upstream_sign_ins")
+    DEVICE = ("a device that is known", "device_tokens")
+    PASSKEY = ("a passkey", "passkeys")
+    SECOND_FACTOR = ("an authenticator app", "totp_secrets")
+    BACKUP_CODE = ("a backup code", "backup_codes")
+    IDENTITY = ("an account at a provider that signs in on the platform", "identities")
+    CONNECTION_IDENTITY = ("an account at the organization's own provider", "identities")
+    MEMBERSHIP = ("the membership", "memberships")
+    UNCONFIRMED_MEMBERSHIP = ("a membership elsewhere that the user has not confirmed", "memberships")
+    SERVICE_GRANT = ("what the member may do with a service", "service_grants")
+    MEMBER_LINK = ("the link to a service that came with the membership", "service_users")
+    VISITOR_LINK = ("the link to a service that the user made", "service_users")
+    UNCONFIRMED_LINK = ("a link to a service elsewhere that the user has not used", "service_users")
+    GIVEN_SUBSCRIPTION = ("a subscription that came with a link of the membership", "subscriptions")
+    UNCONFIRMED_SUBSCRIPTION = ("a subscription elsewhere, by a link that the user has not used", "subscriptions")
+    SENT_INVITATION = ("an open invitation that the member has sent", "invitations")
+    SETUP_LINK = ("a setup link that the member has made", "setup_links")
+    API_KEY = ("an API key that the member has made", "api_keys")
+    SCIM_TOKEN = ("a SCIM token that the member has made", "scim_tokens")
+
+    table: str
+
+    def __new__(cls, value: str, table: str) -> Issued:
+        member = object.__new__(cls)
+        member._value_ = value
+        member.table = table
+        return member
+
+
+_OF_SERVICE_SESSION: Final = frozenset(
+    {
+        Issued.SERVICE_SESSION,
+        Issued.CLIENT_GRANT,
+        Issued.AUTHORIZATION_CODE,
+        Issued.DEVICE_APPROVAL,
+        Issued.SAML_SESSION,
+    }
+)
+_IN_ORGANIZATION: Final = _OF_SERVICE_SESSION | {
+    Issued.ORGANIZATION_SESSION,
+    Issued.VISITOR_SESSION,
+    Issued.CONNECTION_SESSION,
+}
+# Whatever ends all sessions of an account ends its sign-ins that are not complete, and a change of address.
+_SESSIONS: Final = _IN_ORGANIZATION | {
+    Issued.ACCOUNT_SESSION,
+    Issued.BROWSER_COOKIE,
+    Issued.SECOND_FACTOR_CHALLENGE,
+    Issued.MAILED_SIGN_IN,
+    Issued.REQUESTED_ADDRESS,
+}
+_OF_MEMBERSHIP: Final = frozenset(
+    {
+        Issued.MEMBERSHIP,
+        Issued.SERVICE_GRANT,
+        Issued.MEMBER_LINK,
+        Issued.GIVEN_SUBSCRIPTION,
+        Issued.CONNECTION_IDENTITY,
+        Issued.SENT_INVITATION,
+        Issued.SETUP_LINK,
+    }
+)
+_WAYS_IN: Final = frozenset(
+    {
+        Issued.MAILED_RESET,
+        Issued.PROVIDER_LINKING,
+        Issued.DEVICE,
+        Issued.PASSKEY,
+        Issued.SECOND_FACTOR,
+        Issued.BACKUP_CODE,
+        Issued.IDENTITY,
+        Issued.CONNECTION_IDENTITY,
+    }
+)
+_UNCONFIRMED: Final = frozenset(
+    {Issued.UNCONFIRMED_MEMBERSHIP, Issued.UNCONFIRMED_LINK, Issued.UNCONFIRMED_SUBSCRIPTION}
+)
+# A suspended member has no access, and gets it back when the directory says so; what is issued then begins anew.
+_SUSPENDED: Final = frozenset({Issued.MEMBERSHIP, Issued.SENT_INVITATION, Issued.SETUP_LINK})
+
+ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
+    Cause.LEAVING: _OF_MEMBERSHIP | _OF_SERVICE_SESSION | {Issued.CONNECTION_SESSION},
+    Cause.DIRECTORY_DELETION: _OF_MEMBERSHIP | _IN_ORGANIZATION,
+    Cause.SUSPENSION: _SUSPENDED | _IN_ORGANIZATION,
+    Cause.DEACTIVATION: _SUSPENDED | _SESSIONS,
+    Cause.ADDRESS_CHANGE: _UNCONFIRMED
+    | {Issued.MAILED_CONFIRMATION, Issued.MAILED_RESET, Issued.MAILED_SIGN_IN, Issued.REQUESTED_ADDRESS},
+    # What organizations gave to the address stays, and is unconfirmed again.
+    Cause.FIRST_PROOF: _SESSIONS | _WAYS_IN,
+    Cause.PASSWORD_RESET: _SESSIONS | {Issued.MAILED_RESET},
+    Cause.SIGN_OUT_ELSEWHERE: _SESSIONS,
+    Cause.CLOSING: _SESSIONS,
+    # Memberships stay, so that counts and logs stay correct; nothing can use them any more.
+    Cause.ANONYMIZATION: _SESSIONS | _WAYS_IN | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION},
+    # What a credential can do is the organization's, which keeps it when its maker goes (decisions 7.9).
+    Cause.ACCOUNT_DELETION: frozenset(Issued) - {Issued.API_KEY, Issued.SCIM_TOKEN},
+    Cause.SERVICE_DELETION: _OF_SERVICE_SESSION
+    | {Issued.MEMBER_LINK, Issued.GIVEN_SUBSCRIPTION, Issued.SERVICE_GRANT, Issued.API_KEY},
+    Cause.ORGANIZATION_DELETION: _OF_MEMBERSHIP
+    | _IN_ORGANIZATION
+    | {Issued.VISITOR_LINK, Issued.API_KEY, Issued.SCIM_TOKEN},
+}

@@ -1,0 +1,207 @@
+"""Every cause ends exactly what `core/endings.py` says, in its own transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.endings import ENDED_BY, Cause, Issued
+from tests.world.builder import PASSWORD
+from tests.world.directory import insert_directory
+from tests.world.issued import issue_everything
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tests.world.issued import Everything
+    from tests.world.team import Team
+    from tests.world.world import World
+
+OFF = {"op": "replace", "path": "active", "value": False}
+RESET_TOKEN = "3f0c6f3e-2f66-4a6f-9a5c-6a0d6a1f0001"
+
+
+@pytest.fixture
+def acme(world: World) -> Team:
+    """Return an organization with an owner, a mail domain, and a directory."""
+    team = world.team("acme")
+    team.add("owner", "owner")
+    world.mail_domain(team.organization_id, "acme.example")
+    return team
+
+
+def issued_to(team: Team, email: str = "ada@example.com") -> Everything:
+    user_id = team.world.user(email, has_mfa=True)
+    team.world.member(team.organization_id, user_id)
+    return issue_everything(team, user_id, email)
+
+
+async def leave(one: Everything) -> None:
+    answer = await one.team.request("owner", "POST", f"/members/{one.user_id}")
+    assert answer.status == 200, answer.text
+
+
+async def delete_by_directory(one: Everything) -> None:
+    answer = await insert_directory(one.team).request("DELETE", f"/Users/{one.user_id}")
+    assert answer.status == 204, answer.text
+
+
+async def deactivate(one: Everything) -> None:
+    answer = await insert_directory(one.team).patch(str(one.user_id), OFF)
+    assert answer.status == 200, answer.text
+
+
+async def change_address(one: Everything) -> None:
+    tokens = await _signed_in(one)
+    await one.world.change_address(tokens, "ada@home.example")
+
+
+async def first_proof(one: Everything) -> None:
+    one.world.connection.execute("UPDATE users SET email_verified_at = NULL WHERE id = %s", (one.user_id,))
+    await reset_password(one)
+
+
+async def reset_password(one: Everything) -> None:
+    one.world.connection.execute(
+        "UPDATE one_time_tokens SET token_hash = %s WHERE purpose = 'reset_password'",
+        (hashlib.sha256(RESET_TOKEN.encode()).digest(),),
+    )
+    body = {"token": RESET_TOKEN, "new_password": PASSWORD}
+    answer = await one.world.client.post("/api/auth/reset-password", body=body)
+    assert answer.status == 200, answer.text
+
+
+async def sign_out_elsewhere(one: Everything) -> None:
+    answer = await one.world.client.delete("/api/user/sessions", token=await _signed_in(one))
+    assert answer.status == 204, answer.text
+
+
+async def close(one: Everything) -> None:
+    # A member cannot close the account; what the membership brought along is none of this.
+    one.world.connection.execute("DELETE FROM memberships WHERE confirmed_at IS NOT NULL AND role <> 'owner'")
+    for issued in (Issued.MEMBERSHIP, Issued.SERVICE_GRANT, Issued.SETUP_LINK):
+        del one.ids[issued]
+    answer = await one.world.client.delete("/api/user", token=await _signed_in(one))
+    assert answer.status == 204, answer.text
+
+
+async def anonymize(one: Everything) -> None:
+    root = await one.world.signed_in_platform_owner()
+    answer = await root.delete(f"/api/privacy/forget/{one.user_id}")
+    assert answer.status == 200, answer.text
+
+
+async def delete_account(one: Everything) -> None:
+    # Its organization may delete it once no other one has a row for it.
+    one.world.connection.execute(
+        "DELETE FROM service_users WHERE user_id = %s AND organization_id <> %s",
+        (one.user_id, one.team.organization_id),
+    )
+    one.world.connection.execute(
+        "DELETE FROM memberships WHERE user_id = %s AND organization_id <> %s", (one.user_id, one.team.organization_id)
+    )
+    one.world.connection.execute("UPDATE users SET email_verified_at = NULL WHERE id = %s", (one.user_id,))
+    await delete_by_directory(one)
+
+
+async def delete_service(one: Everything) -> None:
+    one.world.connection.execute("UPDATE subscriptions SET status = 'cancelled'")
+    answer = await one.team.request("owner", "DELETE", "/services/shop")
+    assert answer.status == 204, answer.text
+
+
+async def delete_organization(one: Everything) -> None:
+    root = await one.world.signed_in_platform_owner()
+    answer = await root.delete(f"/api/platform/organizations/{one.team.organization_id}")
+    assert answer.status == 204, answer.text
+
+
+async def _signed_in(one: Everything) -> str:
+    """Return the access token of a session of the user that is not one of those issued."""
+    one.world.connection.execute("UPDATE users SET mfa_enabled_at = NULL WHERE id = %s", (one.user_id,))
+    return (await one.world.sign_in(one.email)).access_token
+
+
+CARRIED_OUT: dict[Cause, Callable[[Everything], Awaitable[None]]] = {
+    Cause.LEAVING: leave,
+    Cause.DIRECTORY_DELETION: delete_by_directory,
+    Cause.SUSPENSION: deactivate,
+    Cause.DEACTIVATION: deactivate,
+    Cause.ADDRESS_CHANGE: change_address,
+    Cause.FIRST_PROOF: first_proof,
+    Cause.PASSWORD_RESET: reset_password,
+    Cause.SIGN_OUT_ELSEWHERE: sign_out_elsewhere,
+    Cause.CLOSING: close,
+    Cause.ANONYMIZATION: anonymize,
+    Cause.ACCOUNT_DELETION: delete_account,
+    Cause.SERVICE_DELETION: delete_service,
+    Cause.ORGANIZATION_DELETION: delete_organization,
+}
+
+
+@pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.name.lower())
+async def test_a_cause_ends_what_the_table_says_and_nothing_else(acme: Team, cause: Cause) -> None:
+    one = issued_to(acme, "ada@acme.example" if cause is Cause.DEACTIVATION else "ada@example.com")
+    assert one.alive() == set(Issued), "something does not hold from the beginning"
+
+    await CARRIED_OUT[cause](one)
+
+    assert set(one.ids) - one.alive() == ENDED_BY[cause]
+
+
+def test_every_cause_and_everything_issued_is_in_the_table() -> None:
+    assert set(ENDED_BY) == set(Cause) == set(CARRIED_OUT)
+    assert frozenset[Issued]().union(*ENDED_BY.values()) == set(Issued)
+
+
+# A table with one of these keeps something that opens something: a token, a session, a link, a key, a grant.
+TELLING_COLUMN = re.compile(r"^    (\w*_hash|session_id|credential_id|\w+_sealed|confirmed_at|origin) ", re.MULTILINE)
+TELLING_NAME = re.compile(r"session|token|link|grant|key|invitation|subscription|identit|membership|consent|code")
+# What such a table keeps that was not issued to a person or for one, and what ends it.
+NOT_ISSUED = {
+    "authorization_requests": "a request of a service that waits; who answers it is checked then",
+    "billing_checkouts": "a page of the payment provider, on which a plan is bought",
+    "billing_subscriptions": "what the payment provider says of a subscription",
+    "browser_returns": "where a browser goes on; it opens nothing",
+    "branding_pictures": "pictures by the hash of their content",
+    "custom_domains": "a claim of an organization",
+    "login_events": "a log",
+    "logout_notices": "a notice that a session has ended",
+    "mail_servers": "the password of an organization's mail server, which it has entered",
+    "mails": "the outbox; the tokens in it are those of the other tables",
+    "membership_totals": "counts",
+    "oauth_credentials": "the secret of an organization at a provider, which it has entered",
+    "organization_roles": "what a role allows",
+    "passkey_challenges": "a challenge, which counts up to a number of the account",
+    "saml_certificates": "keys of a service, which end with it",
+    "saml_logouts": "a logout on its way",
+    "saml_requests": "a request of a service provider that waits; who answers it is checked then",
+    "sandbox_sessions": "a page of the payment sandbox",
+    "sandbox_subscriptions": "what the payment sandbox says of a subscription",
+    "server_secrets": "the installation's own",
+    "services": "the secret of a service, which ends with it",
+    "setup_visits": "the browser of a setup link, which ends with the link",
+    "siem_streams": "the token of an organization's receiver, which it has entered",
+    "sign_in_failures": "attempts that are counted",
+    "signing_keys": "the installation's own",
+    "single_uses": "what was used up",
+    "upstream_connections": "the secret of an organization at its provider, which it has entered",
+    "users": "the account itself; its password is replaced or removed with the account",
+    "webhooks": "the secret that signs deliveries, which the organization holds",
+}
+
+
+def test_a_table_that_keeps_something_issued_is_named() -> None:
+    schema = (Path(__file__).parents[2] / "ops" / "schema.sql").read_text(encoding="utf-8")
+    tables = dict(re.findall(r"^CREATE TABLE (\w+) \(\n(.*?)^\)", schema, re.MULTILINE | re.DOTALL))
+    telling = {name for name, columns in tables.items() if TELLING_COLUMN.search(columns) or TELLING_NAME.search(name)}
+
+    named = {issued.table for issued in Issued}
+    assert telling - named - set(NOT_ISSUED) == set(), "name what ends it in core/endings.py"
+    assert set(NOT_ISSUED) <= set(tables)
+    assert named <= set(tables)
+    assert named.isdisjoint(NOT_ISSUED)

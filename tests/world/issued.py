@@ -1,0 +1,411 @@
+"""Everything that Gatehouse issues, issued once to one member: a view of the world for the test of what ends what."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.endings import Issued
+from tests.world.builder import new_id
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.world.team import Team
+    from tests.world.world import World
+
+_SESSION: Final = "SELECT EXISTS (SELECT FROM sessions WHERE id = %(id)s AND revoked_at IS NULL)"
+_OF_SESSION: Final = """
+    SELECT EXISTS (SELECT FROM {table} t
+                   JOIN   sessions s ON s.id = t.session_id
+                   WHERE  t.session_id = %(id)s AND s.revoked_at IS NULL)
+"""
+_TOKEN: Final = "SELECT EXISTS (SELECT FROM one_time_tokens WHERE token_hash = %(id)s AND used_at IS NULL)"
+_ROW: Final = "SELECT EXISTS (SELECT FROM {table} WHERE id = %(id)s)"
+_OF_USER: Final = "SELECT EXISTS (SELECT FROM {table} WHERE user_id = %(id)s)"
+_LINK: Final = "SELECT EXISTS (SELECT FROM service_users WHERE user_id = %(user)s AND service_id = %(id)s)"
+# The statement that tells whether something still holds; the id is what `issue_everything` has noted.
+ALIVE: Final[dict[Issued, str]] = {
+    Issued.ACCOUNT_SESSION: _SESSION,
+    Issued.ORGANIZATION_SESSION: _SESSION,
+    Issued.SERVICE_SESSION: _SESSION,
+    Issued.VISITOR_SESSION: _SESSION,
+    Issued.CONNECTION_SESSION: _SESSION,
+    Issued.BROWSER_COOKIE: _OF_SESSION.format(table="browser_sessions"),
+    Issued.CLIENT_GRANT: _OF_SESSION.format(table="client_grants"),
+    Issued.AUTHORIZATION_CODE: _OF_SESSION.format(table="authorization_codes"),
+    Issued.DEVICE_APPROVAL: _OF_SESSION.format(table="device_codes"),
+    Issued.SAML_SESSION: _OF_SESSION.format(table="saml_sessions"),
+    Issued.SECOND_FACTOR_CHALLENGE: "SELECT EXISTS (SELECT FROM mfa_challenges WHERE id = %(id)s AND used_at IS NULL)",
+    Issued.MAILED_SIGN_IN: _TOKEN,
+    Issued.MAILED_RESET: _TOKEN,
+    Issued.MAILED_CONFIRMATION: _TOKEN,
+    Issued.REQUESTED_ADDRESS: _TOKEN,
+    Issued.PROVIDER_LINKING: _ROW.format(table="upstream_sign_ins"),
+    Issued.DEVICE: """
+        SELECT EXISTS (SELECT FROM device_tokens t
+                       JOIN   devices d ON d.id = t.device_id
+                       WHERE  d.id = %(id)s AND d.revoked_at IS NULL)
+    """,
+    Issued.PASSKEY: _ROW.format(table="passkeys"),
+    Issued.SECOND_FACTOR: _OF_USER.format(table="totp_secrets"),
+    Issued.BACKUP_CODE: _OF_USER.format(table="backup_codes"),
+    Issued.IDENTITY: _ROW.format(table="identities"),
+    Issued.CONNECTION_IDENTITY: _ROW.format(table="identities"),
+    Issued.MEMBERSHIP: _ROW.format(table="memberships") + " AND suspended_at IS NULL)",
+    Issued.UNCONFIRMED_MEMBERSHIP: _ROW.format(table="memberships"),
+    Issued.SERVICE_GRANT: _OF_USER.format(table="service_grants"),
+    Issued.MEMBER_LINK: _LINK,
+    Issued.VISITOR_LINK: _LINK,
+    Issued.UNCONFIRMED_LINK: _LINK,
+    Issued.GIVEN_SUBSCRIPTION: _ROW.format(table="subscriptions"),
+    Issued.UNCONFIRMED_SUBSCRIPTION: _ROW.format(table="subscriptions"),
+    Issued.SENT_INVITATION: "SELECT EXISTS (SELECT FROM invitations WHERE id = %(id)s AND status = 'pending')",
+    Issued.SETUP_LINK: """
+        SELECT EXISTS (SELECT FROM setup_links l
+                       JOIN   memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
+                       WHERE  l.id = %(id)s AND m.suspended_at IS NULL)
+    """,
+    Issued.API_KEY: _ROW.format(table="api_keys"),
+    Issued.SCIM_TOKEN: _ROW.format(table="scim_tokens"),
+}
+ALIVE[Issued.MEMBERSHIP] = "SELECT EXISTS (SELECT FROM memberships WHERE id = %(id)s AND suspended_at IS NULL)"
+
+
+@dataclass
+class Everything:
+    """A member of Acme with everything that can be issued to one, and the ids of it."""
+
+    team: Team
+    user_id: UUID
+    email: str
+    ids: dict[Issued, UUID | bytes]
+
+    @property
+    def world(self) -> World:
+        """The world of the team."""
+        return self.team.world
+
+    def alive(self) -> set[Issued]:
+        """Return what still holds."""
+        return {
+            issued
+            for issued, held in self.ids.items()
+            if self.world.connection.execute(ALIVE[issued].encode(), {"id": held, "user": self.user_id}).fetchone()
+            == (True,)
+        }
+
+
+def issue_everything(team: Team, user_id: UUID, email: str) -> Everything:
+    """Issue everything once to a member of a team, whose organization has made the account."""
+    return Everything(team, user_id, email, _Issuer(team, user_id, email).issue())
+
+
+class _Issuer:
+    def __init__(self, team: Team, user_id: UUID, email: str) -> None:
+        self.world, self.acme, self.user_id, self.email = team.world, team.organization_id, user_id, email
+        self.now = self.world.clock()
+        self.later = self.now + timedelta(days=20)
+        self.ids: dict[Issued, UUID | bytes] = {}
+
+    def issue(self) -> dict[Issued, UUID | bytes]:
+        self.run("UPDATE users SET created_by_organization_id = %s WHERE id = %s", self.acme, self.user_id)
+        self.ids[Issued.MEMBERSHIP] = self.world.value(
+            "SELECT id FROM memberships WHERE organization_id = %s AND user_id = %s", self.acme, self.user_id
+        )
+        self.links_and_subscriptions()
+        self.sessions()
+        self.unfinished_sign_ins()
+        self.credentials()
+        self.made_by_the_member()
+        assert set(self.ids) == set(Issued), "something is not issued"
+        return self.ids
+
+    def run(self, statement: str, *values: object) -> None:
+        self.world.connection.execute(statement.encode(), values)
+
+    def links_and_subscriptions(self) -> None:
+        world, globex = self.world, self.world.organization("globex")
+        world.member(globex, self.user_id, is_confirmed=False)
+        self.ids[Issued.UNCONFIRMED_MEMBERSHIP] = world.value(
+            "SELECT id FROM memberships WHERE organization_id = %s AND user_id = %s", globex, self.user_id
+        )
+        places = (
+            (Issued.MEMBER_LINK, self.acme, "shop", "membership", self.now),
+            (Issued.VISITOR_LINK, self.acme, "blog", "self", self.now),
+            (Issued.UNCONFIRMED_LINK, globex, "till", "key", None),
+        )
+        for issued, organization_id, slug, origin, used_at in places:
+            service_id = world.service(organization_id, slug).id
+            self.run(
+                """
+                INSERT INTO service_users (service_id, organization_id, user_id, origin, first_login_at, last_login_at)
+                VALUES (%s, %s, %s, %s, %s, %s)
+                """,
+                service_id,
+                organization_id,
+                self.user_id,
+                origin,
+                self.now,
+                used_at,
+            )
+            self.ids[issued] = service_id
+        self.shop, self.blog = self.ids[Issued.MEMBER_LINK], self.ids[Issued.VISITOR_LINK]
+        for issued, organization_id, service_id in (
+            (Issued.GIVEN_SUBSCRIPTION, self.acme, self.shop),
+            (Issued.UNCONFIRMED_SUBSCRIPTION, globex, self.ids[Issued.UNCONFIRMED_LINK]),
+        ):
+            assert not isinstance(service_id, bytes)
+            plan_id = world.plan(organization_id, service_id, "Pro")
+            self.ids[issued] = world.subscription(plan_id, self.user_id)
+        assert not isinstance(self.shop, bytes)
+        world.grant(self.acme, self.shop, self.user_id, "viewer")
+        self.ids[Issued.SERVICE_GRANT] = self.user_id
+
+    def sessions(self) -> None:
+        connection_id = self.world.value("SELECT id FROM upstream_connections")
+        contexts = (
+            (Issued.ACCOUNT_SESSION, None, None, None, None),
+            (Issued.ORGANIZATION_SESSION, self.acme, None, None, None),
+            (Issued.SERVICE_SESSION, self.acme, self.shop, None, None),
+            (Issued.VISITOR_SESSION, self.acme, self.blog, None, None),
+            (Issued.CONNECTION_SESSION, None, None, self.acme, connection_id),
+        )
+        for issued, organization_id, service_id, confined_to, connection in contexts:
+            self.ids[issued] = session_id = new_id()
+            self.run(
+                """
+                INSERT INTO sessions (id, user_id, organization_id, service_id, provider, amr, authenticated_at,
+                                      refresh_hash, refreshed_at, expires_at, created_at, confined_to, connection_id)
+                VALUES (%s, %s, %s, %s, 'password', '{pwd}', %s, '', %s, %s, %s, %s, %s)
+                """,
+                session_id,
+                self.user_id,
+                organization_id,
+                service_id,
+                self.now,
+                self.now,
+                self.later,
+                self.now,
+                confined_to,
+                connection,
+            )
+        cookie = self.ids[Issued.BROWSER_COOKIE] = self.ids[Issued.ACCOUNT_SESSION]
+        self.run(
+            "INSERT INTO browser_sessions (session_id, secret_hash, stays_signed_in) VALUES (%s, %s, false)",
+            cookie,
+            _hash("cookie"),
+        )
+        at_shop = self.ids[Issued.SERVICE_SESSION]
+        for issued in (
+            Issued.CLIENT_GRANT,
+            Issued.AUTHORIZATION_CODE,
+            Issued.DEVICE_APPROVAL,
+            Issued.SAML_SESSION,
+        ):
+            self.ids[issued] = at_shop
+        self.run("INSERT INTO client_grants (session_id, scopes) VALUES (%s, '{openid}')", at_shop)
+        self.run(
+            """
+            INSERT INTO authorization_codes (code_hash, organization_id, service_id, session_id, redirect_uri, scopes,
+                                             created_at, expires_at)
+            VALUES (%s, %s, %s, %s, 'https://shop.example/', '{openid}', %s, %s)
+            """,
+            _hash("code"),
+            self.acme,
+            self.shop,
+            at_shop,
+            self.now,
+            self.later,
+        )
+        self.run(
+            """
+            INSERT INTO device_codes (device_code_hash, user_code_hash, organization_id, service_id, scopes, created_at,
+                                      expires_at, interval_seconds, session_id)
+            VALUES (%s, %s, %s, %s, '{}', %s, %s, 5, %s)
+            """,
+            _hash("device code"),
+            _hash("user code"),
+            self.acme,
+            self.shop,
+            self.now,
+            self.later,
+            at_shop,
+        )
+        self.run(
+            """
+            INSERT INTO saml_sessions (session_id, organization_id, service_id, audience, name_id, name_id_format)
+            VALUES (%s, %s, %s, 'https://sp.example', 'ada', 'format')
+            """,
+            at_shop,
+            self.acme,
+            self.shop,
+        )
+
+    def unfinished_sign_ins(self) -> None:
+        self.ids[Issued.SECOND_FACTOR_CHALLENGE] = challenge_id = new_id()
+        self.run(
+            "INSERT INTO mfa_challenges (id, user_id, context, created_at, expires_at) VALUES (%s, %s, '{}', %s, %s)",
+            challenge_id,
+            self.user_id,
+            self.now,
+            self.later,
+        )
+        for issued, purpose in (
+            (Issued.MAILED_SIGN_IN, "magic_link"),
+            (Issued.MAILED_RESET, "reset_password"),
+            (Issued.MAILED_CONFIRMATION, "confirm_membership"),
+            (Issued.REQUESTED_ADDRESS, "change_email"),
+        ):
+            self.ids[issued] = _hash(purpose)
+            self.run(
+                """
+                INSERT INTO one_time_tokens (token_hash, purpose, user_id, email, created_at, expires_at)
+                VALUES (%s, %s, %s, %s, %s, %s)
+                """,
+                _hash(purpose),
+                purpose,
+                self.user_id,
+                self.email,
+                self.now,
+                self.later,
+            )
+        self.ids[Issued.PROVIDER_LINKING] = sign_in_id = new_id()
+        self.run(
+            """
+            INSERT INTO upstream_sign_ins (id, state_hash, provider, user_id, return_to, return_id, expires_at)
+            VALUES (%s, %s, 'codehost', %s, '/app', '', %s)
+            """,
+            sign_in_id,
+            _hash("state"),
+            self.user_id,
+            self.later,
+        )
+
+    def credentials(self) -> None:
+        self.ids[Issued.DEVICE] = device_id = new_id()
+        self.run(
+            """
+            INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)
+            VALUES (%s, %s, 'Laptop', 'browser', %s, %s, %s)
+            """,
+            device_id,
+            self.user_id,
+            self.now,
+            self.now,
+            self.now,
+        )
+        self.run(
+            "INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at) VALUES (%s, %s, %s, %s)",
+            _hash("device"),
+            device_id,
+            self.now,
+            self.later,
+        )
+        self.ids[Issued.PASSKEY] = passkey_id = new_id()
+        self.run(
+            """
+            INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, aaguid, transports,
+                                  backup_eligible, created_at)
+            VALUES (%s, %s, 'credential', 'key', 0, 'Phone', '', '{}', false, %s)
+            """,
+            passkey_id,
+            self.user_id,
+            self.now,
+        )
+        self.ids[Issued.SECOND_FACTOR] = self.ids[Issued.BACKUP_CODE] = self.user_id
+        self.run(
+            "INSERT INTO totp_secrets (user_id, secret_sealed, created_at, enabled_at) VALUES (%s, '', %s, %s)",
+            self.user_id,
+            self.now,
+            self.now,
+        )
+        self.run(
+            "INSERT INTO backup_codes (id, user_id, code_hash, created_at) VALUES (%s, %s, %s, %s)",
+            new_id(),
+            self.user_id,
+            _hash("backup code"),
+            self.now,
+        )
+        connection_id = self.world.value("SELECT id FROM upstream_connections")
+        for issued, provider, organization_id, connection in (
+            (Issued.IDENTITY, "codehost", None, None),
+            (Issued.CONNECTION_IDENTITY, "oidc", self.acme, connection_id),
+        ):
+            self.ids[issued] = identity_id = new_id()
+            self.run(
+                """
+                INSERT INTO identities (id, user_id, provider, subject, organization_id, connection_id, linked_at,
+                                        used_at)
+                VALUES (%s, %s, %s, 'ada', %s, %s, %s, %s)
+                """,
+                identity_id,
+                self.user_id,
+                provider,
+                organization_id,
+                connection,
+                self.now,
+                self.now,
+            )
+
+    def made_by_the_member(self) -> None:
+        self.ids[Issued.SENT_INVITATION] = invitation_id = new_id()
+        self.run(
+            """
+            INSERT INTO invitations (id, organization_id, email, role, invited_by, status, token_hash, proof_hash,
+                                     created_at, expires_at)
+            VALUES (%s, %s, 'guest@example.com', 'member', %s, 'pending', %s, %s, %s, %s)
+            """,
+            invitation_id,
+            self.acme,
+            self.user_id,
+            _hash("invitation"),
+            _hash("proof"),
+            self.now,
+            self.later,
+        )
+        self.ids[Issued.SETUP_LINK] = setup_id = new_id()
+        self.run(
+            """
+            INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)
+            VALUES (%s, %s, '{scim}', %s, %s, %s, %s)
+            """,
+            setup_id,
+            self.acme,
+            _hash("setup"),
+            self.user_id,
+            self.now,
+            self.later,
+        )
+        self.ids[Issued.API_KEY] = key_id = new_id()
+        self.run(
+            """
+            INSERT INTO api_keys (id, organization_id, service_id, name, prefix, key_hash, permissions, created_at,
+                                  created_by)
+            VALUES (%s, %s, %s, 'backend', 'sk_abcdef', %s, '{read:users}', %s, %s)
+            """,
+            key_id,
+            self.acme,
+            self.shop,
+            _hash("key"),
+            self.now,
+            self.user_id,
+        )
+        self.ids[Issued.SCIM_TOKEN] = token_id = new_id()
+        self.run(
+            """
+            INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, created_at, created_by)
+            VALUES (%s, %s, 'directory', 'scim_live_aaaaaa', %s, %s, %s)
+            """,
+            token_id,
+            self.acme,
+            _hash("scim"),
+            self.now,
+            self.user_id,
+        )
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
