@@ -20,8 +20,9 @@ $$;
 COMMENT ON FUNCTION billing_subscriptions_deleted() IS 'Queues the end of a live subscription whose user, service or organization is deleted.';
 
 CREATE FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+BEGIN
     UPDATE users
     SET    deactivated_at = NULL, deactivated_by_organization_id = NULL, email_verified_at = NULL
     WHERE  deactivated_by_organization_id = of_organization_id AND anonymized_at IS NULL
@@ -30,6 +31,7 @@ CREATE FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) RET
     SET    disowned_at = NULL, disowned_by_organization_id = NULL
     WHERE  disowned_by_organization_id = of_organization_id
       AND  split_part(email, '@', 2) = coalesce(of_domain, split_part(email, '@', 2));
+END
 $$;
 
 COMMENT ON FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) IS 'Ends what an organization has decided about accounts of a mail domain; null stands for all its domains.';

@@ -122,6 +122,11 @@ KINDS = {
         "INSERT INTO mail_counts (key, sent_at, expires_at)"
         " SELECT sha256(gen_random_uuid()::text::bytea), '{}', ended FROM ends",
     ),
+    Leftover.ADDRESS_CONFLICTS: Kind(
+        "occurred_at",
+        timedelta(hours=1),
+        "INSERT INTO address_conflicts (organization_id, occurred_at) SELECT %(user)s, ended FROM ends",
+    ),
     Leftover.SAML_REQUESTS: Kind(
         "expires_at",
         timedelta(),

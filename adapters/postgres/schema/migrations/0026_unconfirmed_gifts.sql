@@ -28,7 +28,8 @@ CREATE INDEX address_conflicts_ended ON address_conflicts (occurred_at);
 COMMENT ON TABLE address_conflicts IS 'When an organization learned that an address is taken; more than 20 an hour are refused.';
 
 CREATE FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE plpgsql AS $$
+BEGIN
     UPDATE users
     SET    deactivated_at = NULL, deactivated_by_organization_id = NULL, email_verified_at = NULL
     WHERE  deactivated_by_organization_id = of_organization_id AND anonymized_at IS NULL
@@ -37,6 +38,7 @@ LANGUAGE sql AS $$
     SET    disowned_at = NULL, disowned_by_organization_id = NULL
     WHERE  disowned_by_organization_id = of_organization_id
       AND  split_part(email, '@', 2) = coalesce(of_domain, split_part(email, '@', 2));
+END
 $$;
 COMMENT ON FUNCTION lapse_deactivations(uuid, text) IS 'Ends what an organization has decided about accounts of a mail domain; null stands for all its domains.';
 
