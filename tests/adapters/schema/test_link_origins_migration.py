@@ -74,8 +74,8 @@ def fill(connection: RawConnection) -> None:
     )
     connection.execute(
         """
-        INSERT INTO upstream_connections (id, organization_id, type, name, scopes, attribute_mapping, trust_mfa, enabled,
-                                          created_at, updated_at)
+        INSERT INTO upstream_connections (id, organization_id, type, name, scopes, attribute_mapping, trust_mfa,
+                                          enabled, created_at, updated_at)
         VALUES (%(id)s, %(id)s, 'saml', 'x', '{}', '{}', false, false, %(now)s, %(now)s)
         """,
         {"id": ACME, "now": NOW},
