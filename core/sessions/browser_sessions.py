@@ -43,8 +43,9 @@ class BrowserSession:
     """A live browser session with its user.
 
     `used_at` is the stored time of its last use. `has_lost_organization` says that its user is no longer a member of
-    the organization that they had chosen. `form_token` is what the forms of its pages carry. A session that began under
-    a custom domain has `domain_id`, and signs in to the organization of that domain only.
+    the organization that they had chosen, and `is_disowned` that the organization of the mail domain has taken the
+    address back. `form_token` is what the forms of its pages carry. A session that began under a custom domain has
+    `domain_id`, and signs in to the organization of that domain only.
     """
 
     session_id: UUID
@@ -64,6 +65,7 @@ class BrowserSession:
     connection_id: UUID | None = None
     domain_id: UUID | None = None
     domain_organization_id: UUID | None = None
+    is_disowned: bool = False
     form_token: Secret = field(default=Secret(""))
 
     @property

@@ -32,7 +32,8 @@ _LIVE: Final = """
            s.confined_to_service,
            s.connection_id,
            b.domain_id,
-           d.organization_id AS domain_organization_id
+           d.organization_id AS domain_organization_id,
+           u.disowned_at IS NOT NULL AS is_disowned
     FROM   browser_sessions b
     JOIN   sessions s         ON s.id = b.session_id
     JOIN   users u            ON u.id = s.user_id
