@@ -1,8 +1,8 @@
 """Addresses of accounts: proving that a user owns one, and giving one that was proved to an account.
 
-The account's own verification link is a sufficient proof. Any other proof (a magic link, an invitation's mail, an
-upstream provider) may concern an account that an attacker prepared for the address. Then everything that was set up
-before the proof is removed, so that the attacker keeps no access (decisions 3.13).
+The proof (a verification link, a magic link, an invitation's mail, an upstream provider) may concern an account that an
+attacker prepared for the address. So everything that was set up before it is removed, and the attacker keeps no access
+(decisions 3.13); the link of a registration then gives the account the password of that registration (3.14).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.accounts import passwords
+from core.accounts import open_registrations, passwords
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
 from core.organizations import members
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def mark_proved(uow: UnitOfWork, user: User) -> User:
-    """Mark an address as proved by other means than its own verification link, and remove what was set up before."""
+    """Mark an address as proved, and remove what was set up before."""
     if user.is_verified:
         return user
     uow.credentials.remove_password(user.id)
@@ -34,14 +34,10 @@ def mark_proved(uow: UnitOfWork, user: User) -> User:
     uow.devices.remove_all(user.id, at=uow.now)
     # An earlier address, too, must not give the account back to the person who prepared it.
     uow.one_time_tokens.withdraw(user.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
+    open_registrations.end_all(uow, user.id)
     passwords.lock_out(uow, user.id, user.email)
-    return replace(mark_proved_by_own_link(uow, user), mfa_enabled_at=None)
-
-
-def mark_proved_by_own_link(uow: UnitOfWork, user: User) -> User:
-    """Mark an address as proved by the account's own verification link."""
     uow.users.set_verified(user.id, at=uow.now)
-    return replace(user, email_verified_at=uow.now)
+    return replace(user, email_verified_at=uow.now, mfa_enabled_at=None)
 
 
 def give(uow: UnitOfWork, user_id: UUID, address: str) -> bool:
