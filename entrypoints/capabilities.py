@@ -86,6 +86,7 @@ from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
 from entrypoints.pages.sign_in import organization_choice, second_factor_setup
 from entrypoints.pages.sign_in import passkeys as passkey_pages
+from entrypoints.pages.sign_in import registration_links as registration_link_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import setup as upstream_setup_pages
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
 EVERYWHERE: tuple[Routes, ...] = (
     registration.routes,
     verification_pages.routes,
+    registration_link_pages.routes,
     login.routes,
     lookup.routes,
     sessions.routes,

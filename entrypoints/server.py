@@ -23,8 +23,9 @@ import trio
 from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
+from core.networks import limited_network
 from entrypoints.refusals import CannotStart
-from entrypoints.web.client_addresses import client_address, is_trusted_peer, limited_network
+from entrypoints.web.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.connections import ClientConnection
 from entrypoints.web.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
 

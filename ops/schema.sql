@@ -941,6 +941,26 @@ ALTER TABLE ONLY one_time_tokens
 CREATE INDEX one_time_tokens_ended ON one_time_tokens USING btree (expires_at);
 CREATE INDEX one_time_tokens_of_user ON one_time_tokens USING btree (user_id, purpose);
 
+CREATE TABLE open_registrations (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    email text NOT NULL,
+    password_hash text NOT NULL,
+    data jsonb NOT NULL,
+    ip_address text,
+    geo_country text,
+    geo_city text,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone
+);
+COMMENT ON TABLE open_registrations IS 'Registrations of addresses that are not proved: the link that is used makes its password the account''s.';
+COMMENT ON COLUMN open_registrations.data IS 'Where the registration leads, and the hash of the browser in which it was made.';
+COMMENT ON COLUMN open_registrations.expires_at IS 'Null for the password of an imported account, and of one that is older than this table.';
+ALTER TABLE ONLY open_registrations
+    ADD CONSTRAINT open_registrations_pkey PRIMARY KEY (id);
+CREATE INDEX open_registrations_ended ON open_registrations USING btree (expires_at);
+CREATE INDEX open_registrations_of_user ON open_registrations USING btree (user_id);
+
 CREATE TABLE organization_roles (
     organization_id uuid NOT NULL,
     slug text NOT NULL,
@@ -2007,6 +2027,9 @@ ALTER TABLE ONLY oauth_credentials
 
 ALTER TABLE ONLY one_time_tokens
     ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY open_registrations
+    ADD CONSTRAINT open_registrations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY organization_roles
     ADD CONSTRAINT organization_roles_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -69,6 +69,12 @@ KINDS = {
         "INSERT INTO one_time_tokens (token_hash, purpose, email, created_at, expires_at)"
         " SELECT sha256(gen_random_uuid()::text::bytea), 'verify_email', '', ended, ended FROM ends",
     ),
+    Leftover.OPEN_REGISTRATIONS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO open_registrations (id, user_id, email, password_hash, data, created_at, expires_at)"
+        " SELECT gen_random_uuid(), %(user)s, '', '', '{}', ended, ended FROM ends",
+    ),
     Leftover.SESSIONS: Kind(
         "expires_at",
         30 * DAY,

@@ -6,6 +6,7 @@ This module evaluates its annotations, so it has no `from __future__ import anno
 from typing import TYPE_CHECKING
 
 from adapters.postgres.accounts.one_time_tokens import PostgresOneTimeTokens
+from adapters.postgres.accounts.open_registrations import PostgresOpenRegistrations
 from adapters.postgres.accounts.own_accounts import PostgresOwnAccounts
 from adapters.postgres.accounts.sign_in_failures import PostgresSignInFailures
 from adapters.postgres.accounts.user_import import PostgresUserImport
@@ -105,6 +106,7 @@ class Aggregates:
     callers: PostgresCallers
     users: PostgresUsers
     credentials: PostgresCredentials
+    open_registrations: PostgresOpenRegistrations
     own_accounts: PostgresOwnAccounts
     user_import: PostgresUserImport
     sessions: PostgresSessions

@@ -1,8 +1,8 @@
 """Addresses of accounts: proving that a user owns one, leaving one, and giving one that was proved to an account.
 
-The account's own verification link is a sufficient proof. Any other proof (a magic link, an invitation's mail, an
-upstream provider) may concern an account that an attacker prepared for the address. Then everything that was set up
-before the proof is removed, so that the attacker keeps no access (decisions 3.13).
+The proof (a verification link, a magic link, an invitation's mail, an upstream provider) may concern an account that an
+attacker prepared for the address. So everything that was set up before it is removed, and the attacker keeps no access
+(decisions 3.13); the link of a registration then gives the account the password of that registration (3.14).
 
 What organizations give hangs on the address until the user confirms it: it stays with an address that is first proved,
 and ends when the account leaves the address (decisions 5.7).
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import passwords
+from core.accounts import open_registrations, passwords
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
 from core.email_addresses import domain_of
@@ -31,7 +31,7 @@ ADDRESS_CHANGED: Final = "address_changed"
 
 
 def mark_proved(uow: UnitOfWork, user: User) -> User:
-    """Mark an address as proved by other means than its own verification link, and remove what was set up before."""
+    """Mark an address as proved, and remove what was set up before."""
     return user if user.is_verified else reclaim(uow, user)
 
 
@@ -48,16 +48,12 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
     uow.devices.remove_all(user.id, at=uow.now)
     # An earlier address, too, must not give the account back to the person who prepared it.
     uow.one_time_tokens.withdraw(user.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
+    open_registrations.end_all(uow, user.id)
     passwords.lock_out(uow, user.id, user.email)
     uow.departures.unconfirm(user.id)
     uow.users.set_changed_by_service(user.id, at=None)
-    return replace(mark_proved_by_own_link(uow, user), mfa_enabled_at=None, changed_by_service_at=None)
-
-
-def mark_proved_by_own_link(uow: UnitOfWork, user: User) -> User:
-    """Mark an address as proved by the account's own verification link."""
     uow.users.set_verified(user.id, at=uow.now)
-    return replace(user, email_verified_at=uow.now)
+    return replace(user, email_verified_at=uow.now, mfa_enabled_at=None, changed_by_service_at=None)
 
 
 def settle(uow: UnitOfWork, user: User, *, proves_address: bool) -> User:

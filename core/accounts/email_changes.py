@@ -26,7 +26,7 @@ from core.sessions import callers
 if TYPE_CHECKING:
     from core.accounts.profile import Profile
     from core.accounts.users import User
-    from core.accounts.verification import VerifiedAddress
+    from core.accounts.verification import UnprovedAddress, VerifiedAddress
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(
@@ -105,31 +105,36 @@ def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile
     return replace(mine, email=address, email_verified=False)
 
 
-def open_link(uow: UnitOfWork, token: str) -> RequestedChange | VerifiedAddress:
-    """Open a link that verifies an address: return the change that waits for its button, or verify a new account's.
+def inspect(uow: UnitOfWork, token: str) -> RequestedChange | UnprovedAddress | VerifiedAddress:
+    """Return what a link that verifies an address would do: change it, or prove that of an account.
 
-    Raise `LinkUnusable`, and `AddressProvedElsewhere` for a change that can no longer be made.
+    A valid link stays valid. Raise `LinkUnusable`, and `AddressProvedElsewhere` for a change that cannot be made now.
+    """
+    if _is_change(uow, token):
+        return _inspect(uow, token)
+    return verification.inspect(uow, token)
+
+
+def open_link(uow: UnitOfWork, token: str) -> RequestedChange | VerifiedAddress:
+    """Open a link for a program: return the change that waits to be confirmed, or verify an account's address.
+
+    Raise what `inspect` raises.
     """
     if _is_change(uow, token):
         return _inspect(uow, token)
     return verification.verify(uow, token)
 
 
-def check_link(uow: UnitOfWork, token: str) -> None:
-    """Raise what `open_link` raises; a valid link stays valid."""
-    if _is_change(uow, token):
-        _inspect(uow, token)
-    else:
-        verification.inspect(uow, token)
+def confirm(
+    uow: UnitOfWork, token: str, *, by_program: bool
+) -> ChangedAddress | UnprovedAddress | VerifiedAddress | Refusal:
+    """Make a requested change, or for a program verify an account's address; raise `LinkUnusable`.
 
-
-def confirm(uow: UnitOfWork, token: str) -> ChangedAddress | VerifiedAddress | Refusal:
-    """Make a requested change, or verify a new account's address; raise `LinkUnusable`.
-
-    The refusal of an address that another account has proved is returned, because it ends the request.
+    On a page, return what the link of an account would prove: the page asks whose registration it was. The refusal of
+    an address that another account has proved is returned, because it ends the request.
     """
     if not _is_change(uow, token):
-        return verification.verify(uow, token)
+        return verification.verify(uow, token) if by_program else verification.inspect(uow, token)
     link = links.lock_and_use(uow, TokenPurpose.CHANGE_EMAIL, token, TEXTS)
     user, address = link.user, link.token.email
     uow.one_time_tokens.drop_email_change(user.id, at=uow.now)

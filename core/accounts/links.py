@@ -61,8 +61,10 @@ def send(
     data: Mapping[str, Any] | None = None,
     requested_for: str = "",
     **values: str,
-) -> None:
+) -> bool:
     """Send a link to the address of an account; without a user the same work is done and no mail leaves.
+
+    Return whether a mail leaves: one above a limit does not.
 
     `data` is stored with the token, and `values` are those of the mail. A request that names an address passes it as
     `requested_for`: without a user, the limits of mails count it.
@@ -70,7 +72,7 @@ def send(
     to = user.email if user is not None else ""
     stored = {**back.stored(), **(data or {})}
     token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **stored)
-    mail.send(
+    return mail.send(
         uow,
         to or requested_for,
         template,

@@ -1,16 +1,19 @@
-"""Registration: creating an account with a password.
+"""Registration: asking for an account with a password.
 
-Proving its address is in `verification.py`; pending invitations wait until it is proved. The password is hashed before
-anything is read, so that the response time reveals no more about an address than the answer does.
+Anyone can register any address. While nobody has proved it, each registration keeps a password of its own
+(`open_registrations.py`), and the mailed link that is used decides whose account it is (`verification.py`). Pending
+invitations wait until the address is proved. The password is hashed before anything is read, so that the response time
+reveals no more about an address than the answer does.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.accounts import return_targets, verification
+from core.accounts import open_registrations, return_targets, verification
 from core.accounts.providers import Provider
-from core.accounts.users import User, lock_unless_anonymized
+from core.accounts.users import User
 from core.errors import Conflict
 from core.events import person_events
 from core.events.events import EventType
@@ -18,6 +21,7 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
+    from core.accounts.requesting_browsers import RequestingBrowser
     from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from ports.unit_of_work import UnitOfWork
 
@@ -28,42 +32,67 @@ class AddressTaken(Conflict):
     default_message = "This email address is already registered. Sign in with it, or reset its password."
 
 
-def register(uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest) -> None:
-    """Create an account with a normalized address, and send the link that proves the address."""
-    back = return_targets.find(uow, return_request)
-    user = _account(uow, email)
-    if not uow.users.add(user):
-        raise AddressTaken
-    uow.credentials.set_password_hash(user.id, password_hash)
-    verification.send(uow, user, back)
-    _publish(uow, user, back, is_new=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Registered:
+    """What a registration has found: whether it has created the account, and whether an open account is proved."""
+
+    is_new: bool
+    is_proved: bool
 
 
-def register_evenly(uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest) -> None:
-    """Create an account as `register` does, or mail the owner of the address that it has an account (decisions 12.7).
+def register(uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest) -> AddressTaken | None:
+    """Register a normalized address, and send the link that proves it and makes the password the account's.
 
-    Both take the same work, so that only the owner of the address learns which it was. An account that waits for its
-    address to be proved gets the link again.
+    Return `AddressTaken` when an account has the address; while it is not proved, the link is sent all the same.
     """
     back = return_targets.find(uow, return_request)
-    present = lock_unless_anonymized(uow, uow.users.by_email(email))
-    if present is not None and not present.is_active:
-        present = None
-    user = _account(uow, email)
-    is_new = uow.users.add(user)
-    # Changes nothing unless the account is new.
-    uow.credentials.set_password_hash(user.id, password_hash)
-    unverified = user if is_new else None if present is None or present.is_verified else present
-    verification.send(uow, unverified, back, requested_for=email)
+    registered = _register(uow, email, password_hash, back, None)
+    return None if registered.is_new else AddressTaken()
+
+
+def register_evenly(
+    uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest, browser: RequestingBrowser | None
+) -> None:
+    """Register an address as `register` does, or mail the owner of the address that it has an account (decisions 12.7).
+
+    Both take the same work, so that only the owner of the address learns which it was.
+    """
+    back = return_targets.find(uow, return_request)
+    registered = _register(uow, email, password_hash, back, browser)
     mail.send(
         uow,
         email,
         MailTemplate.ACCOUNT_EXISTS,
         organization_id=back.organization_id,
-        is_discarded=present is None or not present.is_verified,
+        is_discarded=not registered.is_proved,
         place=back.name,
     )
-    _publish(uow, user, back, is_new=is_new)
+
+
+def _register(
+    uow: UnitOfWork, email: str, password_hash: str, back: ReturnTarget, browser: RequestingBrowser | None
+) -> _Registered:
+    """Create the account unless there is one, and keep the registration if its address may still be proved by it.
+
+    What is not mailed, because of a limit, is not kept either. Every address takes the same statements.
+    """
+    fresh = _account(uow, email)
+    is_new = uow.users.add(fresh)
+    # Locked, so that this registration comes before a proof of the address or after it. None when its account has left
+    # the address in the meantime.
+    present = uow.users.lock_by_email(email)
+    active = present if present is not None and present.is_active else None
+    waiting = active if active is not None and not active.is_verified else None
+    registration = open_registrations.begin(
+        uow, waiting.id if waiting is not None else fresh.id, email, password_hash, back, browser
+    )
+    is_mailed = verification.send(uow, waiting, back, registration_id=registration.id, requested_for=email)
+    if not is_mailed:
+        # No account has this id, and nothing is kept.
+        registration = replace(registration, user_id=uow.randomness.new_id())
+    open_registrations.keep(uow, registration)
+    _publish(uow, fresh, back, is_new=is_new)
+    return _Registered(is_new=is_new, is_proved=active is not None and active.is_verified)
 
 
 def _account(uow: UnitOfWork, email: str) -> User:

@@ -1,25 +1,30 @@
-"""The link that proves the address of a new account: sent at registration and on request.
+"""The link that proves the address of an account: sent at registration and on request.
 
 It is valid once and for a day. A newer link leaves older ones valid, because mails arrive out of order and users open
-the first that they find; using one withdraws the others. A change of the address has a link of its own, which
-`email_changes.py` sends.
+the first that they find; using one withdraws the others. The link of a registration makes the password of that
+registration the account's, and ends the other registrations (decisions 3.14). A link without a registration keeps no
+password, and its user chooses one. A change of the address has a link of its own, which `email_changes.py` sends.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
-from core.accounts import addresses, links, return_targets
-from core.accounts.links import LinkTexts
+from core.accounts import addresses, links, one_time_tokens, open_registrations, return_targets
+from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
+    from core.accounts.links import ValidLink
+    from core.accounts.open_registrations import OpenRegistration
     from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from core.accounts.users import User
+    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(
@@ -32,36 +37,146 @@ TEXTS: Final = LinkTexts(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnprovedAddress:
+    """What a link would prove: the address of an account, and for which registration."""
+
+    user: User
+    back: ReturnTarget
+    registration: OpenRegistration | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedAddress:
-    """The address that was proved, and where its user came from."""
+    """The address that was proved, and where its user came from; without a password the user chooses one next."""
 
     email: str
     back: ReturnTarget
+    has_password: bool = True
 
 
-def send(uow: UnitOfWork, user: User | None, back: ReturnTarget = links.NOWHERE, *, requested_for: str = "") -> None:
-    """Send the link to the address of a new account; without a user the same work is done and no mail leaves."""
-    links.send(uow, user, TokenPurpose.VERIFY_EMAIL, MailTemplate.VERIFY_EMAIL, back=back, requested_for=requested_for)
+def send(
+    uow: UnitOfWork,
+    user: User | None,
+    back: ReturnTarget = links.NOWHERE,
+    *,
+    registration_id: UUID | None = None,
+    stored_back: dict[str, Any] | None = None,
+    requested_for: str = "",
+) -> bool:
+    """Send the link to the address of an account; without a user the same work is done and no mail leaves.
+
+    Return whether a mail leaves. `stored_back` is a return target as it is stored, in place of `back`.
+    """
+    named = {"registration_id": str(registration_id)} if registration_id is not None else {}
+    return links.send(
+        uow,
+        user,
+        TokenPurpose.VERIFY_EMAIL,
+        MailTemplate.VERIFY_EMAIL,
+        back=back,
+        data={**(stored_back or {}), **named},
+        requested_for=requested_for,
+    )
 
 
 def resend(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
-    """Send the link again if an account's address is unverified, without revealing whether there is one."""
+    """Send the link again if an account's address is unverified, without revealing whether there is one.
+
+    With one open registration it is the link of that registration. With several, nobody can tell which is the caller's:
+    the link keeps no password.
+    """
     back = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
     user = lock_unless_anonymized(uow, uow.users.by_email(address))
+    user_id = user.id if user is not None else uow.randomness.new_id()
+    registration = uow.open_registrations.sole(user_id, address, at=uow.now)
     is_unverified = user is not None and user.is_active and not user.is_verified
-    send(uow, user if is_unverified else None, back, requested_for=address)
+    send(
+        uow,
+        user if is_unverified else None,
+        back,
+        registration_id=registration.id if registration is not None else None,
+        stored_back=registration.stored_back if registration is not None and back.organization is None else None,
+        requested_for=address,
+    )
 
 
-def inspect(uow: UnitOfWork, token: str) -> None:
-    """Raise `LinkUnusable` for an unusable link; a valid one stays valid."""
-    links.inspect(uow, TokenPurpose.VERIFY_EMAIL, token, TEXTS)
+def inspect(uow: UnitOfWork, token: str) -> UnprovedAddress | VerifiedAddress:
+    """Return what a link would prove, or that it is proved already; raise `LinkUnusable`. A valid link stays valid."""
+    link = links.inspect(uow, TokenPurpose.VERIFY_EMAIL, token, TEXTS)
+    back = return_targets.recall(uow, link.token.data)
+    if link.user.is_verified:
+        return VerifiedAddress(email=link.user.email, back=back)
+    return UnprovedAddress(user=link.user, back=back, registration=_registration(uow, link))
+
+
+def inspect_unproved(uow: UnitOfWork, token: str) -> UnprovedAddress:
+    """Return what a link would prove, as `inspect` does; raise `LinkUnusable` also when the address is proved."""
+    found = inspect(uow, token)
+    if isinstance(found, VerifiedAddress):
+        raise LinkUnusable(TEXTS.used).because("already_verified")
+    return found
 
 
 def verify(uow: UnitOfWork, token: str) -> VerifiedAddress:
-    """Use up a link and mark the address as proved that it was sent to; raise `LinkUnusable`."""
+    """Use up a link and prove the address that it was sent to; raise `LinkUnusable`.
+
+    The password of its registration becomes the account's, and everything that others have set up is removed.
+    """
     link = links.lock_and_use(uow, TokenPurpose.VERIFY_EMAIL, token, TEXTS)
-    if not link.user.is_verified:
-        addresses.mark_proved_by_own_link(uow, link.user)
-    uow.one_time_tokens.withdraw(link.user.id, TokenPurpose.VERIFY_EMAIL, at=uow.now)
-    return VerifiedAddress(email=link.user.email, back=return_targets.recall(uow, link.token.data))
+    registration = _registration(uow, link)
+    is_first_proof = not link.user.is_verified
+    if is_first_proof:
+        _prove(uow, link.user, registration)
+    return VerifiedAddress(
+        email=link.user.email,
+        back=return_targets.recall(uow, link.token.data),
+        has_password=registration is not None or not is_first_proof,
+    )
+
+
+def confirm(uow: UnitOfWork, token: str) -> User:
+    """Use up the link of a registration as `verify` does, and return the account, locked; raise `LinkUnusable`."""
+    link, registration = _use_unproved(uow, token)
+    if registration is None:
+        raise LinkUnusable(TEXTS.used).because("no_registration")
+    return _prove(uow, link.user, registration)
+
+
+def choose_password(uow: UnitOfWork, token: str) -> Secret:
+    """Use up a link and prove the address, without any registration; return the token of a link to choose a password.
+
+    Raise `LinkUnusable`.
+    """
+    link, _ = _use_unproved(uow, token)
+    user = _prove(uow, link.user, None)
+    return one_time_tokens.issue(uow, TokenPurpose.RESET_PASSWORD, user.id, user.email, **link.token.data)
+
+
+def disown(uow: UnitOfWork, token: str) -> None:
+    """Use up a link and end its registration, which its reader did not make; raise `LinkUnusable`."""
+    link, registration = _use_unproved(uow, token)
+    if registration is not None:
+        open_registrations.end(uow, link.user, registration)
+
+
+def _use_unproved(uow: UnitOfWork, token: str) -> tuple[ValidLink, OpenRegistration | None]:
+    link = links.lock_and_use(uow, TokenPurpose.VERIFY_EMAIL, token, TEXTS)
+    if link.user.is_verified:
+        raise LinkUnusable(TEXTS.used).because("already_verified")
+    return link, _registration(uow, link)
+
+
+def _prove(uow: UnitOfWork, user: User, registration: OpenRegistration | None) -> User:
+    proved = addresses.mark_proved(uow, user)
+    if registration is not None:
+        uow.credentials.set_password_hash(user.id, registration.password_hash)
+    return proved
+
+
+def _registration(uow: UnitOfWork, link: ValidLink) -> OpenRegistration | None:
+    """Return the registration of a link; None for a link without one, or when it has ended."""
+    registration_id = link.token.data.get("registration_id")
+    if registration_id is None:
+        return None
+    return uow.open_registrations.find(link.user.id, UUID(registration_id), at=uow.now)

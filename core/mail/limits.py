@@ -12,6 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from core.errors import RateLimitExceeded
+from core.networks import throttled_network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ class Scope(Enum):
     """What mails are counted together."""
 
     ADDRESS = "address"
+    ADDRESS_FROM_NETWORK = "address, from one network"
     ORGANIZATION = "organization"
     ADDRESS_IN_ORGANIZATION = "address in organization"
 
@@ -39,6 +41,8 @@ class MailLimit(Enum):
     """
 
     TO_ADDRESS = (5, _HOUR, Scope.ADDRESS, None)
+    # So that one network cannot use up the mails with which the owner of the address registers (decisions 3.14).
+    TO_ADDRESS_FROM_NETWORK = (2, _HOUR, Scope.ADDRESS_FROM_NETWORK, None)
     INVITATIONS_OF_ORGANIZATION = (
         *(100, _HOUR, Scope.ORGANIZATION),
         "This organization has sent 100 invitations within an hour, which is the maximum. Try again later.",
@@ -120,7 +124,9 @@ def _key(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organiz
     parts = [limit.name.encode(), template.encode()]
     if limit.scope is not Scope.ORGANIZATION:
         parts.append(address.encode("utf-8", "surrogatepass"))
-    if limit.scope is not Scope.ADDRESS:
+    if limit.scope is Scope.ADDRESS_FROM_NETWORK:
+        parts.append(throttled_network(uow.origin.ip_address).encode())
+    elif limit.scope is not Scope.ADDRESS:
         assert organization_id is not None, "a mail that counts for its organization names none"
         parts.append(organization_id.bytes)
     return uow.pepper.mark("mail limit", *parts)

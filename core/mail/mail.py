@@ -57,6 +57,8 @@ class MailTemplate(StrEnum):
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
+# What is above the limit of its network does not count towards that of the address.
+_OF_REGISTRATION: Final = (MailLimit.TO_ADDRESS_FROM_NETWORK, MailLimit.TO_ADDRESS)
 # The limits of every mail; a new template declares its own here.
 LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     # Only an operator sends it.
@@ -65,8 +67,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.MFA_ENABLED: _TO_ADDRESS,
     MailTemplate.MFA_DISABLED: _TO_ADDRESS,
     MailTemplate.MFA_FORCE_DISABLED: _TO_ADDRESS,
-    MailTemplate.ACCOUNT_EXISTS: _TO_ADDRESS,
-    MailTemplate.VERIFY_EMAIL: _TO_ADDRESS,
+    MailTemplate.ACCOUNT_EXISTS: _OF_REGISTRATION,
+    MailTemplate.VERIFY_EMAIL: _OF_REGISTRATION,
     MailTemplate.VERIFY_NEW_EMAIL: _TO_ADDRESS,
     MailTemplate.EMAIL_CHANGE_REQUESTED: _TO_ADDRESS,
     # The only way to get the account back, mailed to the proved address that it leaves: no stranger can cause it.
@@ -207,8 +209,8 @@ def send(
     organization_id: UUID | None = None,
     is_discarded: bool = False,
     **values: str,
-) -> None:
-    """Send a mail if this transaction commits.
+) -> bool:
+    """Send a mail if this transaction commits; return False when it is discarded.
 
     A discarded mail takes the same work and is never sent, so that the response time does not reveal whether an address
     has an account. It counts towards the limits of its address, which is not stored. A mail above a limit of its
@@ -229,6 +231,7 @@ def send(
             organization_id=organization_id,
         )
     )
+    return is_sent
 
 
 def send_each(

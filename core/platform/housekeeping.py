@@ -29,6 +29,8 @@ class Leftover(Enum):
     DEVICE_TOKENS = ("device_tokens", _DAY)
     # A user who opens last week's mail should read that its link has expired, not that there is no such link.
     ONE_TIME_TOKENS = ("one_time_tokens", 30 * _DAY)
+    # A password that no link makes an account's any more.
+    OPEN_REGISTRATIONS = ("open_registrations", timedelta())
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
     UPSTREAM_SIGN_INS = ("upstream_sign_ins", timedelta())

@@ -13,11 +13,10 @@ shows a code too: else a link that an attacker requested for their own account w
 
 from __future__ import annotations
 
-import hmac
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts import links, one_time_tokens, return_targets
+from core.accounts import links, one_time_tokens, requesting_browsers, return_targets
 from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
@@ -33,6 +32,7 @@ from core.sign_in.refusals import SignInRefused
 
 if TYPE_CHECKING:
     from core.accounts.links import ValidLink
+    from core.accounts.requesting_browsers import RequestingBrowser
     from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from core.secrets import Secret
     from core.sign_in.conclusion import Outcome
@@ -64,23 +64,6 @@ class DestinationMismatch(BadRequest):
     """A link signs in only at the organization and service that it was requested for."""
 
     default_message = "This link was requested to sign in somewhere else. Request a new one here."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestingBrowser:
-    """The browser that requests a link on a page: the value that binds its forms, and where its sign-in leads."""
-
-    binding: str = field(repr=False)
-    return_to: str
-    return_id: str
-
-    def is_bound_to(self, binding: str | None) -> bool:
-        """Return whether this is the browser with that binding, of which the hash is stored."""
-        return binding is not None and hmac.compare_digest(self.binding, _hash_of(binding))
-
-    def stored(self) -> dict[str, str]:
-        """Return what is stored with a link, which `_browser` reads."""
-        return {"browser": _hash_of(self.binding), "return_to": self.return_to, "return_id": self.return_id}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +111,9 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
     except LinkUnusable as unusable:
         raise MagicLinkRefused(unusable.message).because(unusable.reason) from None
     return MagicLinkRequested(
-        email=link.user.email, back=return_targets.recall(uow, link.token.data), browser=_browser(link.token.data)
+        email=link.user.email,
+        back=return_targets.recall(uow, link.token.data),
+        browser=requesting_browsers.recall(link.token.data),
     )
 
 
@@ -160,16 +145,6 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired)
         else outcome
     )
-
-
-def _browser(data: dict[str, Any]) -> RequestingBrowser | None:
-    if "browser" not in data:
-        return None
-    return RequestingBrowser(binding=data["browser"], return_to=data["return_to"], return_id=data["return_id"])
-
-
-def _hash_of(binding: str) -> str:
-    return hash_token(binding).hex()
 
 
 def _use(uow: UnitOfWork, token: str) -> ValidLink:

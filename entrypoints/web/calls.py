@@ -9,9 +9,9 @@ import trio
 from werkzeug.http import dump_cookie
 
 from core.limits import USER_AGENT_CHARACTERS_MAX
+from core.networks import limited_network, throttled_network
 from core.rate_limits import RateLimit
 from core.sessions.callers import CustomHost, Origin
-from entrypoints.web.client_addresses import limited_network, throttled_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -15,8 +15,6 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # More proxies than any deployment chains; of a longer header only the last hops are read.
 HOPS_MAX: Final = 20
-LIMITED_IPV6_PREFIX_BITS: Final = 64
-THROTTLED_IPV4_PREFIX_BITS: Final = 24
 PEERS_REMEMBERED_MAX: Final = 1024
 
 
@@ -40,20 +38,6 @@ def is_trusted_peer(peer: str | None, trusted: Sequence[Network]) -> bool:
     """Return whether the peer is a trusted proxy, whose forwarding headers are used."""
     address = _peer_address(peer)
     return address is not None and _is_within(address, trusted)
-
-
-def limited_network(address: str | None) -> str:
-    """Return the network that shares a rate limit: the IPv4 address, or the /64 of an IPv6 address (decisions 1.9)."""
-    if address is None or ":" not in address:
-        return address or "unknown"
-    return str(ipaddress.ip_network(f"{address}/{LIMITED_IPV6_PREFIX_BITS}", strict=False))
-
-
-def throttled_network(address: str | None) -> str:
-    """Return the network whose failed sign-ins are counted together: an IPv4 /24 or an IPv6 /64 (decisions 1.9)."""
-    if address is None or ":" in address:
-        return limited_network(address)
-    return str(ipaddress.ip_network(f"{address}/{THROTTLED_IPV4_PREFIX_BITS}", strict=False))
 
 
 @lru_cache(PEERS_REMEMBERED_MAX)

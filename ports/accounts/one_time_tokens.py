@@ -36,6 +36,10 @@ class OneTimeTokens(Protocol):
         """Use up every token of a user and purpose, or only those issued since a moment."""
         ...
 
+    def withdraw_of_registration(self, user_id: UUID, registration_id: UUID, *, at: datetime) -> None:
+        """Use up every token of a user that verifies the address for one registration."""
+        ...
+
     def requested_email(self, user_id: UUID, *, at: datetime) -> str | None:
         """Return the address to which a user has asked to change and which is not proved yet; None when there is none.
 

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from ports.accounts.one_time_tokens import OneTimeTokens
+from ports.accounts.open_registrations import OpenRegistrations
 from ports.accounts.own_accounts import OwnAccounts
 from ports.accounts.sign_in_failures import SignInFailures
 from ports.accounts.user_import import UserImport
@@ -26,6 +27,9 @@ class AccountsUnit(Protocol):
 
     @property
     def one_time_tokens(self) -> OneTimeTokens: ...
+
+    @property
+    def open_registrations(self) -> OpenRegistrations: ...
 
     @property
     def own_accounts(self) -> OwnAccounts: ...

@@ -139,6 +139,15 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "backup_codes.html": {**_FORM, "codes": CODES, "address": "/app"},
     "choose_organization.html": {**_WAY, "organizations": [_ORGANIZATION, _ORGANIZATION], "present": 1},
+    "confirm_registration.html": {
+        **_FORM,
+        "token": "token",
+        "email": EMAIL,
+        "place": NAME,
+        "registration": SimpleNamespace(created_at=NOW, origin="203.0.113.7 (Reykjavík, IS)"),
+        "is_same_browser": False,
+        "problem": SHORT,
+    },
     "confirm_email_change.html": {"token": "token", "old_email": EMAIL, "new_email": EMAIL},
     "confirmation.html": {
         "token": "token",

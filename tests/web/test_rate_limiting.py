@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RateLimitExceeded
+from core.networks import limited_network
 from core.rate_limits import RateLimit
 from core.sessions.signing_keys import KeyPair
 from core.sessions.tokens import TokenKind
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
-from entrypoints.web.client_addresses import limited_network
 from entrypoints.web.credentials import public, signed_in
 from entrypoints.web.decoding import Query
 from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter

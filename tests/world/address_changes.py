@@ -31,9 +31,9 @@ async def submit(world: World, path: str, token: str, headers: dict[str, str] | 
     return await world.client.post(path, data=urlencode({"token": token}).encode(), headers=form)
 
 
-async def prove(world: World, token: str) -> Answer:
-    """Press the button behind the link to the new address."""
-    return await submit(world, "/auth/verify-email", token)
+async def prove(world: World, token: str, *, as_program: bool = False) -> Answer:
+    """Press the button behind the link to the new address; a program also verifies that of an account with it."""
+    return await submit(world, "/auth/verify-email", token, {"Accept": "application/json"} if as_program else None)
 
 
 async def drop(world: World, token: str) -> Answer:

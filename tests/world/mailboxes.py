@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
 
 from core.mail import mail
+from tests.world.visitor import set_cookies
 from tests.world.world import MAILS_MAX
 
 if TYPE_CHECKING:
@@ -35,10 +36,11 @@ class ReceivedMail:
 
 @dataclass
 class Form:
-    """A form of a page: where it is sent, and its fields with their values."""
+    """A form of a page: where it is sent, its fields with their values, and the cookies of its browser."""
 
     action: str
     fields: dict[str, str] = field(default_factory=dict[str, str])
+    cookies: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class Mailboxes:
             return await self.open(f"{location.path}?{location.query}")
         found = _Forms()
         found.feed(answer.text)
+        for form in found.forms:
+            form.cookies = [line.partition(";")[0] for line in set_cookies(answer)]
         return OpenedPage(answer.text, found.forms)
 
     async def send(self, form: Form, **typed: str) -> Answer:
@@ -105,7 +109,11 @@ class Mailboxes:
         answer = await self.world.client.post(
             form.action,
             data=urlencode(form.fields | typed).encode(),
-            headers={"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"},
+            headers={
+                "Content-Type": "application/x-www-form-urlencoded",
+                "Accept": "text/html",
+                **({"Cookie": "; ".join(form.cookies)} if form.cookies else {}),
+            },
         )
         assert answer.status < 500, answer.text
         return answer

@@ -61,7 +61,7 @@ class World(Builder):
         """Register a user, and open the link in the mail."""
         await self.register(email, password)
         [token] = [message.values["token"] for message in await self.mails() if message.to == email]
-        answer = await self.client.get(f"/auth/verify-email?token={token}")
+        answer = await self.client.get(f"/auth/verify-email?token={token}", headers={"Accept": "application/json"})
         assert answer.status == 200
 
     async def register_and_sign_in(self, email: str = EMAIL, password: str = PASSWORD) -> Tokens:

@@ -99,6 +99,16 @@ class PostgresOneTimeTokens(Aggregate):
             (at, user_id, purpose, issued_since),
         )
 
+    def withdraw_of_registration(self, user_id: UUID, registration_id: UUID, *, at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE one_time_tokens
+            SET    used_at = %s
+            WHERE  user_id = %s AND purpose = %s AND used_at IS NULL AND data ->> 'registration_id' = %s
+            """,
+            (at, user_id, TokenPurpose.VERIFY_EMAIL, str(registration_id)),
+        )
+
     def requested_email(self, user_id: UUID, *, at: datetime) -> str | None:
         return (
             self._connection.cursor(row_factory=scalar_row)

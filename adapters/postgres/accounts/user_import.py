@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adapters.postgres.driver.rows import scalar_row
 from adapters.postgres.transaction import Aggregate
 
 if TYPE_CHECKING:
@@ -18,17 +19,28 @@ class PostgresUserImport(Aggregate):
 
     def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
         self._copy(accounts)
-        # In the order of the ids, which is that of the lines, so that the first line of an address counts.
-        return self._connection.execute(
+        # In the order of the ids, which is that of the lines, so that the first line of an address counts. The password
+        # of an account whose address is not proved is kept like that of a registration, which does not expire.
+        [added] = self._connection.cursor(row_factory=scalar_row).execute(
             """
-            INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at)
-            SELECT   id, email, email_verified_at, password_hash, created_at, %s
-            FROM     pg_temp.imported_users
-            ORDER BY id
-            ON       CONFLICT (email) DO NOTHING
+            WITH added AS (
+                INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at)
+                SELECT   id, email, email_verified_at, password_hash, created_at, %s
+                FROM     pg_temp.imported_users
+                ORDER BY id
+                ON       CONFLICT (email) DO NOTHING
+                RETURNING id, email, email_verified_at, password_hash, created_at
+            ), unproved AS (
+                INSERT INTO open_registrations (id, user_id, email, password_hash, data, created_at)
+                SELECT id, id, email, password_hash, '{}', created_at
+                FROM   added
+                WHERE  email_verified_at IS NULL AND password_hash IS NOT NULL
+            )
+            SELECT count(*) FROM added
             """,
             (at,),
-        ).rowcount
+        )
+        return added
 
     def _copy(self, accounts: Sequence[ImportedAccount]) -> None:
         self._connection.execute_later(

@@ -64,6 +64,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.OPEN_REGISTRATIONS: """
+        DELETE FROM open_registrations
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     open_registrations
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.SESSIONS: """
         DELETE FROM sessions
         WHERE  id = ANY (ARRAY(

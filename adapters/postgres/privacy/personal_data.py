@@ -27,6 +27,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM upstream_sign_ins WHERE user_id = %(user_id)s",
     "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",
     "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
+    "DELETE FROM open_registrations WHERE user_id = %(user_id)s",
     # Its addresses may say anything about the buyer.
     "DELETE FROM billing_checkouts WHERE user_id = %(user_id)s",
     "DELETE FROM known_addresses WHERE user_id = %(user_id)s",

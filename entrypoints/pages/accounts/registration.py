@@ -3,6 +3,7 @@
 from typing import Annotated, Final
 
 from core.accounts import passwords, registration, verification
+from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
@@ -11,6 +12,7 @@ from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.returns import Way, WayForm
+from entrypoints.web import browsers
 from entrypoints.web.answers import Status
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
@@ -60,7 +62,11 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
             call, form.way, email=form.email, email_problem=email_problem, password_problem=password_problem
         )
     password_hash = await call.installation.passwords.hash(form.password)
-    await call.transact(registration.register_evenly, email, password_hash, ReturnRequest())
+    binding = browsers.binding(call)
+    browser = (
+        RequestingBrowser(binding=binding, return_to=form.return_to, return_id=form.return_id) if binding else None
+    )
+    await call.transact(registration.register_evenly, email, password_hash, ReturnRequest(), browser)
     return await _sent(call, form.way, email)
 
 

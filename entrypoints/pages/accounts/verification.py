@@ -1,45 +1,71 @@
-"""The page of a link that verifies an address: of a new account, or a changed one (identity 4.1, decisions 3.10)."""
+"""The page of a link that verifies an address: of an account, or a changed one (identity 4.1, decisions 3.10 and 3.14).
+
+Opening the link on a page spends nothing, because mail scanners open every link. The button that verifies the address
+of a registration and signs in is in `entrypoints/pages/sign_in/registration_links.py`.
+"""
+
+from typing import Annotated
 
 from quart import Response
 
-from core.accounts import email_changes
+from core.accounts import email_changes, verification
 from core.accounts.email_changes import AddressProvedElsewhere, RequestedChange
 from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
-from core.accounts.verification import VerifiedAddress
+from core.accounts.verification import UnprovedAddress, VerifiedAddress
+from core.errors import Refusal
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.pages.brands import Brand, brand_of
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import prefers_json, refusal_page
-from entrypoints.pages.rendering import Page, page
-from entrypoints.web.browsers import SIGN_IN
+from entrypoints.pages.rendering import Page, form_page, page
+from entrypoints.web import browsers
+from entrypoints.web.answers import JSON, Status
+from entrypoints.web.browsers import SIGN_IN, ProtectedForm
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
+from entrypoints.web.credentials import in_browser_or_not, public
 from entrypoints.web.routes import Routes
 
 routes = Routes("registration", "Creating an account and verifying its email address.", refusal_page)
 
 
+class RegistrationLinkForm(ProtectedForm, kw_only=True):
+    """A form of the page of a link that verifies the address of an account."""
+
+    token: str = ""
+
+
 @routes.get("/auth/verify-email", refuses=(LinkUnusable, AddressProvedElsewhere))
 @public
 async def verify_email(call: Call, query: MailedLink) -> Message | Page:
-    """Verify the address of a new account, or show the button that changes the address of an existing one.
+    """Show what a link would do, or with `Accept: application/json` verify the address of an account.
 
-    A link can be used once, within 24 hours. The answer is a page, also when it is a refusal, or JSON when the request
-    accepts `application/json`.
+    The link is valid for 24 hours. A page says when and from where the account was registered, and opening it uses
+    nothing up. A request that accepts `application/json` uses the link up: the password of its registration becomes the
+    account's. A link that changes the address of an account waits for its button in both cases.
     """
     call.vary("Accept")
     if call.request.method == "HEAD":
-        # HEAD checks the link without using it up.
-        await call.read(email_changes.check_link, query.token)
+        await call.read(email_changes.inspect, query.token)
         return _answer(
             call, translated(call, "This link is valid"), translated(call, "Open it to verify your email address.")
         )
-    opened = await call.transact(email_changes.open_link, query.token)
-    if isinstance(opened, VerifiedAddress):
+    if _accepts_json(call):
+        opened = await call.transact(email_changes.open_link, query.token)
+        if isinstance(opened, RequestedChange):
+            text = f"This link changes the address of an account from {opened.old_email} to {opened.new_email}."
+            return Message(message=f"{text} Send its token as a form to POST /auth/verify-email to make the change.")
         return await _verified(call, opened)
-    return _question(call, query.token, opened)
+    found = await call.read(email_changes.inspect, query.token)
+    if isinstance(found, RequestedChange):
+        return page(
+            call, "confirm_email_change.html", token=query.token, old_email=found.old_email, new_email=found.new_email
+        )
+    if isinstance(found, VerifiedAddress):
+        return await _verified(call, found)
+    await browsers.find_session(call)
+    return await show(call, query.token, found)
 
 
 @routes.post("/auth/verify-email", refuses=(LinkUnusable, AddressProvedElsewhere))
@@ -47,10 +73,13 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
 async def confirm_email(call: Call, form: MailedLinkForm) -> Message | Page:
     """Change the address of an account to the one that the link was mailed to, as the button of its page does.
 
-    For the link of a new account it does the same as opening the link.
+    For the link of a registration it does the same as opening the link.
     """
     call.vary("Accept")
-    confirmed = await call.transact(email_changes.confirm, form.token)
+    confirmed = await call.transact(email_changes.confirm, form.token, by_program=_accepts_json(call))
+    if isinstance(confirmed, UnprovedAddress):
+        await browsers.find_session(call)
+        return await show(call, form.token, confirmed)
     if isinstance(confirmed, VerifiedAddress):
         return await _verified(call, confirmed)
     text = translated(
@@ -59,15 +88,68 @@ async def confirm_email(call: Call, form: MailedLinkForm) -> Message | Page:
     return _answer(call, translated(call, "Your email address is changed"), text)
 
 
-def _question(call: Call, token: str, change: RequestedChange) -> Message | Response:
-    if prefers_json(call):
-        text = f"This link changes the address of an account from {change.old_email} to {change.new_email}."
-        return Message(message=f"{text} Send its token as a form to POST /auth/verify-email to make the change.")
-    return page(call, "confirm_email_change.html", token=token, old_email=change.old_email, new_email=change.new_email)
+@routes.post("/auth/verify-email/choose-password", status=303, refuses=(LinkUnusable,))
+@in_browser_or_not
+async def choose_password(call: Call, form: RegistrationLinkForm) -> Annotated[None, Status(303)]:
+    """Verify the address without the password of its registration, and lead to the form that chooses one.
+
+    Everything that was set up for the account before is removed.
+    """
+    token = await call.transact(verification.choose_password, form.token)
+    call.headers["Location"] = f"/auth/reset-password?token={token.reveal()}"
+
+
+@routes.post("/auth/verify-email/not-me", refuses=(LinkUnusable,))
+@in_browser_or_not
+async def disown_registration(call: Call, form: RegistrationLinkForm) -> Page:
+    """End the registration of a link, which another person has made with the address of its reader."""
+    await call.transact(verification.disown, form.token)
+    return page(
+        call,
+        "message.html",
+        heading=translated(call, "This registration has ended"),
+        text=translated(
+            call,
+            "Its password and its link are deleted. You have nothing else to do, and get no further mail about it.",
+        ),
+        back=None,
+        request_id=None,
+    )
+
+
+async def show(call: Call, token: str, found: UnprovedAddress, *, refusal: Refusal | None = None) -> Response:
+    """Return the page that asks whether a registration was the reader's, with what was refused."""
+    registration = found.registration
+    return form_page(
+        call,
+        "confirm_registration.html",
+        status=refusal.code.status if refusal is not None else 200,
+        token=token,
+        email=found.user.email,
+        place=found.back.name,
+        registration=registration,
+        is_same_browser=is_same_browser(call, found),
+        problem=refusal.message if refusal is not None else "",
+        brand=await brand_of(call, found.back.organization_id),
+    )
+
+
+def is_same_browser(call: Call, found: UnprovedAddress) -> bool:
+    """Return whether the request comes from the browser in which the registration was made on a page."""
+    browser = found.registration.browser if found.registration is not None else None
+    return browser is not None and browser.is_bound_to(browsers.binding(call))
+
+
+def _accepts_json(call: Call) -> bool:
+    """Return whether the request asks for JSON by name and prefers it to a page, as no browser and no scanner does."""
+    return JSON in call.request.headers.get("Accept", "").lower() and prefers_json(call)
 
 
 async def _verified(call: Call, verified: VerifiedAddress) -> Message | Response:
-    text = translated(call, "You can sign in with %(email)s now.", email=verified.email)
+    if verified.has_password:
+        text = translated(call, "You can sign in with %(email)s now.", email=verified.email)
+    else:
+        text = f"Choose a password for {verified.email}: request its link with POST /api/auth/forgot-password."
     brand = await brand_of(call, verified.back.organization_id)
     return _answer(call, translated(call, "Your email address is verified"), text, back=verified.back, brand=brand)
 
@@ -75,7 +157,7 @@ async def _verified(call: Call, verified: VerifiedAddress) -> Message | Response
 def _answer(
     call: Call, heading: str, text: str, *, back: ReturnTarget | None = None, brand: Brand | None = None
 ) -> Message | Response:
-    if prefers_json(call):
+    if _accepts_json(call):
         call.vary("Accept-Language")
         return Message(message=f"{heading}. {text}")
     return page(

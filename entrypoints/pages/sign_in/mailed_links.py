@@ -5,12 +5,13 @@ from uuid import UUID
 
 from quart import Response
 
+from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest
 from core.accounts.single_sign_on import SsoRequired
 from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
-from core.sign_in.magic_links import MagicLinkRefused, RequestingBrowser
+from core.sign_in.magic_links import MagicLinkRefused
 from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page

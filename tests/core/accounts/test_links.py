@@ -52,7 +52,9 @@ def test_requesting_a_mail_executes_the_same_statements_for_every_address(
             transact(request_mail, email, NO_RETURN)
         executed.append(statements)
 
-    assert [statement.split()[0] for statement in executed[0]] == ["SELECT", "SELECT", "INSERT", "INSERT"]
+    # Another link to verify an address looks for the registration that it belongs to.
+    reads = 3 if request_mail is verification.resend else 2
+    assert [statement.split()[0] for statement in executed[0]] == ["SELECT"] * reads + ["INSERT"] * 2
     assert executed == [executed[0]] * len(ADDRESSES)
 
 

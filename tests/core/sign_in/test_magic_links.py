@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.accounts import registration
+from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import magic_links
-from core.sign_in.magic_links import RequestingBrowser
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:

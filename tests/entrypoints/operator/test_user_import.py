@@ -234,6 +234,17 @@ class TestSigningIn:
         assert answer.status == 401
         assert "Verify your email address" in answer.text
 
+    async def test_the_link_that_verifies_an_imported_address_keeps_the_imported_password(
+        self, world: World, importer: Importer
+    ) -> None:
+        await importer.run(person(1))
+        await world.client.post("/api/auth/resend-verification", body={"email": "person.1@example.com"})
+        path = f"/auth/verify-email?token={(await world.mail()).values['token']}"
+
+        assert (await world.client.get(path, headers={"Accept": "application/json"})).status == 200
+
+        assert (await world.log_in("person.1@example.com", PASSWORD)).status == 200
+
     async def test_a_hash_of_an_unknown_kind_is_a_wrong_password(self, world: World) -> None:
         world.user("ada@example.com", password_hash="$1$salt$hash")
 

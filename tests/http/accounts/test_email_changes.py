@@ -216,13 +216,16 @@ class TestTheLink:
 
         assert (await prove(world, link)).status == 400
 
-    async def test_the_button_of_a_new_account_verifies_its_address(self, world: World) -> None:
+    async def test_sent_as_a_form_the_link_of_a_new_account_does_the_same_as_opened(self, world: World) -> None:
         await world.register()
+        token = (await world.mail()).values["token"]
 
-        answer = await prove(world, (await world.mail()).values["token"])
+        page = await prove(world, token)
 
-        assert answer.status == 200
-        assert "Your email address is verified" in answer.text
+        assert page.status == 200
+        assert "The password that you chose then" in page.text
+        assert (await world.log_in()).status == 401
+        assert "Your email address is verified" in (await prove(world, token, as_program=True)).json["message"]
         assert (await world.log_in()).status == 200
 
 

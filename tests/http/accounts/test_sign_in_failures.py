@@ -15,10 +15,10 @@ from core.accounts.sign_in_failures import (
     UNDECIDED_MAX,
     WINDOW,
 )
+from core.networks import throttled_network
 from core.sign_in import login
 from core.sign_in.proofs import Destination
 from entrypoints.settings import Settings
-from entrypoints.web.client_addresses import throttled_network
 from tests.application import serving
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World, assert_refused

@@ -57,7 +57,8 @@ async def test_without_proof_a_new_account_has_no_password_and_gets_a_verificati
     assert inviter.role_of() == "member"
     [message] = await inviter.world.mails()
     assert (message.to, message.template, message.values["place"]) == (GUEST, MailTemplate.VERIFY_EMAIL, "Acme")
-    assert (await inviter.world.client.get(f"/auth/verify-email?token={message.values['token']}")).status == 200
+    path, accept = f"/auth/verify-email?token={message.values['token']}", {"Accept": "application/json"}
+    assert (await inviter.world.client.get(path, headers=accept)).status == 200
     [(organization_id, email, data)] = inviter.world.events("user.signup.success")
     assert (organization_id, email, data["provider"]) == (inviter.organization_id, GUEST, "invitation")
 
@@ -339,7 +340,8 @@ async def test_registering_does_not_accept_an_invitation(inviter: Inviter) -> No
 
     await inviter.world.client.post("/api/auth/register", body={"email": GUEST, "password": PASSWORD})
     [message] = await inviter.world.mails()
-    await inviter.world.client.get(f"/auth/verify-email?token={message.values['token']}")
+    path, accept = f"/auth/verify-email?token={message.values['token']}", {"Accept": "application/json"}
+    await inviter.world.client.get(path, headers=accept)
     await inviter.world.sign_in(GUEST)
 
     assert (inviter.status(invitation), inviter.role_of()) == ("pending", None)

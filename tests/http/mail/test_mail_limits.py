@@ -74,7 +74,8 @@ async def test_an_address_gets_five_mails_of_a_kind_within_any_hour(
     for minutes in (0, 30, 29, 1):
         clock.advance(timedelta(minutes=minutes))
         for _ in range(3):
-            assert (await client.post(path, body={"email": VICTIM})).status == 200
+            answer = await client.post(path, body={"email": VICTIM}, address=next(world.addresses))
+            assert answer.status == 200
         numbers.append(mails_to(world).total())
 
     # The three of the beginning leave the hour after 60 minutes.
@@ -106,9 +107,64 @@ async def test_above_the_limit_the_answer_and_the_work_are_the_same_for_every_ad
 async def test_concurrent_requests_send_no_more_than_the_limit(world: World, client: Client, path: str) -> None:
     world.user(VICTIM, is_verified="resend" not in path)
 
-    await at_once(*[partial(client.post, path, body={"email": VICTIM})] * 12)
+    await at_once(
+        *[partial(client.post, path, body={"email": VICTIM}, address=next(world.addresses)) for _ in range(12)]
+    )
 
     assert mails_to(world).total() == MailLimit.TO_ADDRESS.mails_max
+
+
+async def test_one_network_causes_two_mails_of_registrations_to_an_address_within_any_hour(
+    world: World, client: Client, clock: SettableClock
+) -> None:
+    world.user(VICTIM, is_verified=False)
+    resend = partial(client.post, "/api/auth/resend-verification", body={"email": VICTIM})
+    numbers: list[int] = []
+
+    for addresses in (
+        ("192.0.2.1", "192.0.2.99"),
+        ("192.0.2.1", "2001:db8::1", "2001:db8::2"),
+        ("2001:db8:0:1::1",) * 2,
+    ):
+        for address in addresses * 3:
+            assert (await resend(address=address)).status == 200
+        numbers.append(mails_to(world).total())
+
+    # What a network sends in vain uses up nothing of the five that the address gets.
+    assert numbers == [2, 4, 5]
+    clock.advance(HOUR)
+    assert (await resend(address="192.0.2.1")).status == 200
+    assert mails_to(world).total() == 6
+
+
+async def test_a_registration_that_is_not_mailed_is_not_kept(world: World, client: Client) -> None:
+    register = partial(client.post, "/api/auth/register")
+    passwords = [f"password number {number}" for number in range(4)]
+
+    answers = [
+        await register(body={"email": VICTIM, "password": password}, address=address)
+        for password, address in zip(passwords, (*["192.0.2.1"] * 3, "198.51.100.1"), strict=True)
+    ]
+
+    assert [answer.status for answer in answers] == [200, 409, 409, 409]
+    assert mails_to(world) == {"verify_email": 3}
+    assert world.value("SELECT count(*) FROM open_registrations") == 3
+    errors = [(await world.log_in(VICTIM, password)).json["error"] for password in passwords]
+    assert ["Verify your email address" in error for error in errors] == [False, False, False, True]
+
+
+async def test_a_first_registration_above_the_limit_creates_an_account_without_a_password(
+    world: World, client: Client
+) -> None:
+    for _ in range(2):
+        await client.post("/api/auth/resend-verification", body={"email": VICTIM})
+
+    answer = await client.post("/api/auth/register", body={"email": VICTIM, "password": PASSWORD})
+
+    assert answer.status == 200
+    assert world.rows("SELECT email, password_hash FROM users") == [(VICTIM, None)]
+    assert world.value("SELECT count(*) FROM open_registrations") == 0
+    assert mails_to(world).total() == 0
 
 
 async def test_a_discarded_mail_names_no_address(world: World, client: Client) -> None:

@@ -58,7 +58,7 @@ class ActiveUser:
             token=self.token or None,
             # The rate limits, which record networks, are on and count by address: each request has another one.
             address=f"{NETWORK}.{next(self.numbers)}",
-            headers={"User-Agent": USER_AGENT},
+            headers={"User-Agent": USER_AGENT, "Accept": "application/json"},
         )
         assert answer.status in allowed, (method, path, answer.text)
         return answer.json if answer.content and answer.content[:1] in b"{[" else None

@@ -197,7 +197,8 @@ class TestRefusals:
         token = (await world.mail()).values["token"]
 
         assert_refused(await verify(world, token), 401, "UNAUTHORIZED")
-        assert (await world.client.get(f"/auth/verify-email?token={token}")).status == 200
+        accept = {"Accept": "application/json"}
+        assert (await world.client.get(f"/auth/verify-email?token={token}", headers=accept)).status == 200
 
     async def test_a_deactivation_or_a_changed_address_invalidates_the_link(
         self, world: World, connection: Connection

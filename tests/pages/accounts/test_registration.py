@@ -43,14 +43,15 @@ def shown(answer: Answer, email: str) -> tuple[int, str]:
     return answer.status, re.sub(r'value="[\w-]{43}"', "", answer.text.replace(email, ""))
 
 
-async def test_a_registration_leads_by_the_mailed_link_to_the_sign_in(world: World, visitor: Visitor) -> None:
+async def test_a_registration_leads_by_the_mailed_link_to_the_account(world: World, visitor: Visitor) -> None:
     page = await register(visitor, EMAIL)
     link = await world.mail()
-    verified = await visitor.open(f"/auth/verify-email?token={link.values['token']}")
+    asked = await visitor.open(f"/auth/verify-email?token={link.values['token']}")
+    home = await visitor.submit(asked, "/auth/verify-email/confirm")
 
     assert "Look into your mail" in page.text
-    assert 'href="/app/sign-in"' in verified.text
-    assert "You are signed in as" in (await visitor.sign_in()).text
+    assert "You are signed in as" in home.text
+    assert "You are signed in as" in (await Visitor(world.client).sign_in()).text
 
 
 async def test_every_address_gets_the_same_page_and_the_same_cookies(world: World) -> None:
@@ -96,12 +97,16 @@ async def test_only_the_mail_tells_the_owner_of_the_address_apart(world: World) 
 
 async def test_a_registration_changes_nothing_about_an_account_that_exists(world: World) -> None:
     insert_cases(world)
-    before = world.rows("SELECT * FROM users ORDER BY id")
+    # The newest password of an address that is not proved opens nothing, and only tells its user to verify the address.
+    accounts = "SELECT * FROM (SELECT (u #- '{password_hash}')::text FROM users, to_jsonb(users) u) a ORDER BY 1"
+    proved = "SELECT * FROM users WHERE email_verified_at IS NOT NULL ORDER BY id"
+    before = world.rows(accounts), world.rows(proved)
 
     for name in ("verified", "unverified", "deactivated", "passwordless"):
         await register(Visitor(world.client), CASES[name])
 
-    assert world.rows("SELECT * FROM users ORDER BY id") == before
+    assert (world.rows(accounts), world.rows(proved)) == before
+    assert world.rows("SELECT email FROM open_registrations") == [(CASES["unverified"],)]
     assert world.events("user.signup.success") == []
 
 

@@ -11,13 +11,14 @@ import trio
 
 from entrypoints.settings import Settings
 from tests.application import serving
-from tests.world.builder import EMAIL
+from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from tests.application import Answer, Client
     from tests.clock import SettableClock
     from tests.world.acme_shop import AcmeShop
+    from tests.world.visitor import Visitor
     from tests.world.world import World
 
 ROUNDS = 50
@@ -29,20 +30,32 @@ async def link(world: World) -> str:
     return f"/auth/verify-email?token={(await world.mail()).values['token']}"
 
 
+async def confirm(visitor: Visitor, path: str, password: str = PASSWORD) -> Answer:
+    """Open the link in another browser than the one of the registration, and give the password."""
+    return await visitor.submit(await visitor.open(path), "/auth/verify-email/confirm", password=password)
+
+
 async def resend(world: World, email: str = EMAIL, **others: str) -> Answer:
     """Request the link again."""
     return await world.client.post("/api/auth/resend-verification", body={"email": email, **others})
 
 
-async def test_the_link_verifies_the_address_and_returns_a_page(world: World) -> None:
+@pytest.mark.parametrize("accept", ["text/html", "*/*", "text/html,application/xhtml+xml,*/*;q=0.8", "image/*", None])
+async def test_opening_the_link_on_a_page_spends_nothing_and_asks(world: World, accept: str | None) -> None:
     await world.register()
+    path = await link(world)
+    headers = {"Accept": accept} if accept is not None else {}
 
-    answer = await world.client.get(await link(world))
+    answers = [await world.client.get(path, headers=headers) for _ in range(2)]
 
-    assert answer.status == 200
-    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "Your email address is verified" in answer.text
-    assert EMAIL in answer.text
+    for answer in answers:
+        assert answer.status == 200
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert "An account was registered with your address" in answer.text
+        assert EMAIL in answer.text
+        assert "127.0.0.1" in answer.text
+    assert (await world.log_in()).status == 401
+    assert (await world.client.get(path, headers=JSON)).status == 200
     assert (await world.log_in()).status == 200
 
 
@@ -87,7 +100,7 @@ async def test_after_24_hours_a_page_says_that_the_link_has_expired(world: World
 async def test_a_link_is_valid_once(world: World) -> None:
     await world.register()
     path = await link(world)
-    await world.client.get(path)
+    await world.client.get(path, headers=JSON)
 
     answer = await world.client.get(path)
     as_json = await world.client.get(path, headers=JSON)
@@ -103,7 +116,7 @@ async def test_of_two_concurrent_requests_for_a_link_one_succeeds(world: World) 
         path, statuses = await link(world), list[int]()
 
         async def open_link(path: str, statuses: list[int]) -> None:
-            statuses.append((await world.client.get(path)).status)
+            statuses.append((await world.client.get(path, headers=JSON)).status)
 
         async with trio.open_nursery() as nursery:
             for _ in range(2):
@@ -167,18 +180,23 @@ async def test_the_link_of_an_address_that_is_already_verified_is_still_valid(
     path = await link(world)
     connection.execute("UPDATE users SET email_verified_at = created_at - interval '1 hour'")
 
-    answer = await world.client.get(path)
+    page = await world.client.get(path)
+    answer = await world.client.get(path, headers=JSON)
 
-    assert answer.status == 200
+    assert (page.status, answer.status) == (200, 200)
+    assert "Your email address is verified" in page.text
     is_unchanged = connection.execute("SELECT email_verified_at < created_at FROM users").fetchall()
     assert is_unchanged == [(True,)]
 
 
-async def test_the_page_links_back_to_the_service_that_requested_the_link(world: World, acme_shop: AcmeShop) -> None:
+async def test_the_page_links_back_to_the_service_that_requested_the_link(
+    world: World, visitor: Visitor, acme_shop: AcmeShop
+) -> None:
     await world.register(**acme_shop.return_request)
 
-    answer = await world.client.get(await link(world))
+    answer = await confirm(visitor, await link(world))
 
+    assert visitor.has_session
     assert f'href="{acme_shop.redirect_uri}"' in answer.text
     assert "Continue to Acme Shop" in answer.text
 
@@ -193,13 +211,13 @@ async def test_the_page_links_back_to_the_service_that_requested_the_link(world:
     ],
 )
 async def test_the_page_does_not_link_back_to_an_address_withdrawn_since(
-    world: World, acme_shop: AcmeShop, connection: Connection, since: LiteralString
+    world: World, visitor: Visitor, acme_shop: AcmeShop, connection: Connection, since: LiteralString
 ) -> None:
     await world.register(**acme_shop.return_request)
     path = await link(world)
     connection.execute(since)
 
-    answer = await world.client.get(path)
+    answer = await confirm(visitor, path)
 
     assert answer.status == 200
     assert acme_shop.redirect_uri not in answer.text
@@ -212,8 +230,9 @@ async def test_the_link_is_sent_again(world: World) -> None:
     answer = await resend(world, " ADA@example.com")
 
     assert answer.status == 200
-    assert (await world.client.get(await link(world))).status == 200
-    assert (await world.client.get(first)).status == 400
+    assert (await world.client.get(await link(world), headers=JSON)).status == 200
+    assert (await world.client.get(first, headers=JSON)).status == 400
+    assert (await world.log_in()).status == 200
 
 
 async def test_a_newer_link_leaves_the_older_one_valid(world: World) -> None:
@@ -221,18 +240,29 @@ async def test_a_newer_link_leaves_the_older_one_valid(world: World) -> None:
     first = await link(world)
     await resend(world)
 
-    assert (await world.client.get(first)).status == 200
+    assert (await world.client.get(first, headers=JSON)).status == 200
 
 
 async def test_a_link_that_is_sent_again_leads_back_to_the_requesting_service(
-    world: World, acme_shop: AcmeShop
+    world: World, visitor: Visitor, acme_shop: AcmeShop
 ) -> None:
     await world.register()
     await world.mails()
 
     await resend(world, **acme_shop.return_request)
 
-    assert "Continue to Acme Shop" in (await world.client.get(await link(world))).text
+    assert "Continue to Acme Shop" in (await confirm(visitor, await link(world))).text
+
+
+async def test_a_link_that_is_sent_again_leads_back_to_the_service_of_the_registration(
+    world: World, visitor: Visitor, acme_shop: AcmeShop
+) -> None:
+    await world.register(**acme_shop.return_request)
+    await world.mails()
+
+    await resend(world)
+
+    assert "Continue to Acme Shop" in (await confirm(visitor, await link(world))).text
 
 
 async def test_an_address_without_a_pending_verification_gets_the_same_answer_and_no_mail(world: World) -> None:

@@ -1,0 +1,103 @@
+"""Open registrations: those of an address that is not proved yet, each with a password of its own (decisions 3.14).
+
+Anyone can register any address, so the password of a registration is not the account's until the link of that
+registration is used. It is kept as long as that link is valid. Registrations are created in `registration.py`; their
+links are in `verification.py`. Until the address is proved, a sign-in compares with the newest password alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from core.accounts import requesting_browsers
+from core.accounts.one_time_tokens import TokenPurpose
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.accounts.requesting_browsers import RequestingBrowser
+    from core.accounts.return_targets import ReturnTarget
+    from core.accounts.users import User
+    from ports.unit_of_work import UnitOfWork
+
+# The fields of a stored return target.
+_BACK: Final = ("org_slug", "service_slug", "redirect_uri")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRegistration:
+    """A registration of an address that is not proved: its password, and when and from where it was made.
+
+    `data` says where it leads, and in which browser it was made. One without an end was imported by the operator.
+    """
+
+    id: UUID
+    user_id: UUID
+    email: str
+    password_hash: str = field(repr=False)
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    ip_address: str | None
+    geo_country: str | None
+    geo_city: str | None
+    created_at: datetime
+    expires_at: datetime | None
+
+    @property
+    def browser(self) -> RequestingBrowser | None:
+        """The browser in which it was made on a page; None when a program has made it."""
+        return requesting_browsers.recall(self.data)
+
+    @property
+    def stored_back(self) -> dict[str, Any]:
+        """The stored return target, for a link that is sent again."""
+        return {name: self.data[name] for name in _BACK if name in self.data}
+
+    @property
+    def origin(self) -> str:
+        """The address of its client with the place, as far as they are known; else an empty text."""
+        place = ", ".join(part for part in (self.geo_city, self.geo_country) if part is not None)
+        return " ".join(part for part in (self.ip_address or "", f"({place})" if place else "") if part)
+
+
+def begin(
+    uow: UnitOfWork,
+    user_id: UUID,
+    email: str,
+    password_hash: str,
+    back: ReturnTarget,
+    browser: RequestingBrowser | None,
+) -> OpenRegistration:
+    """Return a new registration, which is not kept yet."""
+    location = uow.locations.find(uow.origin.ip_address)
+    return OpenRegistration(
+        id=uow.randomness.new_id(),
+        user_id=user_id,
+        email=email,
+        password_hash=password_hash,
+        data={**back.stored(), **(browser.stored() if browser is not None else {})},
+        ip_address=uow.origin.ip_address,
+        geo_country=location.country if location is not None else None,
+        geo_city=location.city if location is not None else None,
+        created_at=uow.now,
+        expires_at=uow.now + TokenPurpose.VERIFY_EMAIL.lifetime,
+    )
+
+
+def keep(uow: UnitOfWork, registration: OpenRegistration) -> None:
+    """Keep a registration, whose password is the newest of its account; without the account, do the same work."""
+    uow.open_registrations.add(registration)
+    uow.credentials.set_password_hash(registration.user_id, registration.password_hash)
+
+
+def end(uow: UnitOfWork, user: User, registration: OpenRegistration) -> None:
+    """End a registration with all of its links; the newest of the others is the one that a sign-in compares with."""
+    uow.open_registrations.remove(user.id, registration.id)
+    uow.one_time_tokens.withdraw_of_registration(user.id, registration.id, at=uow.now)
+
+
+def end_all(uow: UnitOfWork, user_id: UUID) -> None:
+    """End every registration of an account whose address is proved, and every link that would prove it."""
+    uow.open_registrations.remove_all(user_id)
+    uow.one_time_tokens.withdraw(user_id, TokenPurpose.VERIFY_EMAIL, at=uow.now)

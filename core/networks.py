@@ -1,0 +1,23 @@
+"""Networks of client addresses: which addresses share a limit, because one client can use all of them."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Final
+
+LIMITED_IPV6_PREFIX_BITS: Final = 64
+THROTTLED_IPV4_PREFIX_BITS: Final = 24
+
+
+def limited_network(address: str | None) -> str:
+    """Return the network that shares a rate limit: the IPv4 address, or the /64 of an IPv6 address (decisions 1.9)."""
+    if address is None or ":" not in address:
+        return address or "unknown"
+    return str(ipaddress.ip_network(f"{address}/{LIMITED_IPV6_PREFIX_BITS}", strict=False))
+
+
+def throttled_network(address: str | None) -> str:
+    """Return the network of what is counted for an address: an IPv4 /24 or an IPv6 /64 (decisions 1.9 and 3.14)."""
+    if address is None or ":" in address:
+        return limited_network(address)
+    return str(ipaddress.ip_network(f"{address}/{THROTTLED_IPV4_PREFIX_BITS}", strict=False))

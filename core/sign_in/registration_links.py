@@ -1,0 +1,79 @@
+"""Confirming a registration: the link that proves its address signs in as well (decisions 3.14).
+
+In the browser in which the registration was made on a page, the link is enough. Any other browser needs the password of
+that registration: else a link that an attacker requested for their own account would sign its reader in there, and a
+person who did not register would verify the account of an attacker. A wrong password counts as a failed sign-in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.accounts import sign_in_failures, verification
+from core.accounts.providers import Provider
+from core.sign_in import conclusion
+from core.sign_in.proofs import Proof
+from core.sign_in.refusals import SignInRefused, refuse
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.accounts.users import User
+    from core.sign_in.conclusion import Outcome
+    from core.sign_in.proofs import Destination
+    from ports.unit_of_work import UnitOfWork
+
+
+class RegistrationPasswordWrong(SignInRefused):
+    """The password is not that of the link's registration."""
+
+    default_message = "This is not the password of this registration. Try again, or choose a new one."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A counted attempt at the password of a registration, which is None when the link has no registration."""
+
+    id: UUID
+    user: User
+    password_hash: str | None = field(repr=False)
+
+
+def begin(uow: UnitOfWork, token: str, network: str | None) -> Attempt:
+    """Count an attempt, and return it with the hash to compare; raise `LinkUnusable` or `RateLimitExceeded`."""
+    found = verification.inspect_unproved(uow, token)
+    attempt_id = sign_in_failures.attempt(uow, found.user.email, network, is_known_device=False)
+    registration = found.registration
+    return Attempt(
+        id=attempt_id,
+        user=found.user,
+        password_hash=registration.password_hash if registration is not None else None,
+    )
+
+
+def give_up(uow: UnitOfWork, attempt: Attempt) -> None:
+    """Remove a counted attempt that was not compared: the hasher was too busy, or the client has hung up."""
+    uow.sign_in_failures.remove(attempt.id)
+
+
+def finish(uow: UnitOfWork, attempt: Attempt, token: str, destination: Destination, *, is_right: bool) -> Outcome:
+    """Confirm the registration and sign in after the right password, or count and refuse a wrong one."""
+    if not is_right:
+        uow.sign_in_failures.fail(attempt.id)
+        return refuse(
+            uow, attempt.user, Provider.PASSWORD, destination, RegistrationPasswordWrong(), reason="wrong_password"
+        )
+    uow.sign_in_failures.remove(attempt.id)
+    return _confirm(uow, token, destination, method="pwd")
+
+
+def confirm(uow: UnitOfWork, token: str, destination: Destination) -> Outcome:
+    """Confirm the registration and sign in, in the browser in which it was made; raise `LinkUnusable`."""
+    return _confirm(uow, token, destination, method="email")
+
+
+def _confirm(uow: UnitOfWork, token: str, destination: Destination, *, method: str) -> Outcome:
+    user = verification.confirm(uow, token)
+    proof = Proof(user_id=user.id, provider=Provider.PASSWORD, amr=(method,))
+    return conclusion.conclude_locked(uow, user, proof, destination)

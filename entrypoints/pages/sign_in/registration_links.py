@@ -1,0 +1,111 @@
+"""Confirming a registration on the page of its link, which signs in; the page is that of `accounts/verification.py`."""
+
+from typing import Annotated
+
+import trio
+from quart import Response
+
+from core.accounts import verification
+from core.accounts.links import LinkUnusable
+from core.accounts.return_targets import ReturnTarget
+from core.accounts.single_sign_on import SsoRequired
+from core.accounts.verification import UnprovedAddress
+from core.errors import ServiceUnavailable
+from core.limits import PASSWORD_CHARACTERS_MAX
+from core.rate_limits import RateLimit
+from core.sign_in import registration_links
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.proofs import Destination
+from core.sign_in.refusals import SignInRefused
+from core.sign_in.registration_links import RegistrationPasswordWrong
+from entrypoints.http.sessions.token_answers import transact_counted
+from entrypoints.pages.accounts.verification import RegistrationLinkForm, is_same_browser, show
+from entrypoints.pages.brands import brand_of
+from entrypoints.pages.languages import marked, translated
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, page
+from entrypoints.pages.returns import Way
+from entrypoints.pages.sign_in import ways
+from entrypoints.web.answers import Status
+from entrypoints.web.calls import Call, shielded
+from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.routes import Routes
+
+routes = Routes("registration", "Creating an account and verifying its email address.", refusal_page)
+
+
+class RegistrationConfirmationForm(RegistrationLinkForm, kw_only=True):
+    """The button of the page, with the password of the registration in any other browser."""
+
+    password: str = ""
+
+
+@routes.post(
+    "/auth/verify-email/confirm",
+    limits=(RateLimit.LOGIN,),
+    refuses=(LinkUnusable, SignInRefused, RegistrationPasswordWrong, SsoRequired),
+)
+@in_browser_or_not
+async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -> Page | Annotated[None, Status(303)]:
+    """Verify the address of a registration and sign in; programs send `Accept: application/json` with the link's GET.
+
+    The browser in which it was registered needs no password.
+    """
+    found = await call.read(verification.inspect_unproved, form.token)
+    wanted = ways.destination(call)
+    if is_same_browser(call, found):
+        outcome = await transact_counted(call, registration_links.confirm, form.token, wanted)
+        return await _lead_on(call, outcome, found, _way(found))
+    try:
+        outcome = await _authenticate(call, form, wanted)
+    except SignInRefused as refusal:
+        return await show(call, form.token, found, refusal=refusal)
+    return await _lead_on(call, outcome, found, Way())
+
+
+async def _authenticate(
+    call: Call, form: RegistrationConfirmationForm, wanted: Destination
+) -> SignInCompleted | SecondFactorPending:
+    """Sign in with the password of a registration, or raise the refusal; `login.py` explains the order."""
+    attempt = await call.transact(registration_links.begin, form.token, call.throttled_network)
+    encoded = attempt.password_hash if len(form.password) <= PASSWORD_CHARACTERS_MAX else None
+    try:
+        verdict = await call.installation.passwords.verify(form.password[:PASSWORD_CHARACTERS_MAX], encoded)
+    except (ServiceUnavailable, trio.Cancelled):
+        with shielded():
+            await call.transact(registration_links.give_up, attempt)
+        raise
+    if not verdict.is_right:
+        # Recorded also when the client has hung up, because a password was compared.
+        with shielded():
+            return await transact_counted(call, registration_links.finish, attempt, form.token, wanted, is_right=False)
+    return await transact_counted(call, registration_links.finish, attempt, form.token, wanted, is_right=True)
+
+
+async def _lead_on(
+    call: Call, outcome: SignInCompleted | SecondFactorPending, found: UnprovedAddress, way: Way
+) -> Response:
+    """Complete the sign-in, and lead on to where the registration came from."""
+    led_on = await ways.conclude(call, outcome, way)
+    back = found.back
+    return led_on if back.redirect_uri is None else await _back_page(call, found.user.email, back)
+
+
+async def _back_page(call: Call, email: str, back: ReturnTarget) -> Response:
+    """Return the page with the button to the service; a form cannot redirect to another site."""
+    return page(
+        call,
+        "message.html",
+        heading=translated(call, "Your email address is verified"),
+        text=translated(call, "You are signed in with %(email)s now.", email=email),
+        back=back,
+        next=(marked("Your account"), ways.HOME),
+        request_id=None,
+        brand=await brand_of(call, back.organization_id),
+    )
+
+
+def _way(found: UnprovedAddress) -> Way:
+    """Return where the page led on which the registration was made."""
+    browser = found.registration.browser if found.registration is not None else None
+    return Way(return_to=browser.return_to, return_id=browser.return_id) if browser is not None else Way()

@@ -1,0 +1,105 @@
+"""Open registrations as values, and links whose registration has ended meanwhile (decisions 3.14)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pytest
+
+from core.accounts import registration, verification
+from core.accounts.links import LinkUnusable
+from core.accounts.open_registrations import OpenRegistration
+from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.return_targets import ReturnRequest
+from core.mail import mail
+from core.sign_in import registration_links
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.postgres.driver.connection import Connection
+
+EMAIL = "ada@example.com"
+NO_ID = UUID(int=0)
+BACK = {"org_slug": "acme", "service_slug": "shop", "redirect_uri": None}
+
+
+def registered(
+    *, ip_address: str | None = None, country: str | None = None, city: str | None = None, **data: Any
+) -> OpenRegistration:
+    """Return a registration."""
+    return OpenRegistration(
+        id=NO_ID,
+        user_id=NO_ID,
+        email=EMAIL,
+        password_hash="the hash",
+        data=data,
+        ip_address=ip_address,
+        geo_country=country,
+        geo_city=city,
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        expires_at=None,
+    )
+
+
+def test_it_names_its_origin_as_far_as_it_is_known() -> None:
+    assert registered().origin == ""
+    assert registered(ip_address="192.0.2.1").origin == "192.0.2.1"
+    assert registered(ip_address="192.0.2.1", country="DE").origin == "192.0.2.1 (DE)"
+    assert registered(ip_address="192.0.2.1", country="DE", city="Berlin").origin == "192.0.2.1 (Berlin, DE)"
+
+
+def test_it_knows_its_browser_and_where_it_leads() -> None:
+    browser = RequestingBrowser(binding="the value of its cookie", return_to="/app", return_id="")
+    kept = registered(**BACK, **browser.stored())
+
+    assert kept.browser is not None
+    assert kept.browser.is_bound_to("the value of its cookie")
+    assert kept.stored_back == BACK
+    assert registered().browser is None
+    assert registered().stored_back == {}
+
+
+def test_its_password_is_not_printed() -> None:
+    assert "the hash" not in repr(registered())
+
+
+@pytest.fixture
+def token(transact: Callable[..., Any], connection: Connection) -> str:
+    """The token of a link whose registration has ended."""
+    transact(registration.register, EMAIL, "hash", ReturnRequest())
+    connection.execute("DELETE FROM open_registrations")
+    [one] = transact(mail.claim, 10)
+    return one.message.values["token"]
+
+
+def test_a_registration_that_has_ended_is_not_confirmed(
+    transact: Callable[..., Any], connection: Connection, token: str
+) -> None:
+    with pytest.raises(LinkUnusable):
+        transact(verification.confirm, token)
+
+    assert connection.execute("SELECT email_verified_at, used_at FROM users, one_time_tokens").fetchall() == [
+        (None, None)
+    ]
+
+
+def test_disowning_a_registration_that_has_ended_uses_its_link_up(
+    transact: Callable[..., Any], connection: Connection, token: str
+) -> None:
+    transact(verification.disown, token)
+
+    assert connection.execute("SELECT used_at IS NOT NULL FROM one_time_tokens").fetchall() == [(True,)]
+
+
+def test_an_attempt_that_was_not_compared_does_not_count(
+    transact: Callable[..., Any], connection: Connection, token: str
+) -> None:
+    attempt = transact(registration_links.begin, token, "192.0.2.0/24")
+    assert connection.execute("SELECT count(*) FROM sign_in_failures").fetchone() == (1,)
+
+    transact(registration_links.give_up, attempt)
+
+    assert connection.execute("SELECT count(*) FROM sign_in_failures").fetchone() == (0,)
