@@ -51,6 +51,7 @@ class Issued(Enum):
     MAILED_SIGN_IN = ("a mailed link that signs in", "one_time_tokens")
     MAILED_RESET = ("a mailed link that resets the password", "one_time_tokens")
     MAILED_CONFIRMATION = ("a mailed link that confirms a membership", "one_time_tokens")
+    OPEN_REGISTRATION = ("a registration of an address that is not proved", "open_registrations")
     REQUESTED_ADDRESS = ("a mailed link that changes the address", "one_time_tokens")
     PROVIDER_LINKING = ("a sign-in of another provider that waits to be linked", "upstream_sign_ins")
     DEVICE = ("a device that is known", "device_tokens")
@@ -117,6 +118,7 @@ _OF_MEMBERSHIP: Final = frozenset(
 _WAYS_IN: Final = frozenset(
     {
         Issued.MAILED_RESET,
+        Issued.OPEN_REGISTRATION,
         Issued.PROVIDER_LINKING,
         Issued.DEVICE,
         Issued.PASSKEY,

@@ -42,6 +42,7 @@ ALIVE: Final[dict[Issued, str]] = {
     Issued.MAILED_SIGN_IN: _TOKEN,
     Issued.MAILED_RESET: _TOKEN,
     Issued.MAILED_CONFIRMATION: _TOKEN,
+    Issued.OPEN_REGISTRATION: _ROW.format(table="open_registrations"),
     Issued.REQUESTED_ADDRESS: _TOKEN,
     Issued.PROVIDER_LINKING: _ROW.format(table="upstream_sign_ins"),
     Issued.DEVICE: """
@@ -272,6 +273,18 @@ class _Issuer:
                 self.now,
                 self.later,
             )
+        self.ids[Issued.OPEN_REGISTRATION] = registration_id = new_id()
+        self.run(
+            """
+            INSERT INTO open_registrations (id, user_id, email, password_hash, data, created_at, expires_at)
+            VALUES (%s, %s, %s, 'hash', '{}', %s, %s)
+            """,
+            registration_id,
+            self.user_id,
+            self.email,
+            self.now,
+            self.later,
+        )
         self.ids[Issued.PROVIDER_LINKING] = sign_in_id = new_id()
         self.run(
             """
