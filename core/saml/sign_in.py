@@ -20,7 +20,7 @@ from core.saml.providers import ProviderUnknown
 from core.saml.requests import SignInStateUnknown
 from core.saml.sessions import SamlSession
 from core.sessions.refresh import SessionOver
-from core.sign_in import conclusion
+from core.sign_in import browser_returns, conclusion
 from core.sign_in.conclusion import SecondFactorPending
 from core.sign_in.proofs import Destination, Proof
 from core.sign_in.refusals import SecondFactorDue
@@ -88,13 +88,15 @@ class NotAdmitted(access.Forbidden):
 class Visit:
     """Who is to be signed in: the session and the device of a browser, and whether its user has agreed.
 
-    `relay_state` is what a service provider gets that has not asked.
+    `has_signed_in_for_it` means that the session is that of a sign-in elsewhere for this very request. `relay_state` is
+    what a service provider gets that has not asked.
     """
 
     session_id: UUID | None
     base_url: str
     device_token: str | None = field(default=None, repr=False)
     has_agreed: bool = False
+    has_signed_in_for_it: bool = False
     relay_state: str | None = None
 
 
@@ -161,7 +163,7 @@ def answer_with_ticket(
 ) -> Outcome | Refusal:
     """Answer a pending request with the session of a sign-in elsewhere, whose ticket is used up."""
     session_id = requests.use_ticket(uow, pending, ticket)
-    return answer(uow, provider, pending, replace(visit, session_id=session_id))
+    return answer(uow, provider, pending, replace(visit, session_id=session_id, has_signed_in_for_it=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,11 +205,19 @@ class _Task:
 
     def is_fresh(self, caller: Caller) -> bool:
         """Return whether the authentication is as recent as the request wants it."""
-        return self._terms is None or not self._terms.force_authn or self.is_of_this_flow(caller)
+        pending = self._pending
+        return pending is None or not pending.terms.force_authn or caller.authenticated_at >= pending.created_at
 
     def is_of_this_flow(self, caller: Caller) -> bool:
-        """Return whether the user has authenticated since the request came, on a page that named the service."""
-        return self._pending is not None and caller.authenticated_at >= self._pending.created_at
+        """Return whether the user has signed in for this request, on a page that named the service (decisions 10.7).
+
+        A sign-in in another window of the browser does not count, whatever that was for.
+        """
+        if self._visit.has_signed_in_for_it:
+            return True
+        return self._pending is not None and browser_returns.has_signed_in(
+            self._uow, self._pending.key, caller.session_id
+        )
 
     @property
     def _is_passive(self) -> bool:

@@ -141,6 +141,7 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
             organization=answer.organization_slug,
             service=answer.service_slug,
             email=answer.email,
+            request_key=answer.request_key,
         )
     return form_page(call, "authorize.html", question=answer)
 
