@@ -17,6 +17,7 @@ from core.email_addresses import canonical_email
 from core.errors import Refusal
 from core.openid import clients, codes, requests
 from core.openid.requests import AuthorizationRefused, RequestOver, RequestRefused
+from core.organizations.access import SecondFactorRequired
 from core.secrets import hash_token
 from core.sign_in import browser_returns, child_sessions
 from core.sign_in.refusals import SecondFactorDue
@@ -81,7 +82,16 @@ class Question:
     email: str
 
 
-Answer = LeadBack | SignInNeeded | Question
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupNeeded:
+    """The user has to set up a second factor, which the organization requires, and then the request goes on."""
+
+    request_id: Secret
+    organization_slug: str
+    service_slug: str
+
+
+Answer = LeadBack | SignInNeeded | Question | SetupNeeded
 
 
 def begin(
@@ -148,14 +158,17 @@ def _answer(
         return _sign_in(uow, client, request, visitor)
     if not is_allowed and _needs_answer(uow, client, request, visitor, browser, request_key):
         return _question(uow, client, request, browser)
-    outcome = child_sessions.begin(
-        uow,
-        browser.session_id,
-        browser.user_id,
-        organization_slug=client.organization_slug,
-        service_slug=client.service.slug,
-        device_token=visitor.device_token,
-    )
+    try:
+        outcome = child_sessions.begin(
+            uow,
+            browser.session_id,
+            browser.user_id,
+            organization_slug=client.organization_slug,
+            service_slug=client.service.slug,
+            device_token=visitor.device_token,
+        )
+    except SecondFactorRequired:
+        return _set_up(uow, client, request)
     if isinstance(outcome, SecondFactorDue):
         return _sign_in(uow, client, request, visitor)
     if isinstance(outcome, Refusal):
@@ -220,6 +233,16 @@ def _question(uow: UnitOfWork, client: Client, request: AuthorizationRequest, br
         organization_name=organization.name,
         service_name=client.service.name,
         email=browser.email,
+    )
+
+
+def _set_up(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> SetupNeeded:
+    if "none" in request.prompts:
+        raise request.refused("interaction_required", "The user has to set up a second factor.")
+    return SetupNeeded(
+        request_id=requests.keep(uow, client, request),
+        organization_slug=client.organization_slug,
+        service_slug=client.service.slug,
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.providers import Provider
 from core.errors import Refusal
 from core.organizations import access
-from core.organizations.access import DeviceTrustedTooLongAgo, MembershipSuspended, Operation, SecondFactorRequired
+from core.organizations.access import MembershipSuspended, Operation, SecondFactorRequired
 from core.saml import assertions, judgement, providers, requests
 from core.saml.certificates import SigningKey  # noqa: TC001 - a field
 from core.saml.messages import SUCCESS, Assertion, Response, Status, StatusOf
@@ -121,12 +121,6 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
         return task.refuse(_DENIED, problem=MembershipSuspended())
     if not standing.is_admitted(members_only=provider.configuration.members_only):
         return task.refuse(_DENIED, problem=NotAdmitted())
-    if standing.role is not None:
-        problem = task.second_factor_problem(caller)
-        if isinstance(problem, AuthenticationRequired):
-            return task.interact(problem)
-        if problem is not None:
-            return task.refuse(_DENIED, problem=problem)
     if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return task.interact(_agreement(provider, caller.email))
     return task.sign_in(caller, standing)
@@ -223,22 +217,6 @@ class _Task:
     def _is_passive(self) -> bool:
         return self._terms is not None and self._terms.is_passive
 
-    def second_factor_problem(self, caller: Caller) -> AuthenticationRequired | Refusal | None:
-        """Return what keeps a member out whose organization requires a second factor; None when nothing does."""
-        organization = None
-        if self._provider.organization_requires_mfa:
-            organization = self._uow.organizations.by_slug(self._provider.organization_slug)
-        if organization is None:
-            return None
-        try:
-            access.require_second_factor(caller)
-            access.require_device_trust(self._uow, caller, organization)
-        except DeviceTrustedTooLongAgo:
-            return AuthenticationRequired()
-        except SecondFactorRequired as refusal:
-            return refusal
-        return None
-
     def interact(self, wanted: AuthenticationRequired | AgreementRequired) -> Outcome:
         """Ask the user, unless the request forbids it."""
         return self.refuse(_NOT_PASSIVE) if self._is_passive else wanted
@@ -261,7 +239,11 @@ class _Task:
         )
         if context_class is None:
             return self.refuse(StatusOf(first=Status.REQUESTER, second=Status.NO_AUTHN_CONTEXT))
-        begun = _begin_session(uow, provider, caller, self._visit.device_token)
+        try:
+            begun = _begin_session(uow, provider, caller, self._visit.device_token)
+        except SecondFactorRequired as refusal:
+            # A member of an organization that requires two factors, who has set none up.
+            return self.refuse(_DENIED, problem=refusal)
         if isinstance(begun, SecondFactorDue):
             return self.interact(AuthenticationRequired())
         if isinstance(begun, Refusal):

@@ -13,6 +13,7 @@ from core.errors import Forbidden, Unauthorized
 from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
     from uuid import UUID
 
@@ -61,6 +62,11 @@ class Origin:
 
 
 BACKGROUND = Origin()
+
+
+def have_second_factor(amr: Collection[str]) -> bool:
+    """Return whether the methods of a sign-in include a second factor, or a device that remembers one."""
+    return "mfa" in amr or "trusted" in amr
 
 
 class AccountUsedElsewhere(Forbidden):
@@ -193,7 +199,7 @@ class Caller:
     @property
     def has_second_factor(self) -> bool:
         """Whether this session began with a second factor, or on a device that remembers one."""
-        return bool({"mfa", "trusted"} & set(self.amr))
+        return have_second_factor(self.amr)
 
     @property
     def has_proved_second_factor(self) -> bool:
@@ -209,9 +215,10 @@ class Caller:
     def lacks_second_factor(self) -> bool:
         """Whether the context requires a second factor and this session began without one.
 
-        Organizations require it of their members, not of the end users of a service, nor of impersonators.
+        Organizations require it of their members, at their services too, but not of the other users of these, nor of
+        impersonators.
         """
-        is_required = self.organization_requires_mfa and self.service_id is None and not self.is_impersonated
+        is_required = self.organization_requires_mfa and self.role is not None and not self.is_impersonated
         return is_required and not self.has_second_factor
 
     def forbid_service_tokens(self) -> None:

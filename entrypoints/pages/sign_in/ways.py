@@ -4,6 +4,7 @@ from typing import Final
 
 from quart import Response
 
+from core.organizations.access import SecondFactorRequired
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
@@ -88,6 +89,19 @@ async def send_to_sign_in(
     )
     page = browsers.SIGN_IN if call.browser is None else browsers.SIGN_IN_AGAIN
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
+
+
+async def send_to_set_up(
+    call: Call, *, return_to: str, organization: str | None = None, service: str | None = None
+) -> Response:
+    """Lead a browser that is signed in to set up a second factor, which an organization requires, and then to a path.
+
+    Raise `SecondFactorRequired` at a custom domain, where there are no pages of the account (decisions 13.3).
+    """
+    if call.custom_host is not None:
+        raise SecondFactorRequired
+    wanted = BrowserReturn(target=return_to, organization_slug=organization, service_slug=service)
+    return see_other(await browsers.sign_in_address(call, wanted, page=SET_UP))
 
 
 async def conclude(
