@@ -192,6 +192,24 @@ class Caller:
         return self.has_service_token or self.confined_to is not None
 
     @property
+    def limits(self) -> Confinement | None:
+        """The limits of what the session shows of the account, and ends (decisions 2.8 and 10.8); None for all of it.
+
+        The token of a service is without limits while the account belongs nowhere else.
+        """
+        if self.service_id is None:
+            return self.confinement
+        if self.confined_to is None and not self.is_platform_owner and not self.belongs_elsewhere:
+            return None
+        assert self.organization_id is not None, "a session of a service names no organization"
+        return Confinement(organization_id=self.organization_id, service_id=self.service_id)
+
+    @property
+    def only_organization_id(self) -> UUID | None:
+        """The one organization of which the session shows that its user belongs to it; None without limits."""
+        return self.organization_id if self.has_service_token else self.confined_to
+
+    @property
     def acts_as_platform_owner(self) -> bool:
         """Whether the caller is a platform owner, neither impersonated nor through a service that they use."""
         return self.is_platform_owner and not self.is_impersonated and not self.is_limited
@@ -236,13 +254,13 @@ class Caller:
             raise ServiceTokenRefused
 
     def forbid_shared_account(self) -> None:
-        """Raise `AccountUsedElsewhere` for a service's token, unless the account belongs to its organization alone.
+        """Raise `Forbidden` for a service's token, unless the account belongs to its organization alone.
 
         The operators of the service hold the token; with it they could take over what the user has elsewhere, so this
-        guards what opens the whole account (decisions 2.8).
+        guards what opens the whole account (decisions 2.8). The same holds for a session that is confined.
         """
         if self.is_limited and (self.is_platform_owner or self.belongs_elsewhere):
-            raise AccountUsedElsewhere
+            raise AccountUsedElsewhere if self.has_service_token else ConfinedElsewhere
 
     def require_whole_account(self) -> None:
         """Raise `Forbidden` unless the caller may change what belongs to the whole account.
