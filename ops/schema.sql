@@ -1536,10 +1536,12 @@ CREATE TABLE sign_in_failures (
     email_hash bytea NOT NULL,
     network text NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    has_failed boolean DEFAULT true NOT NULL
+    has_failed boolean DEFAULT true NOT NULL,
+    session_id uuid
 );
 COMMENT ON TABLE sign_in_failures IS 'Refused sign-ins of the last minutes by address, whether or not an account has it.';
 COMMENT ON COLUMN sign_in_failures.has_failed IS 'False while the comparison is not decided; such an attempt counts for a minute.';
+COMMENT ON COLUMN sign_in_failures.session_id IS 'The session in which its user was to prove that they are there; null for a sign-in.';
 ALTER TABLE ONLY sign_in_failures
     ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
 CREATE INDEX sign_in_failures_old ON sign_in_failures USING btree (created_at);

@@ -72,6 +72,12 @@ class Destination:
     parent_id: UUID | None = None
 
     @property
+    def continued_session_id(self) -> UUID | None:
+        """The session in which its user proves again that they are there; None for a sign-in."""
+        browser = self.browser
+        return browser.present.session_id if browser is not None and browser.is_again and browser.present else None
+
+    @property
     def continues_two_factors(self) -> bool:
         """Whether the session to be continued has proved a second factor already."""
         return self.browser is not None and self.browser.has_proved_second_factor

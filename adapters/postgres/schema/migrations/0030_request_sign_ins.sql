@@ -12,3 +12,7 @@ CREATE TABLE request_sign_ins (
 COMMENT ON TABLE request_sign_ins
     IS 'The browser sessions that a form has begun or continued which belonged to a request; no other request counts them.';
 CREATE INDEX request_sign_ins_ended ON request_sign_ins (expires_at);
+
+-- Guesses by somebody who holds a session have limits of their own.
+ALTER TABLE sign_in_failures ADD COLUMN session_id uuid;
+COMMENT ON COLUMN sign_in_failures.session_id IS 'The session in which its user was to prove that they are there; null for a sign-in.';
