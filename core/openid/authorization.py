@@ -8,7 +8,7 @@ whose forms were submitted, not for another one that is open in the same browser
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -57,7 +57,7 @@ class LeadBack:
 class SignInNeeded:
     """The user has to sign in, probably with this address, and then the request goes on under its id.
 
-    The browser keeps `browser_key`, and brings it with the request.
+    The browser keeps `browser_key`, and brings it with the request. The sign-in is recorded for `request_key`.
     """
 
     request_id: Secret
@@ -65,11 +65,7 @@ class SignInNeeded:
     organization_slug: str
     service_slug: str
     email: str | None
-
-    @property
-    def request_key(self) -> bytes:
-        """The name under which the sign-in is recorded for this request."""
-        return hash_token(self.request_id.reveal())
+    request_key: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,12 +210,14 @@ def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest, vis
     if "none" in request.prompts:
         raise request.refused("login_required", "The user has to sign in.")
     browser_key = visitor.key or uow.randomness.token()
+    request_id = requests.keep(uow, client, request.asked_to_sign_in(uow.now, browser_key))
     return SignInNeeded(
-        request_id=requests.keep(uow, client, request.asked_to_sign_in(uow.now, browser_key)),
+        request_id=request_id,
         browser_key=browser_key,
         organization_slug=client.organization_slug,
         service_slug=client.service.slug,
         email=request.hinted_email,
+        request_key=hash_token(request_id.reveal()),
     )
 
 
