@@ -472,10 +472,12 @@ CREATE TABLE browser_returns (
     organization_slug text,
     service_slug text,
     expires_at timestamp with time zone NOT NULL,
-    email text
+    email text,
+    request_key bytea
 );
 COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
 COMMENT ON COLUMN browser_returns.email IS 'The address that the sign-in page proposes.';
+COMMENT ON COLUMN browser_returns.request_key IS 'The request that the path answers, if it answers one.';
 ALTER TABLE ONLY browser_returns
     ADD CONSTRAINT browser_returns_pkey PRIMARY KEY (id_hash);
 CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
@@ -1098,6 +1100,16 @@ CREATE INDEX platform_audit_entries_actor ON platform_audit_entries USING btree 
 CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
 
+CREATE TABLE request_sign_ins (
+    session_id uuid NOT NULL,
+    request_key bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE request_sign_ins IS 'The browser sessions that a form has begun or continued which belonged to a request; no other request counts them.';
+ALTER TABLE ONLY request_sign_ins
+    ADD CONSTRAINT request_sign_ins_pkey PRIMARY KEY (session_id, request_key);
+CREATE INDEX request_sign_ins_ended ON request_sign_ins USING btree (expires_at);
+
 CREATE TABLE saml_certificates (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -1598,10 +1610,12 @@ CREATE TABLE sign_in_failures (
     email_hash bytea NOT NULL,
     network text NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    has_failed boolean DEFAULT true NOT NULL
+    has_failed boolean DEFAULT true NOT NULL,
+    session_id uuid
 );
 COMMENT ON TABLE sign_in_failures IS 'Refused sign-ins of the last minutes by address, whether or not an account has it.';
 COMMENT ON COLUMN sign_in_failures.has_failed IS 'False while the comparison is not decided; such an attempt counts for a minute.';
+COMMENT ON COLUMN sign_in_failures.session_id IS 'The session in which its user was to prove that they are there; null for a sign-in.';
 ALTER TABLE ONLY sign_in_failures
     ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
 CREATE INDEX sign_in_failures_old ON sign_in_failures USING btree (created_at);
@@ -2051,6 +2065,9 @@ ALTER TABLE ONLY passkeys
 
 ALTER TABLE ONLY plans
     ADD CONSTRAINT plans_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY request_sign_ins
+    ADD CONSTRAINT request_sign_ins_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY saml_certificates
     ADD CONSTRAINT saml_certificates_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

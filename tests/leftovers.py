@@ -82,6 +82,12 @@ KINDS = {
         " created_at)"
         " SELECT gen_random_uuid(), %(user)s, 'password', '{}', ended, '', ended, ended, ended FROM ends",
     ),
+    Leftover.REQUEST_SIGN_INS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO request_sign_ins (session_id, request_key, expires_at)"
+        " SELECT %(session)s, sha256(gen_random_uuid()::text::bytea), ended FROM ends",
+    ),
     Leftover.BROWSER_RETURNS: Kind(
         "expires_at",
         timedelta(),

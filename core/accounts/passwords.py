@@ -107,7 +107,7 @@ def set_first(uow: UnitOfWork, password_hash: str) -> None:
 def find_current(uow: UnitOfWork, new_password: str, network: str | None) -> Change:
     """Return the hash to compare the current password with, and count the attempt.
 
-    A wrong password counts as a failed sign-in, so that a stolen access token does not bypass that limit.
+    A wrong password counts as a failed sign-in, and for the session, so that a stolen access token bypasses no limit.
     """
     caller = uow.caller
     caller.forbid_impersonation()
@@ -115,8 +115,8 @@ def find_current(uow: UnitOfWork, new_password: str, network: str | None) -> Cha
     stored = uow.credentials.lock(caller.user_id)
     if stored is None or stored.password_hash is None:
         raise NoPasswordSet
-    # The caller has a session, and so counts as a known device: failures from other networks do not block the change.
-    attempt_id = sign_in_failures.attempt(uow, caller.email, network, is_known_device=True)
+    # Failures from other networks do not block the change, because it is made inside a session.
+    attempt_id = sign_in_failures.attempt(uow, caller.email, network, session_id=caller.session_id)
     return Change(attempt_id=attempt_id, password_hash=stored.password_hash)
 
 

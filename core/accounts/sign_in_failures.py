@@ -6,6 +6,11 @@ which is longer than a request lasts: its process was killed, and the user must 
 
 Attempts are counted by address, whether or not an account has it, and wrong passwords and wrong second factors
 together: an attacker who knows the password must not have unlimited attempts at the code.
+
+A known device is exempt from the limit that counts every network, so that an attacker elsewhere does not lock its user
+out. What is tried inside a session, to change the password or to sign in again, is exempt from it too. But the session
+may be stolen, with its device. So such attempts have limits of their own: for the session, and for all sessions of the
+account together, because one session can begin others. The session goes on; its user can end the others at any time.
 """
 
 from __future__ import annotations
@@ -28,31 +33,46 @@ WINDOW: Final = timedelta(minutes=15)
 UNDECIDED_MAX: Final = timedelta(minutes=1)
 FAILURES_FROM_NETWORK_MAX: Final = 10
 FAILURES_FROM_ANYWHERE_MAX: Final = 100
+FAILURES_IN_SESSION_MAX: Final = 10
+FAILURES_IN_ALL_SESSIONS_MAX: Final = 100
 _UNLIMITED: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class SignInFailure:
-    """An attempt that failed or is not decided yet."""
+    """An attempt that failed or is not decided yet; `session_id` is set for one inside a session."""
 
     network: str
     at: datetime
+    session_id: UUID | None = None
 
 
-def attempt(uow: UnitOfWork, address: str, network: str | None, *, is_known_device: bool) -> UUID:
+def attempt(
+    uow: UnitOfWork, address: str, network: str | None, *, is_known_device: bool = False, session_id: UUID | None = None
+) -> UUID:
     """Record an attempt and return its id, with which `uow.sign_in_failures` removes it or marks it as failed.
+
+    `session_id` is the session of the account's user in which it is made, None for a sign-in.
 
     Raise `RateLimitExceeded` when there were too many. Without a network the limits are off. Attempts for one address
     wait for each other until their transactions end, so that each sees those before it.
     """
     email_hash = hash_address(uow, address)
     attempt_id = uow.randomness.new_id()
-    uow.sign_in_failures.add(attempt_id, email_hash, network or _UNLIMITED, at=uow.now)
+    uow.sign_in_failures.add(attempt_id, email_hash, network or _UNLIMITED, at=uow.now, session_id=session_id)
     failures = uow.sign_in_failures.since(
         email_hash, failed_since=uow.now - WINDOW, undecided_since=uow.now - UNDECIDED_MAX
     )
-    allowed_at = _allowed_at(failures, network, is_known_device=is_known_device) if network is not None else None
-    if allowed_at is not None:
+    if network is None:
+        return attempt_id
+    blocking = [failure for failure in failures if failure.network == network][FAILURES_FROM_NETWORK_MAX:][:1]
+    if session_id is not None:
+        blocking += _blocking_inside(failures, session_id)
+    elif not is_known_device:
+        blocking += failures[FAILURES_FROM_ANYWHERE_MAX:][:1]
+    if blocking:
+        # The newest is the attempt itself; it is allowed once the oldest of those that fill a limit leaves the window.
+        allowed_at = max(failure.at + WINDOW for failure in blocking)
         # Raising rolls this attempt back: only attempts that are compared are counted.
         raise RateLimitExceeded(
             "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
@@ -66,11 +86,8 @@ def hash_address(uow: UnitOfWork, address: str) -> bytes:
     return uow.pepper.mark("sign-in failures", address.encode("utf-8", "surrogatepass"))
 
 
-def _allowed_at(failures: Sequence[SignInFailure], network: str, *, is_known_device: bool) -> datetime | None:
-    """Return when the newest of these attempts would be allowed; None when it is allowed now."""
-    from_network = [failure for failure in failures if failure.network == network]
-    # The newest is the attempt itself; it is allowed once the oldest of those that fill the limit leaves the window.
-    blocking = from_network[FAILURES_FROM_NETWORK_MAX:][:1]
-    if not is_known_device:
-        blocking += failures[FAILURES_FROM_ANYWHERE_MAX:][:1]
-    return max((failure.at + WINDOW for failure in blocking), default=None)
+def _blocking_inside(failures: Sequence[SignInFailure], session_id: UUID) -> list[SignInFailure]:
+    """Return those that have to leave the window before another attempt inside this session is allowed."""
+    inside = [failure for failure in failures if failure.session_id is not None]
+    in_session = [failure for failure in inside if failure.session_id == session_id]
+    return [*in_session[FAILURES_IN_SESSION_MAX:][:1], *inside[FAILURES_IN_ALL_SESSIONS_MAX:][:1]]

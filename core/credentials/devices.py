@@ -16,6 +16,7 @@ from core.errors import BadRequest, Forbidden, NotFound
 from core.events import platform_actions
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_device_trusted
 from core.sessions import sessions
+from core.sessions.callers import ConfinedElsewhere
 from core.text import checked_name
 
 if TYPE_CHECKING:
@@ -124,9 +125,16 @@ class RenamedDevice:
 
 
 def list_mine(uow: UnitOfWork) -> tuple[Sequence[DeviceItem], int]:
-    """Return the caller's devices, the most recently used first, and how many there are in total."""
+    """Return the caller's devices, the most recently used first, and how many there are in total.
+
+    A session with limits shows those on which a session within them is alive.
+    """
     caller = uow.caller
     devices, total = uow.devices.of_user(caller.user_id, at=uow.now, limit=LISTED_MAX)
+    shown = _shown(uow, caller)
+    if shown is not None:
+        devices = [state for state in devices if state.device.id in shown]
+        total = len(devices)
     period = _trust_period(uow, caller)
     return [_item(state, caller, period, uow.now) for state in devices], total
 
@@ -157,6 +165,9 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     caller = uow.caller
     # An impersonator must not end the user's sessions, nor make the user enter a second factor again.
     caller.require_whole_account()
+    if caller.limits is not None:
+        # Sessions beyond the limits may be alive on the device.
+        raise ConfinedElsewhere
     _own_device(uow, caller, device_id)
     if device_id == caller.device_id:
         raise DeviceInUse
@@ -170,13 +181,23 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
 
 
 def _own_device(uow: UnitOfWork, caller: Caller, device_id: UUID) -> DeviceState:
-    """Return a device of the caller, also a removed one."""
+    """Return a device of the caller within the limits of the session, also a removed one."""
     state = uow.devices.by_id(device_id, at=uow.now)
     if state is None:
         raise DeviceUnknown
     if state.device.user_id != caller.user_id:
         raise DeviceOfAnother
+    shown = _shown(uow, caller)
+    if shown is not None and device_id not in shown:
+        raise DeviceUnknown
     return state
+
+
+def _shown(uow: UnitOfWork, caller: Caller) -> set[UUID | None] | None:
+    """Return the ids of the devices that the session shows; None for all of them."""
+    if caller.limits is None:
+        return None
+    return {session.device_id for session in sessions.shown_to(uow, caller)}
 
 
 def _trust_period(uow: UnitOfWork, caller: Caller) -> timedelta:

@@ -60,14 +60,16 @@ class ReceivedInvitation:
 
 
 def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
-    """List the invitations that wait for the caller's answer, the newest first."""
+    """List the invitations that wait for the caller's answer, the newest first, within the limits of the session."""
     caller = uow.caller
-    # A token can be used without signing in, so an answer by an impersonator, or by a service that shares the account,
-    # would leave no trace of them.
-    caller.require_whole_account()
+    if caller.has_service_token or caller.confined_to is None:
+        # A token can be used without signing in, so an answer by an impersonator, or by a service that shares the
+        # account, would leave no trace of them.
+        caller.require_whole_account()
     if not caller.is_verified:
         raise Forbidden("Verify your email address first; then you can see the invitations to it.")
-    return uow.invitations.pending_for(caller.email, LISTED_MAX)
+    # A confined session shows those of its organization, which has made them itself.
+    return uow.invitations.pending_for(caller.email, LISTED_MAX, within=caller.confined_to)
 
 
 def inspect(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails:

@@ -2,22 +2,24 @@
 
 The user signs in to Gatehouse, in the browser; the service gets a session of its own, the child of the browser's, and
 its code. On the first visit to a service of an organization that the user neither belongs to nor uses, the user is
-asked (decisions 10.7). Signing in on the way counts as the answer, because its pages name the service.
+asked (decisions 10.7). Signing in on the way counts as the answer, because its pages name the service: for the request
+whose forms were submitted, not for another one that is open in the same browser.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from core.email_addresses import canonical_email
 from core.errors import Refusal
 from core.openid import clients, codes, requests
 from core.openid.requests import AuthorizationRefused, RequestOver, RequestRefused
+from core.organizations.access import SecondFactorRequired
 from core.secrets import hash_token
-from core.sign_in import child_sessions
+from core.sign_in import browser_returns, child_sessions
 from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
@@ -30,9 +32,6 @@ if TYPE_CHECKING:
     from core.secrets import Secret
     from core.sessions.browser_sessions import BrowserSession
     from ports.unit_of_work import UnitOfWork
-
-# A sign-in leads on at once; one that is older than this was made for something else.
-SIGN_IN_COUNTS_FOR: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +57,7 @@ class LeadBack:
 class SignInNeeded:
     """The user has to sign in, probably with this address, and then the request goes on under its id.
 
-    The browser keeps `browser_key`, and brings it with the request.
+    The browser keeps `browser_key`, and brings it with the request. The sign-in is recorded for `request_key`.
     """
 
     request_id: Secret
@@ -66,6 +65,7 @@ class SignInNeeded:
     organization_slug: str
     service_slug: str
     email: str | None
+    request_key: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,16 @@ class Question:
     email: str
 
 
-Answer = LeadBack | SignInNeeded | Question
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupNeeded:
+    """The user has to set up a second factor, which the organization requires, and then the request goes on."""
+
+    request_id: Secret
+    organization_slug: str
+    service_slug: str
+
+
+Answer = LeadBack | SignInNeeded | Question | SetupNeeded
 
 
 def begin(
@@ -106,7 +115,7 @@ def receive(uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str]) -> 
 def resume(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer | Refusal:
     """Answer a request that has waited for a sign-in; raise `RequestOver`."""
     client, request = _use(uow, request_id)
-    return _answer(uow, client, request, visitor, issuer=issuer)
+    return _answer(uow, client, request, visitor, issuer=issuer, request_key=hash_token(request_id))
 
 
 def allow(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer | Refusal:
@@ -134,6 +143,7 @@ def _answer(
     visitor: Visitor,
     *,
     issuer: str,
+    request_key: bytes | None = None,
     is_allowed: bool = False,
 ) -> Answer | Refusal:
     browser = visitor.browser
@@ -142,16 +152,19 @@ def _answer(
         return _refusal(request.refused("login_required", "Another user is signed in."), issuer)
     if browser is None or _needs_sign_in(request, browser, uow.now):
         return _sign_in(uow, client, request, visitor)
-    if not is_allowed and _needs_answer(uow, client, request, browser, visitor.key):
+    if not is_allowed and _needs_answer(uow, client, request, visitor, browser, request_key):
         return _question(uow, client, request, browser)
-    outcome = child_sessions.begin(
-        uow,
-        browser.session_id,
-        browser.user_id,
-        organization_slug=client.organization_slug,
-        service_slug=client.service.slug,
-        device_token=visitor.device_token,
-    )
+    try:
+        outcome = child_sessions.begin(
+            uow,
+            browser.session_id,
+            browser.user_id,
+            organization_slug=client.organization_slug,
+            service_slug=client.service.slug,
+            device_token=visitor.device_token,
+        )
+    except SecondFactorRequired:
+        return _set_up(uow, client, request)
     if isinstance(outcome, SecondFactorDue):
         return _sign_in(uow, client, request, visitor)
     if isinstance(outcome, Refusal):
@@ -174,17 +187,22 @@ def _needs_answer(
     uow: UnitOfWork,
     client: Client,
     request: AuthorizationRequest,
+    visitor: Visitor,
     browser: BrowserSession,
-    browser_key: Secret | None,
+    request_key: bytes | None,
 ) -> bool:
     expected = request.hinted_email
     is_another = expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
-    if is_another or {"consent", "select_account"} & set(request.prompts):
+    if is_another or "consent" in request.prompts:
         return True
-    # Only the browser that was asked has shown pages that name the service; another may have signed in for itself.
-    asked_at = request.asked_at if request.was_asked_in(browser_key) else None
-    if asked_at is not None and browser.authenticated_at.timestamp() >= asked_at:
-        return uow.now - browser.authenticated_at > SIGN_IN_COUNTS_FOR
+    # Only the browser that was asked has shown pages that name the service, and only in the window of this request: in
+    # another one the user may have signed in for something else.
+    if request_key is not None and request.was_asked_in(visitor.key):
+        has_answered = browser_returns.has_signed_in(uow, request_key, browser.session_id)
+        if has_answered:
+            return False
+    if "select_account" in request.prompts:
+        return True
     return not uow.clients.is_organization_known_to(client.service.organization_id, browser.user_id)
 
 
@@ -192,12 +210,14 @@ def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest, vis
     if "none" in request.prompts:
         raise request.refused("login_required", "The user has to sign in.")
     browser_key = visitor.key or uow.randomness.token()
+    request_id = requests.keep(uow, client, request.asked_to_sign_in(uow.now, browser_key))
     return SignInNeeded(
-        request_id=requests.keep(uow, client, request.asked_to_sign_in(uow.now, browser_key)),
+        request_id=request_id,
         browser_key=browser_key,
         organization_slug=client.organization_slug,
         service_slug=client.service.slug,
         email=request.hinted_email,
+        request_key=hash_token(request_id.reveal()),
     )
 
 
@@ -211,6 +231,16 @@ def _question(uow: UnitOfWork, client: Client, request: AuthorizationRequest, br
         organization_name=organization.name,
         service_name=client.service.name,
         email=browser.email,
+    )
+
+
+def _set_up(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> SetupNeeded:
+    if "none" in request.prompts:
+        raise request.refused("interaction_required", "The user has to set up a second factor.")
+    return SetupNeeded(
+        request_id=requests.keep(uow, client, request),
+        organization_slug=client.organization_slug,
+        service_slug=client.service.slug,
     )
 
 

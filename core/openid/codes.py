@@ -12,10 +12,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.openid import clients, dpop, pkce, requests
-from core.openid.grants import IssuedTokens
+from core.openid.grants import IssuedTokens, take_over
 from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid
 from core.secrets import Secret, hash_token
-from core.sessions import refresh, sessions
+from core.sessions import sessions
 from core.sessions.client_grants import ClientGrant
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def redeem(
         granted = _granted(client, code, presented, proof)
     except OAuthRefusal as refusal:
         return _end(uow, code, refusal)
-    tokens = refresh.take_over(uow, code.session_id, granted)
+    tokens = take_over(uow, code.session_id, granted)
     if tokens is None:
         return GrantInvalid("The session of this code has ended. Sign in again.")
     return IssuedTokens(grant=tokens, nonce=code.nonce)

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core.errors import NotFound, Refusal
 from core.openid import clients, dpop, requests, scopes
-from core.openid.grants import IssuedTokens
+from core.openid.grants import IssuedTokens, take_over
 from core.openid.refusals import (
     AccessDenied,
     AuthorizationPending,
@@ -25,7 +25,7 @@ from core.openid.refusals import (
     SlowDown,
 )
 from core.secrets import Secret, hash_token
-from core.sessions import refresh, sessions
+from core.sessions import sessions
 from core.sessions.client_grants import ClientGrant
 from core.sign_in import child_sessions
 
@@ -246,7 +246,7 @@ def poll(
             host=device.host,
             is_confidential=device.is_of_confidential_service,
         )
-    tokens = refresh.take_over(uow, device.session_id, granted)
+    tokens = take_over(uow, device.session_id, granted)
     return IssuedTokens(grant=tokens) if tokens is not None else GrantInvalid()
 
 

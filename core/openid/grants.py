@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from core.openid.clients import PresentedClient
     from core.openid.dpop import Proof
+    from core.sessions.client_grants import ClientGrant
     from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
 
@@ -65,6 +66,17 @@ def refresh(
     narrowed = replace(granted, scopes=scopes.narrowed(scope, granted.scopes))
     claims = outcome.claims | {"scope": " ".join(narrowed.scopes)}
     return IssuedTokens(grant=replace(outcome, client_grant=narrowed, claims=claims))
+
+
+def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:
+    """Return the tokens of a session that began for a client; None when it has ended.
+
+    Raise `GrantInvalid` when its user may not use the service any more.
+    """
+    try:
+        return sessions_refresh.take_over(uow, session_id, granted)
+    except RefreshRefused as refused:
+        raise GrantInvalid(refused.message) from None
 
 
 def client_credentials(

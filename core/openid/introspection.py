@@ -104,8 +104,10 @@ def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
 
 
 def _is_usable(caller: Caller, client: Client) -> bool:
-    """Return whether a session is one of the client, whose user still uses its service."""
-    return caller.service_client_id == client.id and caller.belongs_to_context and caller.is_organization_active
+    """Return whether a session is one of the client, whose user still uses its service and may."""
+    if caller.service_client_id != client.id or caller.lacks_second_factor:
+        return False
+    return caller.belongs_to_context and caller.is_organization_active
 
 
 def _is_of(client: Client, claims: Mapping[str, Any]) -> bool:

@@ -115,7 +115,7 @@ class AuthorizationRequest:
         is_login = "login" in self.prompts or self.max_age_seconds == 0
         return replace(
             self,
-            prompts=[prompt for prompt in self.prompts if prompt not in {"login", "select_account"}],
+            prompts=[prompt for prompt in self.prompts if prompt != "login"],
             max_age_seconds=None if is_login else self.max_age_seconds,
             has_to_be_new=is_login or self.has_to_be_new,
             asked_at=at.timestamp(),

@@ -55,8 +55,12 @@ class OrganizationSettings:
 
 
 def list_mine(uow: UnitOfWork) -> Sequence[OrganizationOfMine]:
-    """List the organizations of which the caller is a member, with any status."""
-    return uow.organizations.of_member(uow.caller.user_id)
+    """List the organizations of which the caller is a member, with any status.
+
+    A session that is confined to one of them, or a service's, shows that one alone (decisions 10.8).
+    """
+    mine, only = uow.organizations.of_member(uow.caller.user_id), uow.caller.only_organization_id
+    return [one for one in mine if only in {None, one.organization.id}]
 
 
 def read(uow: UnitOfWork, slug: str) -> OrganizationDetail:

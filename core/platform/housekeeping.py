@@ -35,6 +35,7 @@ class Leftover(Enum):
     SESSIONS = ("sessions", 30 * _DAY)
     UPSTREAM_SIGN_INS = ("upstream_sign_ins", timedelta())
     BROWSER_RETURNS = ("browser_returns", timedelta())
+    REQUEST_SIGN_INS = ("request_sign_ins", timedelta())
     AUTHORIZATION_REQUESTS = ("authorization_requests", timedelta())
     # One that is used a second time ends what came of it, also when it would have expired.
     AUTHORIZATION_CODES = ("authorization_codes", _DAY)

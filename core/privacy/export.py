@@ -129,8 +129,9 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
 def _within(uow: UnitOfWork, caller: Caller, user_id: UUID, user: User | None) -> Sequence[UUID] | None:
     """Return the organizations whose data the caller may see; None means all. Refuse a caller who may see none."""
     if caller.user_id == user_id:
-        caller.forbid_shared_account()
-        return None
+        if caller.has_service_token:
+            caller.forbid_shared_account()
+        return [caller.limits.organization_id] if caller.limits is not None else None
     if caller.acts_as_platform_owner:
         return None
     caller.forbid_service_tokens()

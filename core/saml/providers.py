@@ -34,7 +34,6 @@ class SamlProvider:
     organization_slug: str
     organization_name: str
     organization_status: OrganizationStatus
-    organization_requires_mfa: bool
     service_id: UUID
     service_slug: str
     service_name: str

@@ -62,6 +62,11 @@ class PendingRequest:
     created_at: datetime
     expires_at: datetime
 
+    @property
+    def key(self) -> bytes:
+        """The name under which a sign-in on our pages is recorded for this request."""
+        return self.id.bytes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenRequest:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import Refusal
 from core.organizations import access
-from core.organizations.access import DeviceTrustedTooLongAgo, MembershipSuspended, Operation, SecondFactorRequired
+from core.organizations.access import MembershipSuspended, Operation, SecondFactorRequired
 from core.saml import assertions, judgement, providers, requests
 from core.saml.certificates import SigningKey  # noqa: TC001 - a field
 from core.saml.messages import SUCCESS, Assertion, Response, Status, StatusOf
 from core.saml.providers import ProviderUnknown
 from core.saml.requests import SignInStateUnknown
 from core.saml.sessions import SamlSession
-from core.sign_in import child_sessions
+from core.sign_in import browser_returns, child_sessions
 from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
@@ -83,13 +83,15 @@ class NotAdmitted(access.Forbidden):
 class Visit:
     """Who is to be signed in: the session and the device of a browser, and whether its user has agreed.
 
-    `relay_state` is what a service provider gets that has not asked.
+    `has_signed_in_for_it` means that the session is that of a sign-in elsewhere for this very request. `relay_state` is
+    what a service provider gets that has not asked.
     """
 
     session_id: UUID | None
     base_url: str
     device_token: str | None = field(default=None, repr=False)
     has_agreed: bool = False
+    has_signed_in_for_it: bool = False
     relay_state: str | None = None
 
 
@@ -114,12 +116,6 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
         return task.refuse(_DENIED, problem=MembershipSuspended())
     if not standing.is_admitted(members_only=provider.configuration.members_only):
         return task.refuse(_DENIED, problem=NotAdmitted())
-    if standing.role is not None:
-        problem = task.second_factor_problem(caller)
-        if isinstance(problem, AuthenticationRequired):
-            return task.interact(problem)
-        if problem is not None:
-            return task.refuse(_DENIED, problem=problem)
     if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return task.interact(_agreement(provider, caller.email))
     return task.sign_in(caller, standing)
@@ -156,7 +152,7 @@ def answer_with_ticket(
 ) -> Outcome | Refusal:
     """Answer a pending request with the session of a sign-in elsewhere, whose ticket is used up."""
     session_id = requests.use_ticket(uow, pending, ticket)
-    return answer(uow, provider, pending, replace(visit, session_id=session_id))
+    return answer(uow, provider, pending, replace(visit, session_id=session_id, has_signed_in_for_it=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,31 +194,23 @@ class _Task:
 
     def is_fresh(self, caller: Caller) -> bool:
         """Return whether the authentication is as recent as the request wants it."""
-        return self._terms is None or not self._terms.force_authn or self.is_of_this_flow(caller)
+        pending = self._pending
+        return pending is None or not pending.terms.force_authn or caller.authenticated_at >= pending.created_at
 
     def is_of_this_flow(self, caller: Caller) -> bool:
-        """Return whether the user has authenticated since the request came, on a page that named the service."""
-        return self._pending is not None and caller.authenticated_at >= self._pending.created_at
+        """Return whether the user has signed in for this request, on a page that named the service (decisions 10.7).
+
+        A sign-in in another window of the browser does not count, whatever that was for.
+        """
+        if self._visit.has_signed_in_for_it:
+            return True
+        return self._pending is not None and browser_returns.has_signed_in(
+            self._uow, self._pending.key, caller.session_id
+        )
 
     @property
     def _is_passive(self) -> bool:
         return self._terms is not None and self._terms.is_passive
-
-    def second_factor_problem(self, caller: Caller) -> AuthenticationRequired | Refusal | None:
-        """Return what keeps a member out whose organization requires a second factor; None when nothing does."""
-        organization = None
-        if self._provider.organization_requires_mfa:
-            organization = self._uow.organizations.by_slug(self._provider.organization_slug)
-        if organization is None:
-            return None
-        try:
-            access.require_second_factor(caller)
-            access.require_device_trust(self._uow, caller, organization)
-        except DeviceTrustedTooLongAgo:
-            return AuthenticationRequired()
-        except SecondFactorRequired as refusal:
-            return refusal
-        return None
 
     def interact(self, wanted: AuthenticationRequired | AgreementRequired) -> Outcome:
         """Ask the user, unless the request forbids it."""
@@ -246,7 +234,11 @@ class _Task:
         )
         if context_class is None:
             return self.refuse(StatusOf(first=Status.REQUESTER, second=Status.NO_AUTHN_CONTEXT))
-        begun = _begin_session(uow, provider, caller, self._visit.device_token)
+        try:
+            begun = _begin_session(uow, provider, caller, self._visit.device_token)
+        except SecondFactorRequired as refusal:
+            # A member of an organization that requires two factors, who has set none up.
+            return self.refuse(_DENIED, problem=refusal)
         if isinstance(begun, SecondFactorDue):
             return self.interact(AuthenticationRequired())
         if isinstance(begun, Refusal):

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ProvisioningEntry`
 
+from core.errors import Refusal
 from core.organizations import access
 from core.organizations.access import Operation
 
@@ -71,10 +72,13 @@ class ProvisioningPage:
     total: int
 
 
-def perform(uow: UnitOfWork, attempt: Attempt, status: int, change: Callable[[UnitOfWork], Result]) -> Result:
-    """Run a change and log it in the same transaction."""
+def perform(
+    uow: UnitOfWork, attempt: Attempt, status: int, change: Callable[[UnitOfWork], Result | Refusal]
+) -> Result | Refusal:
+    """Run a change and log it in the same transaction; a refusal that it returns is logged like one that it raises."""
     result = change(uow)
-    _add(uow, attempt, Outcome(status=status))
+    if not isinstance(result, Refusal):
+        _add(uow, attempt, Outcome(status=status))
     return result
 
 

@@ -13,6 +13,7 @@ from core.errors import Forbidden, Unauthorized
 from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
     from uuid import UUID
 
@@ -61,6 +62,11 @@ class Origin:
 
 
 BACKGROUND = Origin()
+
+
+def have_second_factor(amr: Collection[str]) -> bool:
+    """Return whether the methods of a sign-in include a second factor, or a device that remembers one."""
+    return "mfa" in amr or "trusted" in amr
 
 
 class AccountUsedElsewhere(Forbidden):
@@ -206,6 +212,24 @@ class Caller:
         return self.has_service_token or self.confined_to is not None
 
     @property
+    def limits(self) -> Confinement | None:
+        """The limits of what the session shows of the account, and ends (decisions 2.8 and 10.8); None for all of it.
+
+        The token of a service is without limits while the account belongs nowhere else.
+        """
+        if self.service_id is None:
+            return self.confinement
+        if self.confined_to is None and not self.is_platform_owner and not self.belongs_elsewhere:
+            return None
+        assert self.organization_id is not None, "a session of a service names no organization"
+        return Confinement(organization_id=self.organization_id, service_id=self.service_id)
+
+    @property
+    def only_organization_id(self) -> UUID | None:
+        """The one organization of which the session shows that its user belongs to it; None without limits."""
+        return self.organization_id if self.has_service_token else self.confined_to
+
+    @property
     def acts_as_platform_owner(self) -> bool:
         """Whether the caller is a platform owner, neither impersonated nor through a service that they use."""
         return self.is_platform_owner and not self.is_impersonated and not self.is_limited
@@ -213,7 +237,7 @@ class Caller:
     @property
     def has_second_factor(self) -> bool:
         """Whether this session began with a second factor, or on a device that remembers one."""
-        return bool({"mfa", "trusted"} & set(self.amr))
+        return have_second_factor(self.amr)
 
     @property
     def has_proved_second_factor(self) -> bool:
@@ -229,9 +253,10 @@ class Caller:
     def lacks_second_factor(self) -> bool:
         """Whether the context requires a second factor and this session began without one.
 
-        Organizations require it of their members, not of the end users of a service, nor of impersonators.
+        Organizations require it of their members, at their services too, but not of the other users of these, nor of
+        impersonators.
         """
-        is_required = self.organization_requires_mfa and self.service_id is None and not self.is_impersonated
+        is_required = self.organization_requires_mfa and self.role is not None and not self.is_impersonated
         return is_required and not self.has_second_factor
 
     def forbid_service_tokens(self) -> None:
@@ -256,13 +281,13 @@ class Caller:
             raise MailedProofRequired
 
     def forbid_shared_account(self) -> None:
-        """Raise `AccountUsedElsewhere` for a service's token, unless the account belongs to its organization alone.
+        """Raise `Forbidden` for a service's token, unless the account belongs to its organization alone.
 
         The operators of the service hold the token; with it they could take over what the user has elsewhere, so this
-        guards what opens the whole account (decisions 2.8).
+        guards what opens the whole account (decisions 2.8). The same holds for a session that is confined.
         """
         if self.is_limited and (self.is_platform_owner or self.belongs_elsewhere):
-            raise AccountUsedElsewhere
+            raise AccountUsedElsewhere if self.has_service_token else ConfinedElsewhere
 
     def require_whole_account(self) -> None:
         """Raise `Forbidden` unless the caller may change what belongs to the whole account.

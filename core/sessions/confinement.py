@@ -26,3 +26,12 @@ class Confinement:
         if organization_id is None:
             return True
         return organization_id == self.organization_id and self.service_id in {None, service_id}
+
+    def covers(self, own: Confinement | None, organization_id: UUID | None, service_id: UUID | None) -> bool:
+        """Return whether a session with limits of its own opens nothing beyond these: it is confined, or a service's.
+
+        A session that has only selected the organization can go on to another one.
+        """
+        if own is not None and self.allows(own.organization_id, own.service_id):
+            return True
+        return service_id is not None and self.allows(organization_id, service_id)

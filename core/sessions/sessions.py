@@ -73,7 +73,7 @@ class SessionItem:
 
 
 def list_mine(uow: UnitOfWork) -> Sequence[SessionItem]:
-    """List the caller's live sessions, the most recently used first."""
+    """List the caller's live sessions within the limits of this one, the most recently used first."""
     caller = uow.caller
     return [
         SessionItem(
@@ -87,16 +87,34 @@ def list_mine(uow: UnitOfWork) -> Sequence[SessionItem]:
             expires_at=min(session.expires_at, session.refreshed_at + IDLE_LIFETIME),
             is_current=session.id == caller.session_id,
         )
-        for session in uow.sessions.alive_of(caller.user_id)
+        for session in shown_to(uow, caller)
+    ]
+
+
+def shown_to(uow: UnitOfWork, caller: Caller) -> Sequence[Session]:
+    """List the caller's live sessions, as far as the one of this request shows them (decisions 10.8)."""
+    alive, limits = uow.sessions.alive_of(caller.user_id), caller.limits
+    if limits is None:
+        return alive
+    return [
+        one
+        for one in alive
+        if one.id == caller.session_id or limits.covers(one.confinement, one.organization_id, one.service_id)
     ]
 
 
 def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
-    """End one of the caller's sessions, possibly the current one; raise `NotFound` when they have no such session."""
+    """End one of the caller's sessions, possibly the current one; raise `NotFound` when they have no such session.
+
+    A session with limits ends none beyond them. Its service's token is told where its user can; a confined session
+    does not even learn of the others.
+    """
     caller = uow.caller
     caller.forbid_impersonation()
-    if caller.has_service_token and session_id in _sessions_elsewhere(uow, caller):
-        caller.forbid_shared_account()
+    if caller.limits is not None and session_id not in {one.id for one in shown_to(uow, caller)}:
+        if caller.has_service_token and session_id in {one.id for one in uow.sessions.alive_of(caller.user_id)}:
+            caller.forbid_shared_account()
+        raise NotFound("You have no such session.")
     ended = uow.sessions.revoke(session_id, user_id=caller.user_id)
     if not ended:
         raise NotFound("You have no such session.")
@@ -104,12 +122,19 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
 
 
 def end_my_others(uow: UnitOfWork) -> int:
-    """End every session of the caller except the current one; return how many ended."""
+    """End every session of the caller within the limits of this one, except the current one; return how many ended."""
     caller = uow.caller
-    caller.require_whole_account()
+    if caller.has_service_token or caller.confined_to is None:
+        caller.require_whole_account()
+    caller.forbid_impersonation()
+    limits = caller.limits
     # Locked, so that what another session does at this moment is either seen and ended, or refused.
     uow.users.lock(caller.user_id)
-    return end_all(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
+    if limits is None:
+        return end_all(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
+    ended = uow.sessions.revoke_within(limits, user_id=caller.user_id, except_session_id=caller.session_id)
+    record_ended(uow, caller.user_id, caller.email, ended)
+    return len(ended)
 
 
 def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UUID | None = None) -> int:
@@ -137,11 +162,6 @@ def end_in_organization(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -
     uow.users.lock(user_id)
     uow.unfinished_sign_ins.end_in_organization(organization_id, user_id=user_id)
     return uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
-
-
-def _sessions_elsewhere(uow: UnitOfWork, caller: Caller) -> set[UUID]:
-    """Return the caller's live sessions that do not belong to the service of this one."""
-    return {one.id for one in uow.sessions.alive_of(caller.user_id) if one.service_id != caller.service_id}
 
 
 def log_out(uow: UnitOfWork) -> None:

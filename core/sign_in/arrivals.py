@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.organizations.access import MembershipSuspended
+from core.organizations.access import MembershipSuspended, SecondFactorRequired
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
+from core.sessions.callers import have_second_factor
 from core.sign_in import recognition, risk
 
 if TYPE_CHECKING:
@@ -60,15 +61,16 @@ class AssessedSignIn:
         """Return the sign-in with further authentication methods."""
         return replace(self, proof=self.proof.with_methods(*methods))
 
-    def require_second_factor(self) -> None:
-        """Raise `Forbidden` for a single factor where the organization requires two of its members (decisions 5.2)."""
-        if self.organization is None or not self.organization.mfa_required or self.service is not None:
+    def require_second_factor(self, uow: UnitOfWork) -> None:
+        """Raise `SecondFactorRequired` for a single factor where the organization requires two of its members.
+
+        It does so at its services too (decisions 5.1); their users who are no members are the services' matter.
+        """
+        organization = self.organization
+        if organization is None or not organization.mfa_required or have_second_factor(self.proof.amr):
             return
-        if not {"mfa", "trusted"} & set(self.proof.amr):
-            raise Forbidden(
-                "This organization requires multi-factor authentication."
-                " Sign in without naming it, set MFA up, and sign in again."
-            ).because("second_factor_required")
+        if self.service is None or uow.members.has_access(organization.id, self.user.id):
+            raise SecondFactorRequired().because("second_factor_required")
 
 
 def assess(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> AssessedSignIn:

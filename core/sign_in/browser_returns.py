@@ -3,12 +3,16 @@
 A path without parameters stands in the address of the sign-in page. One with parameters, or on behalf of an
 organization or service, is kept here under an id that is valid once, so that no parameter passes through an address.
 Whatever is not a path of Gatehouse is ignored.
+
+Some paths answer a request of another system, an OpenID client or a SAML service provider. A form of the sign-in names
+the return that it carries, so what the form completes is recorded for that one request: it is the answer to the
+question of a first visit there, and not for any other request that is open in the same browser (decisions 10.7).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -16,6 +20,8 @@ from urllib.parse import unquote
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
@@ -35,7 +41,8 @@ class BrowserReturn:
     """A path of Gatehouse with its query, and the organization and service to which the sign-in leads, if any.
 
     `email` is the address with which the user probably signs in. `place` is the name of the service, else of the
-    organization, while the organization is active.
+    organization, while the organization is active; `owner` is the name of the service's organization.
+    `request_key` names the request that the path answers, if it does.
     """
 
     target: str
@@ -43,6 +50,8 @@ class BrowserReturn:
     service_slug: str | None = None
     email: str | None = None
     place: str = ""
+    owner: str = ""
+    request_key: bytes | None = field(default=None, repr=False)
 
 
 def safe_path(text: str) -> str | None:
@@ -77,3 +86,16 @@ def find(uow: UnitOfWork, return_id: str) -> BrowserReturn | None:
 def use(uow: UnitOfWork, return_id: str) -> BrowserReturn | None:
     """Use an id up and return what it stands for; None for one that is unknown, used or expired."""
     return uow.browser_returns.use(hash_token(return_id), at=uow.now)
+
+
+def record_sign_in(uow: UnitOfWork, return_id: str, session_id: UUID) -> None:
+    """Record that a form which carried this id has begun or continued a session, for the request of the return.
+
+    An id that is unknown, used or expired, and a return that answers no request, record nothing.
+    """
+    uow.browser_returns.record_sign_in(hash_token(return_id), session_id, at=uow.now, expires_at=uow.now + LIFETIME)
+
+
+def has_signed_in(uow: UnitOfWork, request_key: bytes, session_id: UUID) -> bool:
+    """Return whether a form that belonged to this request has begun or continued this session."""
+    return uow.browser_returns.has_signed_in(request_key, session_id, at=uow.now)

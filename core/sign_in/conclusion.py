@@ -136,7 +136,7 @@ def _is_single_sign_on_missing(uow: UnitOfWork, user: User, proof: Proof, destin
 def _begin_session(
     uow: UnitOfWork, sign_in: AssessedSignIn, destination: Destination, *, trust_device: bool
 ) -> SignInCompleted:
-    sign_in.require_second_factor()
+    sign_in.require_second_factor(uow)
     user = sign_in.user
     closing.reopen(uow, user)
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from core.secrets import hash_token
 from core.sessions import browser_sessions, sessions
 from core.sessions.refresh import SessionOver
+from core.sign_in import browser_returns
 
 if TYPE_CHECKING:
     from core.secrets import Secret
@@ -32,8 +33,16 @@ class KeptSession:
 def keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBrowser) -> KeptSession:
     """Store the session of a sign-in, or continue the one that the browser has; the account is locked.
 
-    Raise `SessionOver` when a session is to be continued and has ended, or belongs to another user.
+    The sign-in counts for the request to which its form belonged, if it belonged to one. Raise `SessionOver` when a
+    session is to be continued and has ended, or belongs to another user.
     """
+    kept = _keep(uow, session, refresh_token, browser)
+    if browser.return_id:
+        browser_returns.record_sign_in(uow, browser.return_id, kept.session.id)
+    return kept
+
+
+def _keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBrowser) -> KeptSession:
     present = uow.browser_sessions.lock(browser.present.session_id) if browser.present is not None else None
     if present is not None and present.user_id == session.user_id and _is_continued(browser, present, session):
         return _continue(uow, session, present)

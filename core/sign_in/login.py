@@ -51,7 +51,9 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     stored = uow.credentials.defer_password_of(address)
     is_known_device = _is_known_device(uow, stored, destination.device_token)
     decoys = uow.credentials.defer_decoys()
-    attempt_id = sign_in_failures.attempt(uow, address, network, is_known_device=is_known_device)
+    attempt_id = sign_in_failures.attempt(
+        uow, address, network, is_known_device=is_known_device, session_id=destination.continued_session_id
+    )
     found = stored()
     return Attempt(
         id=attempt_id,

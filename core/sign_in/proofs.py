@@ -41,7 +41,8 @@ class Proof:
 class InBrowser:
     """A sign-in on a page: its session is kept in the browser, which may have one already.
 
-    `is_again` means that the user of the present session proves again that they are there, by one factor.
+    `is_again` means that the user of the present session proves again that they are there, by one factor. `return_id`
+    names where the sign-in leads, if its form carried an id of `browser_returns.py`.
     """
 
     present: BrowserSession | None = None
@@ -49,6 +50,7 @@ class InBrowser:
     is_again: bool = False
     # The value of the cookie that binds the browser to its sign-ins with other providers.
     upstream_binding: str | None = field(default=None, repr=False)
+    return_id: str = field(default="", repr=False)
 
     @property
     def has_proved_second_factor(self) -> bool:
@@ -68,6 +70,12 @@ class Destination:
     device_token: str | None = field(default=None, repr=False)
     browser: InBrowser | None = None
     parent_id: UUID | None = None
+
+    @property
+    def continued_session_id(self) -> UUID | None:
+        """The session in which its user proves again that they are there; None for a sign-in."""
+        browser = self.browser
+        return browser.present.session_id if browser is not None and browser.is_again and browser.present else None
 
     @property
     def continues_two_factors(self) -> bool:

@@ -121,7 +121,9 @@ def verify(
         raise PreAuthOver().because("mfa_turned_off")
     code = _parse(typed)
     is_new_device = not recognition.recognize(uow, user.id, client.device_token).is_known
-    attempt_id = sign_in_failures.attempt(uow, user.email, network, is_known_device=not is_new_device)
+    attempt_id = sign_in_failures.attempt(
+        uow, user.email, network, is_known_device=not is_new_device, session_id=client.continued_session_id
+    )
     mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
     if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
         uow.sign_in_failures.fail(attempt_id)

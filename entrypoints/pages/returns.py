@@ -47,10 +47,11 @@ async def kept_return(call: Call, way: Way) -> BrowserReturn | None:
 
 
 async def context(call: Call, way: Way) -> dict[str, Any]:
-    """Return what the pages of a sign-in show: where it leads, its place, and the proposed address."""
+    """Return what the pages of a sign-in show: where it leads, its place, whose that is, and the proposed address."""
     kept = await kept_return(call, way)
     return {
         "way": way,
         "place": kept.place if kept is not None else "",
+        "owner": kept.owner if kept is not None else "",
         "proposed_email": (kept.email if kept is not None else None) or "",
     }

@@ -11,8 +11,11 @@ from core.accounts.sign_in_failures import SignInFailure
 class SignInFailures(Protocol):
     """Recent failed and undecided sign-ins, by the keyed hash of an address."""
 
-    def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
-        """Record an undecided attempt; another attempt for the address waits until this transaction ends."""
+    def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime, session_id: UUID | None) -> None:
+        """Record an undecided attempt, possibly inside a session.
+
+        Another attempt for the address waits until this transaction ends.
+        """
         ...
 
     def since(self, email_hash: bytes, *, failed_since: datetime, undecided_since: datetime) -> Sequence[SignInFailure]:

@@ -49,8 +49,11 @@ class Invitations(Protocol):
         """Return the invitation of a token, in whatever status, or None when there is no such."""
         ...
 
-    def pending_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
-        """List the open invitations of a normalized address to active organizations, the newest first."""
+    def pending_for(self, email: str, limit: int, *, within: UUID | None = None) -> Sequence[ReceivedInvitation]:
+        """List the open invitations of a normalized address to active organizations, the newest first.
+
+        `within` is the only organization whose invitations are listed; None for all of them.
+        """
         ...
 
     def settle(self, organization_id: UUID, invitation_id: UUID, status: InvitationStatus) -> bool:

@@ -5,6 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.sessions.callers import Caller
+from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import Session
 
@@ -61,6 +62,12 @@ class Sessions(Protocol):
 
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
         """Revoke the live sessions of a user."""
+        ...
+
+    def revoke_within(
+        self, limits: Confinement, *, user_id: UUID, except_session_id: UUID | None
+    ) -> Sequence[UUID | None]:
+        """Revoke the live sessions of a user that the limits cover (`Confinement.covers`)."""
         ...
 
     def revoke_of_device(self, device_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:

@@ -20,15 +20,22 @@ _LOCK_KEY_BYTES: Final = 8
 class PostgresSignInFailures(Aggregate):
     """The port `SignInFailures`."""
 
-    def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
+    def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime, session_id: UUID | None) -> None:
         # The lock makes attempts for one address wait for each other.
         self._connection.execute_later(
             """
-            INSERT INTO sign_in_failures (id, email_hash, network, created_at, has_failed)
-            SELECT %s, %s, %s, %s, false
+            INSERT INTO sign_in_failures (id, email_hash, network, created_at, session_id, has_failed)
+            SELECT %s, %s, %s, %s, %s, false
             FROM   (SELECT pg_advisory_xact_lock(%s)) AS lock
             """,
-            (attempt_id, email_hash, network, at, int.from_bytes(email_hash[:_LOCK_KEY_BYTES], signed=True)),
+            (
+                attempt_id,
+                email_hash,
+                network,
+                at,
+                session_id,
+                int.from_bytes(email_hash[:_LOCK_KEY_BYTES], signed=True),
+            ),
         )
 
     def since(self, email_hash: bytes, *, failed_since: datetime, undecided_since: datetime) -> Sequence[SignInFailure]:
@@ -36,7 +43,7 @@ class PostgresSignInFailures(Aggregate):
             self._connection.cursor(row_factory=kwargs_row(SignInFailure))
             .execute(
                 """
-                SELECT   network, created_at AS at
+                SELECT   network, created_at AS at, session_id
                 FROM     sign_in_failures
                 WHERE    email_hash = %s AND created_at > %s AND (has_failed OR created_at > %s)
                 ORDER BY created_at DESC

@@ -196,7 +196,7 @@ class PostgresInvitations(Aggregate):
             .fetchone()
         )
 
-    def pending_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
+    def pending_for(self, email: str, limit: int, *, within: UUID | None = None) -> Sequence[ReceivedInvitation]:
         return (
             self._connection.cursor(row_factory=kwargs_row(self._of_mine))
             .execute(
@@ -206,10 +206,11 @@ class PostgresInvitations(Aggregate):
                 FROM     invitations i
                 JOIN     organizations o ON o.id = i.organization_id
                 WHERE    i.email = %s AND i.status = 'pending' AND i.expires_at > %s AND o.status = 'active'
+                  AND    (%s::uuid IS NULL OR i.organization_id = %s)
                 ORDER BY i.created_at DESC, i.id DESC
                 LIMIT    %s
                 """,
-                (email, self._transaction.now, limit),
+                (email, self._transaction.now, within, within, limit),
             )
             .fetchall()
         )

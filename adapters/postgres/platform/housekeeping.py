@@ -104,6 +104,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.REQUEST_SIGN_INS: """
+        DELETE FROM request_sign_ins
+        WHERE  ctid = ANY (ARRAY(
+            SELECT   ctid
+            FROM     request_sign_ins
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.AUTHORIZATION_REQUESTS: """
         DELETE FROM authorization_requests
         WHERE  id_hash = ANY (ARRAY(

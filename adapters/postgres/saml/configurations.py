@@ -33,8 +33,7 @@ _VIEW: Final = """
 """
 _PROVIDER: Final = """
     SELECT c.organization_id, o.slug AS organization_slug, o.name AS organization_name,
-           o.status AS organization_status, o.mfa_required AS organization_requires_mfa,
-           c.service_id, s.slug AS service_slug, s.name AS service_name,
+           o.status AS organization_status, c.service_id, s.slug AS service_slug, s.name AS service_name,
            c.enabled, c.entity_id, c.acs_url, c.slo_url, c.slo_binding, c.name_id_format, c.attribute_mapping,
            c.sign_assertions, c.sign_response, c.sp_certificate, c.members_only,
            EXISTS (SELECT FROM saml_certificates
@@ -196,15 +195,12 @@ def _configuration(*, name_id_format: str | None, slo_binding: str, **columns: A
     )
 
 
-def _provider(
-    *, organization_status: str, organization_requires_mfa: bool, has_certificate: bool, **columns: Any
-) -> SamlProvider:
+def _provider(*, organization_status: str, has_certificate: bool, **columns: Any) -> SamlProvider:
     names = {name: columns.pop(name) for name in _NAMES}
     configuration = _configuration(**columns)
     return SamlProvider(
         organization_id=configuration.organization_id,
         organization_status=OrganizationStatus(organization_status),
-        organization_requires_mfa=organization_requires_mfa,
         service_id=configuration.service_id,
         has_certificate=has_certificate,
         configuration=configuration,

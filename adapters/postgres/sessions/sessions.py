@@ -10,13 +10,12 @@ from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
+from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import IDLE_LIFETIME, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from core.sessions.confinement import Confinement
 
 
 # Revokes live sessions of a user; each statement inserts its own condition.
@@ -28,6 +27,13 @@ _REVOKE: Final = """
 _REVOKED: Final = "RETURNING id, organization_id"
 # What an organization ends takes only those children along that belong to it.
 _OF_ORGANIZATION: Final = "AND (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)"
+
+# What `Confinement.covers` says.
+_WITHIN: Final = """
+    AND ((confined_to = %(within)s AND (%(within_service)s::uuid IS NULL OR confined_to_service = %(within_service)s))
+      OR (organization_id = %(within)s AND service_id IS NOT NULL
+          AND (%(within_service)s::uuid IS NULL OR service_id = %(within_service)s)))
+"""
 
 
 class PostgresSessions(Aggregate):
@@ -125,12 +131,12 @@ class PostgresSessions(Aggregate):
 
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         return (
-            self._connection.cursor(row_factory=kwargs_row(Session))
+            self._connection.cursor(row_factory=kwargs_row(_session))
             .execute(
                 """
                 SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                          refreshed_at, expires_at, ip_address, user_agent, impersonator_id, impersonator_session_id,
-                         parent_id, created_at
+                         parent_id, confined_to, confined_to_service, connection_id, created_at
                 FROM     sessions
                 WHERE    user_id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
                 ORDER BY refreshed_at DESC, id DESC
@@ -146,6 +152,17 @@ class PostgresSessions(Aggregate):
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
         text = f"{_REVOKE} AND id IS DISTINCT FROM %(except_session_id)s {_REVOKED}"
         return self._revoked(text, user_id, except_session_id=except_session_id)
+
+    def revoke_within(
+        self, limits: Confinement, *, user_id: UUID, except_session_id: UUID | None
+    ) -> Sequence[UUID | None]:
+        return self._revoked(
+            f"{_REVOKE} {_WITHIN} AND id IS DISTINCT FROM %(except_session_id)s {_REVOKED}",
+            user_id,
+            within=limits.organization_id,
+            within_service=limits.service_id,
+            except_session_id=except_session_id,
+        )
 
     def revoke_of_device(self, device_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         return self._revoked(f"{_REVOKE} AND device_id = %(device_id)s {_REVOKED}", user_id, device_id=device_id)
@@ -295,6 +312,15 @@ def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, 
     if confinement is None:
         return None, None, None
     return confinement.organization_id, confinement.service_id, confinement.connection_id
+
+
+def _session(
+    *, confined_to: UUID | None, confined_to_service: UUID | None, connection_id: UUID | None, **columns: Any
+) -> Session:
+    if confined_to is None:
+        return Session(**columns)
+    confinement = Confinement(organization_id=confined_to, service_id=confined_to_service, connection_id=connection_id)
+    return Session(confinement=confinement, **columns)
 
 
 def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller:

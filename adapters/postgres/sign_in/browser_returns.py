@@ -1,15 +1,16 @@
-"""What browsers return to after a sign-in, in the table `browser_returns`."""
+"""What browsers return to after a sign-in, in the tables `browser_returns` and `request_sign_ins`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.browser_returns import BrowserReturn
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
 
 class PostgresBrowserReturns(Aggregate):
@@ -19,8 +20,8 @@ class PostgresBrowserReturns(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO browser_returns
-                (id_hash, target, organization_slug, service_slug, email, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s)
+                (id_hash, target, organization_slug, service_slug, email, request_key, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 id_hash,
@@ -28,6 +29,7 @@ class PostgresBrowserReturns(Aggregate):
                 wanted.organization_slug,
                 wanted.service_slug,
                 wanted.email,
+                wanted.request_key,
                 expires_at,
             ),
         )
@@ -38,7 +40,8 @@ class PostgresBrowserReturns(Aggregate):
             .execute(
                 """
                 SELECT r.target, r.organization_slug, r.service_slug, r.email,
-                       coalesce(s.name, o.name, '') AS place
+                       coalesce(s.name, o.name, '') AS place,
+                       CASE WHEN s.id IS NULL THEN '' ELSE o.name END AS owner
                 FROM   browser_returns r
                 LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
                 LEFT   JOIN services s      ON s.organization_id = o.id AND s.slug = r.service_slug
@@ -62,3 +65,25 @@ class PostgresBrowserReturns(Aggregate):
             )
             .fetchone()
         )
+
+    def record_sign_in(self, id_hash: bytes, session_id: UUID, *, at: datetime, expires_at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO request_sign_ins (session_id, request_key, expires_at)
+            SELECT %s, request_key, %s
+            FROM   browser_returns
+            WHERE  id_hash = %s AND expires_at > %s AND request_key IS NOT NULL
+            ON CONFLICT (session_id, request_key) DO UPDATE SET expires_at = EXCLUDED.expires_at
+            """,
+            (session_id, expires_at, id_hash, at),
+        )
+
+    def has_signed_in(self, request_key: bytes, session_id: UUID, *, at: datetime) -> bool:
+        [has_signed_in] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM request_sign_ins
+                           WHERE  session_id = %s AND request_key = %s AND expires_at > %s)
+            """,
+            (session_id, request_key, at),
+        )
+        return has_signed_in

@@ -47,7 +47,8 @@ async def set_password(call: Call, body: FirstPassword) -> Message:
 async def change_password(call: Call, body: PasswordChange) -> Message:
     """Change your password; all your other sessions end.
 
-    A wrong `current_password` counts as a failed sign-in: after too many of them the answer is 429 for a while.
+    A wrong `current_password` counts as a failed sign-in: after ten of them in 15 minutes, in this session or from this
+    network, the answer is 429 for a while.
     """
     begun = await call.transact(passwords.find_current, body.new_password, call.throttled_network)
     is_right = await _or_give_up(call, begun, _is_right(call, body.current_password, begun))

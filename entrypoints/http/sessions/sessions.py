@@ -66,7 +66,11 @@ async def log_out(call: Call) -> Message:
 @routes.get("/api/user/sessions")
 @signed_in
 async def list_sessions(call: Call) -> SessionList:
-    """List your active sessions, the most recently used first."""
+    """List your active sessions, the most recently used first.
+
+    A session by the identity provider of an organization lists those that open nothing beyond that organization. The
+    token of a service lists those of the service, if the account is used elsewhere too.
+    """
     mine = list(await call.read(sessions.list_mine))
     return SessionList(sessions=mine, total=len(mine))
 
@@ -81,5 +85,5 @@ async def end_session(call: Call, id: UUID) -> None:  # noqa: A002 - the name of
 @routes.delete("/api/user/sessions", status=204, refuses=(Forbidden,))
 @account_wide
 async def end_other_sessions(call: Call) -> None:
-    """End all your sessions except this one."""
+    """End all your sessions except this one, as far as this one lists them."""
     await call.transact(sessions.end_my_others)

@@ -9,7 +9,7 @@ from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive
 from core.openid import authorization, requests
-from core.openid.authorization import Answer, LeadBack, SignInNeeded, Visitor
+from core.openid.authorization import Answer, LeadBack, SetupNeeded, SignInNeeded, Visitor
 from core.openid.requests import RequestOver, RequestRefused
 from core.secrets import Secret
 from core.sessions.refresh import SessionOver
@@ -19,7 +19,7 @@ from entrypoints.http.sessions import token_answers
 from entrypoints.pages.openid.leading_back import leading_page
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
 from entrypoints.web.answers import Status, see_other
 from entrypoints.web.browsers import ProtectedForm, cookie_name
 from entrypoints.web.calls import Call
@@ -137,12 +137,24 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
         call.set_cookie(cookie_name(call, KEY_COOKIE), answer.browser_key.reveal(), lifetime=requests.WAITING_LIFETIME)
         return await send_to_sign_in(
             call,
-            return_to=f"{RESUME}?{urlencode({'request_id': answer.request_id.reveal()})}",
+            return_to=_resumed(answer.request_id),
             organization=answer.organization_slug,
             service=answer.service_slug,
             email=answer.email,
+            request_key=answer.request_key,
+        )
+    if isinstance(answer, SetupNeeded):
+        return await send_to_set_up(
+            call,
+            return_to=_resumed(answer.request_id),
+            organization=answer.organization_slug,
+            service=answer.service_slug,
         )
     return form_page(call, "authorize.html", question=answer)
+
+
+def _resumed(request_id: Secret) -> str:
+    return f"{RESUME}?{urlencode({'request_id': request_id.reveal()})}"
 
 
 def _visitor(call: Call) -> Visitor:

@@ -10,6 +10,7 @@ from quart import Response
 from core.errors import Forbidden, OrganizationNotActive
 from core.openid import device_codes
 from core.openid.device_codes import UserCodeExpired, UserCodeUnknown, WaitingDevice
+from core.organizations.access import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
@@ -18,7 +19,7 @@ from entrypoints.http.sessions import token_answers
 from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
-from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
 from entrypoints.web.answers import Status
 from entrypoints.web.browsers import ProtectedForm, recent
 from entrypoints.web.calls import Call
@@ -84,6 +85,8 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> Page | Annotated[N
         )
     except SecondFactorDue:
         return await _to_sign_in(call, form.user_code)
+    except SecondFactorRequired:
+        return await send_to_set_up(call, return_to=_address(form.user_code))
     return page(call, "device_answered.html", is_approved=True)
 
 
@@ -105,7 +108,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         return await _to_sign_in(call, user_code, waiting)
     if waiting.client is None:
         await recent(call)
-    address = f"{issuer_of(call)}{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}"
+    address = f"{issuer_of(call)}{_address(user_code)}"
     drawn = await call.installation.qr_codes.svg(address, title=translated(call, "QR code of this page"))
     return form_page(
         call,
@@ -120,7 +123,11 @@ async def _to_sign_in(call: Call, user_code: str, waiting: WaitingDevice | None 
     client = waiting.client if waiting is not None else None
     return await send_to_sign_in(
         call,
-        return_to=f"{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}",
+        return_to=_address(user_code),
         organization=client.organization_slug if client is not None else None,
         service=client.service.slug if client is not None else None,
     )
+
+
+def _address(user_code: str) -> str:
+    return f"{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}"

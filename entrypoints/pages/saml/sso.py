@@ -164,6 +164,7 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
         return_to=_address(found.provider, "authenticate", query.saml_state),
         organization=org_slug,
         service=service_slug,
+        request_key=found.pending.key,
     )
 
 

@@ -51,6 +51,6 @@ async def press_link(call: Call, form: MailedLinkForm) -> Page | Annotated[None,
         return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back, brand=brand)
     # Another site cannot send this form: it does not know the token of a link that this browser has requested.
     await browsers.find_session(call)
-    outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call))
     way = Way(return_to=link.browser.return_to, return_id=link.browser.return_id)
+    outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call, way))
     return await ways.conclude(call, outcome, way)

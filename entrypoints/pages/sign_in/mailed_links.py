@@ -74,7 +74,7 @@ async def show_link_code(call: Call) -> None:
 async def submit_link_code(call: Call, form: LinkCodeForm) -> Page | Annotated[None, Status(303)]:
     """Sign in with the code that the page of the mailed link shows."""
     try:
-        outcome = await transact_counted(call, magic_links.verify, _code(form.code), ways.destination(call))
+        outcome = await transact_counted(call, magic_links.verify, _code(form.code), ways.destination(call, form.way))
     except (MagicLinkRefused, BadRequest) as refusal:
         return await _mail_page(call, form.way, form.email, refusal)
     return await ways.conclude(call, outcome, form.way)

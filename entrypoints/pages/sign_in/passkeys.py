@@ -55,7 +55,7 @@ async def submit_passkey(call: Call, form: PasskeyForm) -> Page | Annotated[None
             passkeys.finish,
             _challenge_id(form.challenge_id),
             assertion_of(decode_body(form.credential.encode(), Credential)),
-            ways.destination(call),
+            ways.destination(call, form.way),
         )
     except (PasskeyRefused, BadRequest):
         refusal = PasskeyRefused()

@@ -52,15 +52,17 @@ async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -
     The browser in which it was registered needs no password.
     """
     found = await call.read(verification.inspect_unproved, form.token)
-    wanted = ways.destination(call)
+    # Elsewhere the registration says nothing about what waits in this browser.
+    way = _way(found) if is_same_browser(call, found) else Way()
+    wanted = ways.destination(call, way)
     if is_same_browser(call, found):
         outcome = await transact_counted(call, registration_links.confirm, form.token, wanted)
-        return await _lead_on(call, outcome, found, _way(found))
+        return await _lead_on(call, outcome, found, way)
     try:
         outcome = await _authenticate(call, form, wanted)
     except SignInRefused as refusal:
         return await show(call, form.token, found, refusal=refusal)
-    return await _lead_on(call, outcome, found, Way())
+    return await _lead_on(call, outcome, found, way)
 
 
 async def _authenticate(

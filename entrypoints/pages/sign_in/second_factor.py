@@ -81,7 +81,7 @@ async def submit_code(call: Call, form: CodeForm) -> Page | Annotated[None, Stat
             UUID(call.claims["challenge"]),
             form.code,
             network=call.throttled_network,
-            client=ways.destination(call, stays_signed_in=bool(form.stay)),
+            client=ways.destination(call, form.way, stays_signed_in=bool(form.stay)),
             trust_device=bool(form.trust),
         )
     except (TooManyWrongCodes, PreAuthOver, TokenExpired, TokenInvalid):

@@ -82,7 +82,7 @@ async def show_password(call: Call) -> None:
 async def submit_password(call: Call, form: PasswordForm) -> Page | Annotated[None, Status(303)]:
     """Sign in with a password; programs use `POST /api/auth/login`."""
     stays_signed_in = bool(form.stay)
-    wanted = ways.destination(call, stays_signed_in=stays_signed_in)
+    wanted = ways.destination(call, form.way, stays_signed_in=stays_signed_in)
     try:
         outcome = await authenticate(call, form.email, form.password, wanted)
     except (SignInRefused, BadRequest) as refusal:

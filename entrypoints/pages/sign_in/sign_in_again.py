@@ -58,24 +58,25 @@ async def show_sign_in_again(call: Call, query: Way) -> Page:
 async def submit_sign_in_again(call: Call, form: AgainForm) -> Page | Annotated[None, Status(303)]:
     """Continue the session of this browser after the password or a code."""
     try:
-        outcome = await (_by_code(call, form.code) if form.code else _by_password(call, form.password))
+        outcome = await (_by_code(call, form) if form.code else _by_password(call, form))
     except (CountedRefusal, PreAuthOver, BadRequest) as refusal:
         return await _page(call, form.way, refusal)
     return await ways.conclude(call, outcome, form.way)
 
 
-async def _by_password(call: Call, password: str) -> SignInCompleted | SecondFactorPending:
-    return await authenticate(call, call.in_browser.email, password, ways.destination(call, is_again=True))
+async def _by_password(call: Call, form: AgainForm) -> SignInCompleted | SecondFactorPending:
+    wanted = ways.destination(call, form.way, is_again=True)
+    return await authenticate(call, call.in_browser.email, form.password, wanted)
 
 
-async def _by_code(call: Call, code: str) -> SignInCompleted:
+async def _by_code(call: Call, form: AgainForm) -> SignInCompleted:
     verified = await transact_counted(
         call,
         second_factor.verify_again,
         call.in_browser,
-        code,
+        form.code,
         network=call.throttled_network,
-        client=ways.destination(call, is_again=True),
+        client=ways.destination(call, form.way, is_again=True),
     )
     return verified.completed
 

@@ -136,7 +136,8 @@ async def return_from_officesuite(call: Call, query: CallbackQuery) -> Page | An
 async def link_after_sign_in(call: Call, query: ContinueQuery) -> Page | Annotated[None, Status(303)]:
     """Link the account of a provider after its user has signed in, and complete the sign-in with it."""
     began, proven = await call.transact(flows.use_proven, query.id, browser=ways.upstream_binding(call))
-    outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, ways.destination(call))
+    wanted = ways.destination(call, carried_way(began))
+    outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, wanted)
     return await ways.conclude(call, outcome, await way_of(call, began))
 
 
@@ -152,12 +153,16 @@ def callback_of(call: Call, provider: Provider) -> str:
     return f"{call.installation.settings.base_url}/auth/{provider}/callback"
 
 
+def carried_way(began: UpstreamSignIn) -> Way:
+    """Return what the page carried from which the browser has gone to the provider."""
+    return Way(return_to=began.way.return_to, return_id=began.way.return_id)
+
+
 async def way_of(call: Call, began: UpstreamSignIn) -> Way:
     """Return where a sign-in leads, in the form that the pages carry on."""
-    way = began.way
-    if way.target is None:
-        return Way(return_to=way.return_to, return_id=way.return_id)
-    kept = await call.transact(browser_returns.keep, BrowserReturn(target=way.target))
+    if began.way.target is None:
+        return carried_way(began)
+    kept = await call.transact(browser_returns.keep, BrowserReturn(target=began.way.target))
     return Way(return_id=kept.reveal())
 
 
@@ -173,7 +178,8 @@ async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) ->
         )
         browsers.keep_session(call, cookie)
         return after(IDENTITIES, "linked")
-    outcome = await transact_counted(call, sign_in.conclude, began, proven, ways.destination(call), browser=browser)
+    wanted = ways.destination(call, carried_way(began))
+    outcome = await transact_counted(call, sign_in.conclude, began, proven, wanted, browser=browser)
     if isinstance(outcome, SignInToLink):
         target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
         return await ways.send_to_sign_in(call, return_to=target)

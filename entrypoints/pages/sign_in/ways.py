@@ -4,6 +4,7 @@ from typing import Final
 
 from quart import Response
 
+from core.organizations.access import SecondFactorRequired
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
@@ -40,10 +41,11 @@ async def go_on(call: Call, way: Way, *, is_organization_chosen: bool = False) -
     return see_other(used.target if used is not None else HOME)
 
 
-def destination(call: Call, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
+def destination(call: Call, way: Way, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
     """Return the destination of a sign-in on a page: the platform, in this browser.
 
-    From here on the request acts for the user who signs in, and not for one who is signed in already.
+    `way` is what the form of the sign-in carried, so that the sign-in counts for the request that waits there, and for
+    no other one.     From here on the request acts for the user who signs in, and not for one who is signed in already.
     """
     if not is_again:
         call.session_id = None
@@ -54,6 +56,7 @@ def destination(call: Call, *, stays_signed_in: bool = False, is_again: bool = F
             stays_signed_in=stays_signed_in,
             is_again=is_again,
             upstream_binding=upstream_binding(call),
+            return_id=way.return_id,
         ),
     )
 
@@ -70,20 +73,35 @@ async def send_to_sign_in(
     organization: str | None = None,
     service: str | None = None,
     email: str | None = None,
+    request_key: bytes | None = None,
 ) -> Response:
     """Lead a browser to the sign-in and then to a path of Gatehouse, which may have a query.
 
     A browser that is signed in is asked to sign in again. The pages show the name of the organization or service, given
-    by their slugs. The sign-in page proposes `email`.
+    by their slugs. The sign-in page proposes `email`. `request_key` names the request that the path answers, if any.
     """
     wanted = BrowserReturn(
         target=return_to,
         organization_slug=organization,
         service_slug=service,
         email=email,
+        request_key=request_key,
     )
     page = browsers.SIGN_IN if call.browser is None else browsers.SIGN_IN_AGAIN
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
+
+
+async def send_to_set_up(
+    call: Call, *, return_to: str, organization: str | None = None, service: str | None = None
+) -> Response:
+    """Lead a browser that is signed in to set up a second factor, which an organization requires, and then to a path.
+
+    Raise `SecondFactorRequired` at a custom domain, where there are no pages of the account (decisions 13.3).
+    """
+    if call.custom_host is not None:
+        raise SecondFactorRequired
+    wanted = BrowserReturn(target=return_to, organization_slug=organization, service_slug=service)
+    return see_other(await browsers.sign_in_address(call, wanted, page=SET_UP))
 
 
 async def conclude(

@@ -13,7 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.accounts import sign_in_failures
-from core.accounts.sign_in_failures import FAILURES_FROM_ANYWHERE_MAX, FAILURES_FROM_NETWORK_MAX, WINDOW, SignInFailure
+from core.accounts.sign_in_failures import (
+    FAILURES_FROM_ANYWHERE_MAX,
+    FAILURES_FROM_NETWORK_MAX,
+    FAILURES_IN_ALL_SESSIONS_MAX,
+    FAILURES_IN_SESSION_MAX,
+    WINDOW,
+    SignInFailure,
+)
 from core.errors import RateLimitExceeded
 
 if TYPE_CHECKING:
@@ -32,8 +39,8 @@ class Failures:
 
     kept: dict[UUID, SignInFailure] = field(default_factory=dict[UUID, SignInFailure])
 
-    def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
-        self.kept[attempt_id] = SignInFailure(network, at)
+    def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime, session_id: UUID | None) -> None:
+        self.kept[attempt_id] = SignInFailure(network, at, session_id)
 
     def since(self, email_hash: bytes, *, failed_since: datetime, undecided_since: datetime) -> Sequence[SignInFailure]:
         # Every attempt of these tests has failed.
@@ -60,12 +67,14 @@ class FakeUnitOfWork:
     randomness: FakeRandomness = field(default_factory=FakeRandomness)
     pepper: FakePepper = field(default_factory=FakePepper)
 
-    def attempt(self, network: str | None, *, is_known_device: bool = False) -> int | None:
+    def attempt(
+        self, network: str | None, *, is_known_device: bool = False, session_id: UUID | None = None
+    ) -> int | None:
         """Fail an attempt; return the seconds to wait when it is refused, None when it is compared."""
         before = dict(self.sign_in_failures.kept)
         uow = cast("UnitOfWork", self)
         try:
-            sign_in_failures.attempt(uow, ADDRESS, network, is_known_device=is_known_device)
+            sign_in_failures.attempt(uow, ADDRESS, network, is_known_device=is_known_device, session_id=session_id)
         except RateLimitExceeded as refused:
             self.sign_in_failures.kept = before
             return refused.retry_after_seconds
@@ -129,6 +138,34 @@ def test_an_attempt_from_a_known_device_is_compared_beyond_that_limit_and_counts
 
     assert uow.attempt("192.0.2.0/24", is_known_device=True) is None
     assert uow.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
+
+
+def test_at_most_ten_attempts_inside_a_session_are_compared_also_on_a_known_device() -> None:
+    uow, stolen, own = FakeUnitOfWork(), uuid4(), uuid4()
+    waits: list[int | None] = []
+    for number in range(FAILURES_IN_SESSION_MAX + 1):
+        uow.now += timedelta(seconds=2)
+        waits.append(uow.attempt(f"10.0.{number}.0/24", is_known_device=True, session_id=stolen))
+
+    assert waits == [None] * FAILURES_IN_SESSION_MAX + [880]
+    assert uow.attempt("192.0.2.0/24", session_id=own) is None
+
+
+def test_attempts_inside_all_sessions_of_an_account_have_a_limit_too() -> None:
+    uow = FakeUnitOfWork()
+    for number in range(FAILURES_IN_ALL_SESSIONS_MAX):
+        assert uow.attempt(f"10.0.{number}.0/24", session_id=uuid4()) is None
+
+    assert uow.attempt("192.0.2.0/24", session_id=uuid4()) == WINDOW.total_seconds()
+
+
+def test_attempts_elsewhere_do_not_keep_a_session_from_comparing() -> None:
+    uow = FakeUnitOfWork()
+    for number in range(FAILURES_FROM_ANYWHERE_MAX):
+        uow.attempt(f"10.0.{number}.0/24")
+
+    assert uow.attempt("192.0.2.0/24") == WINDOW.total_seconds()
+    assert uow.attempt("192.0.2.0/24", session_id=uuid4()) is None
 
 
 def test_the_longer_wait_of_the_two_limits_applies() -> None:

@@ -54,6 +54,18 @@ async def test_the_answer_leads_back_to_the_service_provider(
     assert form.texts("//saml:NameID/text()") == [MEMBER]
 
 
+async def test_a_sign_in_with_the_state_is_the_agreement_of_a_stranger_to_that_request_alone(
+    state: str, saml_shop: SamlService, visitor: Visitor
+) -> None:
+    world = saml_shop.world
+    world.connection.execute("UPDATE saml_configurations SET members_only = false")
+    world.user("stranger@example.com")
+
+    address = ticket_of(await world.log_in("stranger@example.com", saml_state=state))
+
+    assert posted_form((await visitor.send("GET", address)).text).statuses == ["Success"]
+
+
 async def test_the_session_of_the_service_provider_ends_with_that_of_the_sign_in(
     state: str, saml_shop: SamlService, visitor: Visitor
 ) -> None:

@@ -292,3 +292,16 @@ async def test_the_sign_in_page_offers_the_providers(upstream: Upstream) -> None
 
     assert "/auth/codehost?return_to=%2Fapp" in page.text
     assert "Continue with websuite" in page.text
+
+
+async def test_a_member_of_an_organization_that_requires_two_factors_sets_one_up_after_the_provider(
+    world: World, upstream: Upstream, acme_shop: AcmeShop
+) -> None:
+    await upstream.come_back(path_of(acme_shop))
+    world.connection.execute("UPDATE organizations SET mfa_required = true")
+    world.member(world.value("SELECT id FROM organizations"), world.value("SELECT id FROM users"))
+
+    page = await upstream.sign_in(path_of(acme_shop))
+
+    assert "/app/second-factor/set-up" in page.text
+    assert world.value("SELECT count(*) FROM service_users") == 0
