@@ -177,7 +177,7 @@ class SiemConfiguration:
 def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Iterable[Network]) -> SiemConfiguration:
     """Create the configuration, or replace it; `allowed` are the private networks that targets may be in."""
     # Locked, so that of two requests at once one creates and the other replaces.
-    organization = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization
+    organization = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE).organization
     return change(uow, organization.id, wanted, allowed=allowed)
 
 

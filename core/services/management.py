@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 _LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences")
+_KEYS: Final = frozenset({"jwks", "jwks_uri"})
 _SCOPES: Final = ("codehost_scopes", "websuite_scopes", "officesuite_scopes")
 
 
@@ -155,8 +156,11 @@ def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
 
 def change(uow: UnitOfWork, slug: str, service_slug: str, changes: dict[str, Any], *, outside: Outside) -> Service:
     """Change the named fields of a service; lists are replaced, and without a difference nothing is recorded."""
-    before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
-    return apply(uow, before, changes, outside=outside)
+    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
+    if not _KEYS.isdisjoint(changes):
+        # With its keys a service proves who it is, as with its secret.
+        authorized.caller.forbid_credentials()
+    return apply(uow, authorized.service, changes, outside=outside)
 
 
 def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside: Outside) -> Service:
@@ -179,7 +183,7 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
 
 def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str) -> tuple[Service, Secret]:
     """Replace the secret of a confidential service; the old one is refused from then on."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_SECRET_ROTATE).service
     if not service.service_type.is_confidential:
         raise ServiceNotConfidential
     secret = uow.randomness.token()

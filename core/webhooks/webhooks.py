@@ -107,7 +107,7 @@ def create(
 ) -> WebhookWithSecret:
     """Create an active webhook; `allowed` are the private networks that the operator has opened to targets."""
     # Locked, so that the number of webhooks is the same when this one is added.
-    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    organization = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE).organization
     new_name, new_url, new_events = all_valid(
         lambda: checked_name(name, characters_min=1),
         lambda: checked_url(url, allowed),
@@ -154,7 +154,7 @@ def change(
     While it is inactive it receives nothing and no deliveries are made for it; those that were waiting go on when it is
     active again.
     """
-    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    organization = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE).organization
     # Invalid input is refused before an unknown webhook (decisions 1.6).
     new_name, new_url, new_events = all_valid(
         lambda: checked_name(wanted.name, characters_min=1) if wanted.name is not None else None,
@@ -184,7 +184,7 @@ def change(
 
 def rotate_secret(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookWithSecret:
     """Give a webhook a new secret; for 24 hours the old one signs as well."""
-    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    organization = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE).organization
     webhook = uow.webhooks.find(organization.id, webhook_id)
     if webhook is None:
         raise WebhookUnknown

@@ -77,7 +77,7 @@ def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
 
 def require_may_change(uow: UnitOfWork, slug: str) -> None:
     """Authorize a caller who names metadata, before those are fetched."""
-    authorize(uow, slug, Operation.CONNECTIONS_CHANGE)
+    authorize(uow, slug, Operation.CONNECTION_CONFIGURE)
 
 
 def create(
@@ -94,7 +94,7 @@ def create(
     One by OpenID Connect takes a name, an issuer, a client id and a client secret. One by SAML takes a name; it is
     enabled as soon as it has metadata, which its identity provider may make only after it knows ours.
     """
-    editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
+    editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
     return _create(uow, editor, kind, wishes, described, tuple(allowed))
 
 
@@ -121,7 +121,7 @@ def change(
     allowed: Iterable[Network],
 ) -> Connection:
     """Change the given fields of a connection. With another issuer, the identities of the one before are unlinked."""
-    editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
+    editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = uow.upstream_connections.find(editor.organization_id, connection_id)
     return _change(uow, editor, before, wishes, described, tuple(allowed))
 

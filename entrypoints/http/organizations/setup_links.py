@@ -58,7 +58,7 @@ async def list_setup_links(call: Call, slug: str) -> SetupLinkList:
 
 
 @routes.post("/api/organizations/:slug/setup-links", refuses=(TooManySetupLinks, Forbidden))
-@in_organization(Operation.SETUP_LINKS_CHANGE)
+@in_organization(Operation.SETUP_LINK_CREATE)
 async def create_setup_link(call: Call, slug: str, body: SetupLinkCreation) -> CreatedSetupLink:
     """Make a link. Keep its address: it is shown only once.
 

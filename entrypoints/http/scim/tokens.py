@@ -49,7 +49,7 @@ class ScimTokenList(msgspec.Struct, kw_only=True):
 
 
 @routes.post("/api/organizations/:org_slug/scim-tokens", refuses=(TooManyTokens,))
-@in_organization(Operation.SCIM_TOKENS_CHANGE)
+@in_organization(Operation.SCIM_TOKEN_CREATE)
 async def create_scim_token(call: Call, org_slug: str, body: NewScimToken) -> ScimTokenCreated:
     """Create a SCIM token. Store its secret: it cannot be shown again."""
     token, secret = await call.transact(tokens.create, org_slug, name=body.name, expires_at=body.expires_at)

@@ -61,7 +61,7 @@ class ApiKeyList(msgspec.Struct, kw_only=True):
 @routes.post(
     "/api/organizations/:org_slug/services/:service_slug/api-keys", status=201, refuses=(TooManyKeys, ServiceUnknown)
 )
-@on_service(Operation.API_KEYS_CHANGE)
+@on_service(Operation.API_KEY_CREATE)
 async def create_api_key(call: Call, org_slug: str, service_slug: str, body: NewApiKey) -> ApiKeyCreated:
     """Create an API key. Store its secret: it cannot be shown again."""
     key, secret = await call.transact(
