@@ -188,7 +188,7 @@ class Operation(Enum):
         return self in _MAKES_CREDENTIAL
 
 
-# What a credential can do, its maker can do (decisions 7.9): a directory changes members, and a SIEM gets the audit log.
+# What a credential can do, its maker can do (decisions 7.9): a directory changes members, a SIEM reads the audit log.
 _ALSO_TAKES: Final = {
     Operation.SCIM_TOKEN_CREATE: frozenset({Capability.ORG_MEMBERS_MANAGE}),
     Operation.SIEM_CONFIGURE: frozenset({Capability.AUDIT_LOGS_VIEW}),

@@ -8,19 +8,20 @@ from every token.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from core.organizations import access, inviters
 from core.organizations.memberships import BUILT_IN_ROLES, OWNER
 from core.scim.refusals import RoleProtected
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
     from uuid import UUID
 
     from core.organizations.access import Capability
-    from core.scim.groups import GroupMember
     from ports.unit_of_work import UnitOfWork
+
+_NOTHING: Final[frozenset[Capability]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class Authority:
         """Return whether the maker could give a role, which allows what the second argument lists."""
         if role == OWNER:
             return self.role == OWNER
-        has = access.capabilities_of(self.role, self.permissions) if self.role is not None else frozenset[Capability]()
+        has = access.capabilities_of(self.role, self.permissions) if self.role is not None else _NOTHING
         return inviters.may_invite_to(has, role, allowed_by_role)
 
 
@@ -49,11 +50,9 @@ def require_may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> Non
         raise RoleProtected
 
 
-def out_of_reach(uow: UnitOfWork, organization_id: UUID, members: Sequence[GroupMember]) -> frozenset[UUID]:
-    """Return which of these members the calling token may not change."""
-    roles = {member.role for member in members}
-    protected = {role for role in roles if not _may_change(uow, organization_id, role)}
-    return frozenset(member.user_id for member in members if member.role in protected)
+def out_of_reach(uow: UnitOfWork, organization_id: UUID, roles: Collection[str]) -> frozenset[str]:
+    """Return which of these roles the calling token leaves alone, with the members who have them."""
+    return frozenset(role for role in roles if not _may_change(uow, organization_id, role))
 
 
 def _may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> bool:

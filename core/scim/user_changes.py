@@ -16,7 +16,7 @@ from core.email_addresses import normalize_email
 from core.errors import Forbidden
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations import inviters, members
+from core.organizations import inviters, made_credentials, members
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.scim import authority, tokens, users, welcome
 from core.scim.refusals import (
@@ -131,6 +131,7 @@ def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None =
     is_own = belonging is not None and belonging.is_own_of(organization.id)
     record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role, deleted=is_own)
     inviters.withdraw(uow, organization.id, user_id)
+    made_credentials.tell_owner(uow, organization.id, [user_id])
     if is_own:
         uow.own_accounts.delete(user_id)
         return

@@ -23,6 +23,9 @@ _GRANT_FOR: Final[dict[Capability | Standing, ServiceRelation]] = {
     Capability.SERVICES_VIEW: ServiceRelation.VIEWER,
 }
 
+# What a member may do to a service that a role or a grant lets them manage.
+OF_MANAGERS: Final = frozenset({Capability.SERVICES_VIEW, Capability.SERVICES_MANAGE})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccess:

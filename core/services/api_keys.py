@@ -73,8 +73,6 @@ CAPABILITIES: Final = {
     Permission.READ_SERVICE: Capability.SERVICES_VIEW,
     Permission.WRITE_SERVICE: Capability.SERVICES_MANAGE,
 }
-# Every member who may create a key has these for its service, by their role or by a grant on the service.
-_OF_MAKERS: Final = frozenset({Capability.SERVICES_VIEW, Capability.SERVICES_MANAGE})
 
 
 class ApiKeyUnknown(NotFound):
@@ -250,11 +248,14 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> None:
 
 
 def _require_having(capabilities: frozenset[Capability], given: Collection[Permission]) -> None:
-    """Raise `PermissionBeyondMaker` when one of the permissions takes a capability that the maker lacks."""
+    """Raise `PermissionBeyondMaker` when one of the permissions takes a capability that the maker lacks.
+
+    The maker manages the service, by their role or by a grant.
+    """
     beyond = {
         permission: capability
         for permission, capability in CAPABILITIES.items()
-        if permission in given and capability not in capabilities | _OF_MAKERS
+        if permission in given and capability not in capabilities | access.OF_MANAGERS
     }
     if beyond:
         raise PermissionBeyondMaker(beyond)

@@ -87,13 +87,15 @@ def is_authorized(answer: Answer) -> bool:
 
 def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
     """Return whether a member is allowed the operation, according to its declaration."""
+    if operation.makes_credential and caller is Caller.IMPERSONATED:
+        return False
     match operation.takes:
         case Standing.MEMBER:
             return True
         case Standing.OWNER:
             return caller is Caller.OWNER
-        case Capability() as capability:
-            return capability in callers.capabilities(caller)
+        case Capability():
+            return operation.capabilities <= callers.capabilities(caller)
 
 
 async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers, subtests: pytest.Subtests) -> None:

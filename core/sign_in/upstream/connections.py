@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.errors import BadRequest, Conflict, NotFound
 from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
+from core.organizations.made_credentials import CredentialKind, record_maker
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import connection_wishes
 from core.sign_in.upstream.connection_wishes import Connection, ConnectionType, ConnectionWishes
@@ -174,6 +175,7 @@ def _create(
     if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
         raise TooManyConnections
     uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
+    record_maker(uow, CredentialKind.CONNECTION, editor.organization_id, connection.id, editor.user_id)
     _record(uow, editor, connection, "created")
     return connection
 
@@ -192,6 +194,7 @@ def _change(
     before = _found(before)
     after = replace(after, updated_at=uow.now)
     uow.upstream_connections.save(editor.organization_id, after, connection_wishes.secret(wishes))
+    record_maker(uow, CredentialKind.CONNECTION, editor.organization_id, after.id, editor.user_id)
     if after.issuer != before.issuer:
         # The ids of another provider are other people's.
         uow.upstream_connections.unlink_all(editor.organization_id, after.id)
