@@ -66,8 +66,8 @@ async def create_api_key(call: Call, org_slug: str, service_slug: str, body: New
     """Create an API key. Store its secret: it cannot be shown again.
 
     You need the capability that each permission takes: `end_users.view` or `end_users.manage` for users and to read
-    subscriptions, `billing.manage` to change subscriptions, `analytics.view` for analytics. The key keeps its permissions
-    after your role has changed or you have left.
+    subscriptions, `billing.manage` to change subscriptions, `analytics.view` for analytics. The key keeps its
+    permissions after your role has changed or you have left.
     """
     key, secret = await call.transact(
         api_keys.create,
