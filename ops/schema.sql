@@ -1371,9 +1371,13 @@ CREATE TABLE scim_tokens (
     last_used_at timestamp with time zone,
     expires_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
-    created_by uuid
+    created_by uuid,
+    maker_role text,
+    maker_permissions text[]
 );
 COMMENT ON TABLE scim_tokens IS 'Tokens with which the directory of an organization calls /scim/v2; stored as hashes.';
+COMMENT ON COLUMN scim_tokens.maker_role IS 'The role of the maker when the token was made; a token without one changes plain members only.';
+COMMENT ON COLUMN scim_tokens.maker_permissions IS 'What the role allowed then, if it was a custom role.';
 ALTER TABLE ONLY scim_tokens
     ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
 CREATE INDEX scim_tokens_created_by ON scim_tokens USING btree (created_by) WHERE (created_by IS NOT NULL);
@@ -1480,10 +1484,12 @@ CREATE TABLE services (
     jwks_uri text,
     jwks jsonb,
     audiences text[] DEFAULT '{}'::text[] NOT NULL,
+    client_secret_made_by uuid,
     CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text])))
 );
 COMMENT ON TABLE services IS 'The applications of an organization.';
 COMMENT ON COLUMN services.jwks IS 'The public keys with which the service signs its assertions, when it publishes them nowhere.';
+COMMENT ON COLUMN services.client_secret_made_by IS 'Who made the present secret; null before Gatehouse recorded it.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services
@@ -1592,6 +1598,7 @@ CREATE TABLE siem_streams (
     leased_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    made_by uuid,
     CONSTRAINT siem_streams_position_check CHECK (("position" >= 0)),
     CONSTRAINT siem_streams_provider_check CHECK ((provider = ANY (ARRAY['http'::text, 'splunk'::text, 'datadog'::text, 'elastic'::text])))
 );
@@ -1599,6 +1606,7 @@ COMMENT ON TABLE siem_streams IS 'Where the audit log of an organization is sent
 COMMENT ON COLUMN siem_streams.starts_at IS 'Earlier entries are passed over; null sends the log from its beginning.';
 COMMENT ON COLUMN siem_streams."position" IS 'The position in the chain up to which everything was received.';
 COMMENT ON COLUMN siem_streams.due_at IS 'When the next batch is sent; null when nothing is left to send.';
+COMMENT ON COLUMN siem_streams.made_by IS 'Who configured the stream last; null before Gatehouse recorded it.';
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_organization_id_key UNIQUE (organization_id);
 ALTER TABLE ONLY siem_streams
@@ -1714,12 +1722,14 @@ CREATE TABLE upstream_connections (
     enabled boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    made_by uuid,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
 );
 COMMENT ON TABLE upstream_connections IS 'Identity providers of organizations, by which their people sign in.';
 COMMENT ON COLUMN upstream_connections.issuer IS 'The OpenID provider, or the entity id of the SAML identity provider.';
+COMMENT ON COLUMN upstream_connections.made_by IS 'Who said last where the connection leads; null before Gatehouse recorded it.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections
@@ -1850,10 +1860,12 @@ CREATE TABLE webhooks (
     previous_secret_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    made_by uuid,
     CONSTRAINT webhooks_events_check CHECK ((cardinality(events) > 0))
 );
 COMMENT ON TABLE webhooks IS 'Where an organization wants its events sent.';
 COMMENT ON COLUMN webhooks.previous_secret_sealed IS 'After a rotation both secrets sign, until previous_secret_until.';
+COMMENT ON COLUMN webhooks.made_by IS 'Who made the present secret, or set the URL last; null before Gatehouse recorded it.';
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY webhooks

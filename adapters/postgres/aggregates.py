@@ -40,6 +40,7 @@ from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
 from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.departures import PostgresDepartures
+from adapters.postgres.organizations.made_credentials import PostgresMadeCredentials
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
@@ -51,6 +52,7 @@ from adapters.postgres.organizations.setup_links import PostgresSetupLinks
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
+from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
 from adapters.postgres.platform.users import PostgresPlatformUsers
@@ -140,6 +142,7 @@ class Aggregates:
     branding: PostgresBrandings
     custom_domains: PostgresCustomDomains
     setup_links: PostgresSetupLinks
+    made_credentials: PostgresMadeCredentials
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
@@ -195,6 +198,7 @@ class Aggregates:
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping
     figures: PostgresFigures
+    left_credentials: PostgresLeftCredentials
 
     if not TYPE_CHECKING:
         # With this method a type checker would accept any attribute.

@@ -39,7 +39,7 @@ def show(uow: UnitOfWork, cookie: str) -> SiemSetup:
 def configure(uow: UnitOfWork, cookie: str, wanted: SiemRequest, *, allowed: Iterable[Network]) -> None:
     """Set where the audit log is streamed to."""
     setup = setup_links.lock(uow, cookie, Part.SIEM)
-    siem.change(uow, setup.organization_id, wanted, allowed=allowed, **setup.recorded)
+    siem.change(uow, setup.organization_id, wanted, allowed=allowed, made_by=setup.created_by, **setup.recorded)
 
 
 def prepare_test(uow: UnitOfWork, cookie: str) -> tuple[SiemTarget, SiemEvent]:

@@ -16,6 +16,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.made_credentials import CredentialKind, record_maker
 from core.outbound import checked_url
 
 if TYPE_CHECKING:
@@ -177,12 +178,18 @@ class SiemConfiguration:
 def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Iterable[Network]) -> SiemConfiguration:
     """Create the configuration, or replace it; `allowed` are the private networks that targets may be in."""
     # Locked, so that of two requests at once one creates and the other replaces.
-    organization = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization
-    return change(uow, organization.id, wanted, allowed=allowed)
+    authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
+    return change(uow, authorized.organization.id, wanted, allowed=allowed, made_by=authorized.caller.user_id)
 
 
 def change(
-    uow: UnitOfWork, organization_id: UUID, wanted: SiemRequest, *, allowed: Iterable[Network], **recorded: Any
+    uow: UnitOfWork,
+    organization_id: UUID,
+    wanted: SiemRequest,
+    *,
+    allowed: Iterable[Network],
+    made_by: UUID,
+    **recorded: Any,
 ) -> SiemConfiguration:
     """Do what `configure` does, for a caller who was authorized and has locked the organization."""
     endpoint, event_filter, _, _ = all_valid(
@@ -218,6 +225,7 @@ def change(
         updated_at=uow.now,
     )
     uow.siem_streams.save(organization_id, stream, token, keeps_token=keeps_token)
+    record_maker(uow, CredentialKind.SIEM_STREAM, organization_id, stream.id, made_by)
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,

@@ -59,6 +59,7 @@ class MailLimit(Enum):
         *(20, _DAY, Scope.ADDRESS),
         "This address has got 20 mails about new memberships within a day, which is the maximum. Try again tomorrow.",
     )
+    LEAVERS_OF_ORGANIZATION = (50, _DAY, Scope.ADDRESS_IN_ORGANIZATION, None)
     SERVER_TESTS_OF_ORGANIZATION = (
         *(20, _HOUR, Scope.ORGANIZATION),
         "This organization has tested its mail server 20 times within an hour, which is the maximum. Try again later.",

@@ -54,6 +54,7 @@ class MailTemplate(StrEnum):
     SAML_CERTIFICATE_ENDING = "saml_certificate_ending"
     MAIL_SERVER_FAILING = "mail_server_failing"
     DOMAIN_FAILING = "domain_failing"
+    CREDENTIALS_LEFT = "credentials_left"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -98,6 +99,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.SAML_CERTIFICATE_ENDING: (),
     MailTemplate.MAIL_SERVER_FAILING: _TO_ADDRESS,
     MailTemplate.DOMAIN_FAILING: _TO_ADDRESS,
+    # Several members may leave within an hour, and each has made other credentials.
+    MailTemplate.CREDENTIALS_LEFT: (MailLimit.LEAVERS_OF_ORGANIZATION,),
 }
 # The mails that leave through the mail server of their organization, if it has set one. All others leave through the
 # platform's own: they carry an account's secret (decisions 13.0), or warn about the account, and an organization that

@@ -122,27 +122,35 @@ class Operation(Enum):
     SERVICE_READ = ("read a service", Capability.SERVICES_VIEW, _ACTIVE)
     SERVICE_UPDATE = ("change a service", Capability.SERVICES_MANAGE, _ACTIVE)
     SERVICE_DELETE = ("delete a service", Standing.OWNER, _ACTIVE)
+    SERVICE_SECRET_ROTATE = ("replace the secret of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
+    WEBHOOK_CONFIGURE = ("say where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     EVENTS_READ = ("read the feed of events", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     SIEM_READ = ("read the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SIEM_CONFIGURE = ("stream the audit log to a SIEM", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SIEM_CHANGE = ("change the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
     PLANS_READ = ("read the plans of a service", Capability.SERVICES_VIEW, _ACTIVE)
     PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE)
+    API_KEY_CREATE = ("create an API key of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     SAML_READ = ("read the SAML configuration of a service", Capability.SERVICES_VIEW, _ACTIVE)
     SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE)
+    SAML_CERTIFICATE_CREATE = ("create a SAML certificate of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     SAML_LOGIN = ("sign in to a service by SAML", Standing.MEMBER, _ACTIVE)
     CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
     CONNECTIONS_READ = ("read the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    CONNECTION_CONFIGURE = ("say where a connection leads", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     CONNECTIONS_CHANGE = ("change the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     DOMAIN_ROUTES_READ = ("read the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     DOMAIN_ROUTES_CHANGE = ("change the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     OAUTH_CREDENTIALS_READ = ("read the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    OAUTH_CREDENTIALS_SET = ("set the credentials at a provider", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     OAUTH_CREDENTIALS_CHANGE = ("change the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SCIM_TOKENS_READ = ("read the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SCIM_TOKEN_CREATE = ("create a SCIM token", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SCIM_TOKENS_CHANGE = ("change the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SCIM_LOG_READ = ("read the provisioning log", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     BRANDING_READ = ("read the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
@@ -150,8 +158,10 @@ class Operation(Enum):
     DOMAIN_READ = ("read the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
     DOMAIN_CHANGE = ("change the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
     SETUP_LINKS_READ = ("read the setup links", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SETUP_LINK_CREATE = ("create a setup link", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SETUP_LINKS_CHANGE = ("change the setup links", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     MAIL_SERVER_READ = ("read the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    MAIL_SERVER_SET = ("set the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     MAIL_SERVER_CHANGE = ("change the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
 
@@ -166,7 +176,39 @@ class Operation(Enum):
         member.statuses = statuses
         return member
 
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The capabilities that it requires: the one that it takes, and those of what is made by it."""
+        taken = frozenset({self.takes}) if isinstance(self.takes, Capability) else frozenset[Capability]()
+        return taken | _ALSO_TAKES.get(self, frozenset())
 
+    @property
+    def makes_credential(self) -> bool:
+        """Whether it makes a credential or says where one leads, which is refused while impersonating (7.9)."""
+        return self in _MAKES_CREDENTIAL
+
+
+# What a credential can do, its maker can do (decisions 7.9): a directory changes members, a SIEM reads the audit log.
+_ALSO_TAKES: Final = {
+    Operation.SCIM_TOKEN_CREATE: frozenset({Capability.ORG_MEMBERS_MANAGE}),
+    Operation.SIEM_CONFIGURE: frozenset({Capability.AUDIT_LOGS_VIEW}),
+}
+# An impersonation ends within an hour, and what was made in it would outlive it.
+_MAKES_CREDENTIAL: Final = frozenset(
+    {
+        Operation.SERVICE_CREATE,
+        Operation.SERVICE_SECRET_ROTATE,
+        Operation.WEBHOOK_CONFIGURE,
+        Operation.SIEM_CONFIGURE,
+        Operation.API_KEY_CREATE,
+        Operation.SAML_CERTIFICATE_CREATE,
+        Operation.CONNECTION_CONFIGURE,
+        Operation.OAUTH_CREDENTIALS_SET,
+        Operation.SCIM_TOKEN_CREATE,
+        Operation.SETUP_LINK_CREATE,
+        Operation.MAIL_SERVER_SET,
+    }
+)
 # Members can always read what the organization requires, and leave; and `management.py` refuses only the change that
 # requires less.
 _WITH_ONE_FACTOR: Final = frozenset(
@@ -241,7 +283,9 @@ def authorize(
         membership=membership,
         capabilities=capabilities_of(membership.role, context.custom_permissions),
     )
-    _require(operation.takes, authorized, is_granted)
+    _require(operation, authorized, is_granted)
+    if operation.makes_credential:
+        context.caller.forbid_credentials()
     # Otherwise a sign-in that does not name the organization would bypass its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
         require_second_factor(context.caller)
@@ -295,10 +339,11 @@ def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organiza
 
 
 def _require(
-    takes: Capability | Standing,
+    operation: Operation,
     authorized: OrganizationAccess,
     is_granted: Callable[[OrganizationAccess], bool] | None,
 ) -> None:
+    takes = operation.takes
     if takes is Standing.OWNER and authorized.membership.role != OWNER:
         raise Forbidden("Only the owner of the organization can do this.")
     if isinstance(takes, Capability) and takes not in authorized.capabilities:
@@ -306,6 +351,8 @@ def _require(
         may_by_grant = is_granted is not None and is_granted(authorized)
         if not may_by_grant:
             raise _missing(takes)
+    for capability in _ALSO_TAKES.get(operation, ()):
+        authorized.require(capability)
 
 
 def _missing(capability: Capability) -> Forbidden:

@@ -1,7 +1,7 @@
 """Setup links: a customer's IT staff fill in chosen settings of an organization without an account (decisions 13.7).
 
 A link carries a secret, is valid for up to seven days, and can be revoked. Its pages exchange the secret for a cookie
-of that setup alone. A link is dead as soon as the member who made it lacks the capability of one of its parts. What its
+of that setup alone. A link is dead as soon as the member who made it lacks a capability of one of its parts. What its
 holder does is recorded without an actor, with the id of the link. What a part sets is with the capability that it
 belongs to: `settings/domain.py`, `core/saml/setup.py`, `core/scim/setup.py`, `core/audit/setup.py`.
 """
@@ -16,13 +16,13 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock, capabilities_of_role
+from core.organizations.access import Operation, authorize, authorize_and_lock, capabilities_of_role
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.organizations.access import OrganizationAccess
+    from core.organizations.access import Capability, OrganizationAccess
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
@@ -31,21 +31,21 @@ LINKS_MAX: Final = 20
 
 
 class Part(Enum):
-    """A part of the settings, by the word of the interface, and the capability that it takes."""
+    """A part of the settings, by the word of the interface, and the operation whose capabilities it takes."""
 
-    SAML = ("saml", Capability.SERVICES_MANAGE)
-    SCIM = ("scim", Capability.INTEGRATIONS_MANAGE)
-    UPSTREAM = ("upstream", Capability.INTEGRATIONS_MANAGE)
-    DOMAIN = ("domain", Capability.ORG_SETTINGS_MANAGE)
-    SIEM = ("siem", Capability.INTEGRATIONS_MANAGE)
+    SAML = ("saml", Operation.SAML_CERTIFICATE_CREATE)
+    SCIM = ("scim", Operation.SCIM_TOKEN_CREATE)
+    UPSTREAM = ("upstream", Operation.CONNECTION_CONFIGURE)
+    DOMAIN = ("domain", Operation.DOMAIN_CHANGE)
+    SIEM = ("siem", Operation.SIEM_CONFIGURE)
 
-    capability: Capability
+    capabilities: frozenset[Capability]
 
-    def __new__(cls, value: str, capability: Capability) -> Part:
+    def __new__(cls, value: str, operation: Operation) -> Part:
         """Create a part; the word is its value."""
         member = object.__new__(cls)
         member._value_ = value
-        member.capability = capability
+        member.capabilities = operation.capabilities
         return member
 
 
@@ -94,7 +94,10 @@ class SetupLinkWithSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What the holder of a link may do: set these parts of this organization, one of them for a service of it."""
+    """What the holder of a link may do: set these parts of this organization, one of them for a service of it.
+
+    `maker_role` is the role that the maker of the link has now, and `capabilities` what it allows.
+    """
 
     link_id: UUID
     organization_id: UUID
@@ -102,6 +105,8 @@ class Setup:
     organization_slug: str
     service_id: UUID | None
     created_by: UUID
+    maker_role: str
+    capabilities: frozenset[Capability]
     parts: Sequence[Part]
     expires_at: datetime
 
@@ -127,12 +132,11 @@ def create(
     uow: UnitOfWork, slug: str, *, parts: Sequence[str], service_slug: str | None, expires_in_days: int
 ) -> SetupLinkWithSecret:
     """Make a link to parts that the caller may set; `service_slug` is the service of the part `saml`."""
-    authorized = authorize_and_lock(uow, slug, Operation.SETUP_LINKS_CHANGE)
-    # An impersonation ends within an hour, and a link would outlive it.
-    authorized.caller.forbid_impersonation()
+    authorized = authorize_and_lock(uow, slug, Operation.SETUP_LINK_CREATE)
     wanted = _checked_parts(parts)
     for part in wanted:
-        authorized.require(part.capability)
+        for capability in sorted(part.capabilities):
+            authorized.require(capability)
     service_id = _service_id(uow, authorized, wanted, service_slug)
     if uow.setup_links.count(authorized.organization.id) >= LINKS_MAX:
         raise TooManySetupLinks
@@ -205,7 +209,7 @@ def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> Setup:
     if stored.role is None:
         raise SetupLinkDead
     capabilities = capabilities_of_role(uow, stored.organization_id, stored.role)
-    if not {part.capability for part in parts} <= capabilities:
+    if not all(part.capabilities <= capabilities for part in parts):
         raise SetupLinkDead
     return Setup(
         link_id=stored.link.id,
@@ -214,6 +218,8 @@ def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> Setup:
         organization_slug=stored.organization_slug,
         service_id=stored.service_id,
         created_by=stored.link.created_by,
+        maker_role=stored.role,
+        capabilities=capabilities,
         parts=parts,
         expires_at=stored.link.expires_at,
     )

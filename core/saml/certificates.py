@@ -86,7 +86,7 @@ class EndingCertificate:
 
 def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
     """Authorize the creation of a certificate before the key is made; raise `SamlNotEnabled`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    service = access.authorize(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
     _require_enabled(uow, service)
     return service
 
@@ -95,7 +95,7 @@ def create(
     uow: UnitOfWork, slug: str, service_slug: str, made: MadeCertificate, *, valid_from: datetime
 ) -> SamlCertificate:
     """Make a new certificate the active one; the previous one no longer signs."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
     _require_enabled(uow, service)
     return add(uow, service, made, valid_from=valid_from)
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.events.actions import AuditAction
-from core.organizations import departures, inviters
+from core.organizations import departures, inviters, made_credentials
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
-from core.scim import filter_matching, filter_parser, filters, tokens, user_changes, welcome
+from core.scim import authority, filter_matching, filter_parser, filters, tokens, user_changes, welcome
 from core.scim.group_patches import member_changes
 from core.scim.patches import OperationKind
-from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, TooMany
+from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, RoleProtected, TooMany
 from core.scim.users import version_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def replace(
 ) -> Group:
     """Replace the members: who is new becomes a member, others keep their roles, who is absent is removed.
 
-    The owner and the last admin stay. Raise `InvalidValue` for an account that the organization does not know.
+    The owner and the last admin stay, and the members whom the token may not change. Raise `InvalidValue` for an
+    account that the organization does not know.
     """
     organization = _locked(uow, group_id, versions)
     _replace(uow, organization, frozenset(member_ids))
@@ -89,7 +90,10 @@ def replace(
 def patch(
     uow: UnitOfWork, group_id: UUID, operations: Sequence[Operation], *, versions: Collection[str] | None = None
 ) -> Group:
-    """Apply the operations of a PATCH; raise `MemberProtected` when one removes the owner or the last admin."""
+    """Apply the operations of a PATCH; raise `MemberProtected` when one removes the owner or the last admin.
+
+    Raise `RoleProtected` when one removes a member whom the token may not change.
+    """
     organization = _locked(uow, group_id, versions)
     held = {"id": str(group_id), "displayname": organization.name}
     for change in member_changes(operations, held):
@@ -102,6 +106,8 @@ def patch(
                 kept = _protected(uow, organization.id, found)
                 if kept:
                     raise MemberProtected
+                if authority.out_of_reach(uow, organization.id, {member.role for member in found}):
+                    raise RoleProtected
                 _remove(uow, organization.id, [member.user_id for member in found])
             case _:
                 _replace(uow, organization, change.ids)
@@ -142,8 +148,10 @@ def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID
     present = uow.scim_groups.among(organization.id, None)
     absent = [member for member in present if member.user_id not in wanted]
     kept = _protected(uow, organization.id, absent)
+    unreached = authority.out_of_reach(uow, organization.id, {member.role for member in absent})
+    leaving = [member.user_id for member in absent if member.user_id not in kept and member.role not in unreached]
     # First, because who leaves makes room.
-    _remove(uow, organization.id, [member.user_id for member in absent if member.user_id not in kept])
+    _remove(uow, organization.id, leaving)
     _add(uow, organization, wanted - {member.user_id for member in present})
 
 
@@ -180,6 +188,7 @@ def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None
         return
     for inviter_id in uow.scim_groups.inviters_among(organization_id, ids):
         inviters.withdraw(uow, organization_id, inviter_id)
+    made_credentials.tell_owner(uow, organization_id, ids)
     departures.end(uow, organization_id, ids)
     uow.scim_groups.remove(organization_id, ids)
     uow.record_each(AuditAction.USER_REMOVED, [(organization_id, user_id) for user_id in ids])

@@ -98,6 +98,15 @@ class MemberProtected(Forbidden):
     )
 
 
+class RoleProtected(Forbidden):
+    """The member who made the token could not give the role of this member, so the token leaves them alone."""
+
+    default_message = (
+        "The person who made this SCIM token could not give this member's role, so the token cannot change the member."
+        " Change the member by hand, or create a new token as an owner or admin."
+    )
+
+
 class MembersFull(Refusal):
     """The organization has as many members as it may."""
 

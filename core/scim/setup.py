@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
 from core.scim import tokens
+from core.scim.authority import Authority
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,12 @@ def create_token(uow: UnitOfWork, cookie: str) -> Secret:
     """
     setup = setup_links.lock(uow, cookie, Part.SCIM)
     _, secret = tokens.add(
-        uow, setup.organization_id, name=TOKEN_NAME, expires_at=None, created_by=setup.created_by, **setup.recorded
+        uow,
+        setup.organization_id,
+        name=TOKEN_NAME,
+        expires_at=None,
+        created_by=setup.created_by,
+        authority=Authority.of(setup.maker_role, setup.capabilities),
+        **setup.recorded,
     )
     return secret

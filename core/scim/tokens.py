@@ -2,7 +2,8 @@
 
 A token belongs to one organization. It is shown once and stored as a hash. It is found by its prefix, which is not
 secret, and compared in constant time, as an API key is. Creating and revoking one is a change to the organization:
-operations 6.3 has no action of its own for it.
+operations 6.3 has no action of its own for it. It keeps what its maker was able to do when it was made
+(`authority.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from core.events.actions import AuditAction
 from core.organizations import access
 from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus
+from core.scim.authority import Authority
 from core.secrets import Secret, hash_token
 from core.text import checked_name
 
@@ -84,13 +86,18 @@ class PresentedToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScimCaller:
-    """The directory of an organization, which calls with a SCIM token: the stored token and its organization."""
+    """The directory of an organization, which calls with a SCIM token: the stored token and its organization.
+
+    `maker_role` and `maker_permissions` are the `Authority` of the token.
+    """
 
     token_id: UUID
     token_name: str
     token_hash: bytes = field(repr=False)
     last_used_at: datetime | None
     expires_at: datetime | None
+    maker_role: str | None
+    maker_permissions: list[str] | None
     organization_id: UUID
     organization_status: str
 
@@ -135,8 +142,15 @@ def authorize_and_lock(uow: UnitOfWork) -> Organization:
 
 def create(uow: UnitOfWork, slug: str, *, name: str, expires_at: datetime | None) -> tuple[ScimToken, Secret]:
     """Create a token and return it with its secret, which cannot be read again."""
-    authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKENS_CHANGE)
-    return add(uow, authorized.organization.id, name=name, expires_at=expires_at, created_by=authorized.caller.user_id)
+    authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKEN_CREATE)
+    return add(
+        uow,
+        authorized.organization.id,
+        name=name,
+        expires_at=expires_at,
+        created_by=authorized.caller.user_id,
+        authority=Authority.of(authorized.membership.role, authorized.capabilities),
+    )
 
 
 def add(
@@ -146,6 +160,7 @@ def add(
     name: str,
     expires_at: datetime | None,
     created_by: UUID,
+    authority: Authority,
     **recorded: Any,
 ) -> tuple[ScimToken, Secret]:
     """Do what `create` does, for a caller who was authorized and has locked the organization."""
@@ -164,7 +179,13 @@ def add(
     # The organization is locked, so no other transaction adds a token meanwhile.
     if len(uow.scim_tokens.of_organization(organization_id)) >= TOKENS_MAX:
         raise TooManyTokens
-    uow.scim_tokens.add(organization_id, token, token_hash=hash_token(secret.reveal()), created_by=created_by)
+    uow.scim_tokens.add(
+        organization_id,
+        token,
+        token_hash=hash_token(secret.reveal()),
+        created_by=created_by,
+        authority=authority,
+    )
     _record(uow, organization_id, "scim_token_created", token, **recorded)
     return token, secret
 

@@ -16,9 +16,9 @@ from core.email_addresses import normalize_email
 from core.errors import Forbidden
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations import departures, inviters, members
+from core.organizations import departures, inviters, made_credentials, members
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
-from core.scim import tokens, users, welcome
+from core.scim import authority, tokens, users, welcome
 from core.scim.refusals import (
     InvalidValue,
     MemberProtected,
@@ -127,10 +127,12 @@ def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None =
     organization = tokens.authorize_and_lock(uow)
     user = _locked(uow, organization.id, user_id, versions)
     _protect(uow, organization.id, user)
+    authority.require_may_change(uow, organization.id, user.role)
     belonging = uow.own_accounts.lock(organization.id, user_id)
     is_deleted = belonging is not None and belonging.may_be_deleted_by(organization.id)
     record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role, deleted=is_deleted)
     inviters.withdraw(uow, organization.id, user_id)
+    made_credentials.tell_owner(uow, organization.id, [user_id])
     if is_deleted:
         uow.own_accounts.delete(user_id)
         return
@@ -193,6 +195,7 @@ def _changed(
     is_active = current.is_active if values.is_active is None else values.is_active
     if address == current.email and not changed and is_active == current.is_active:
         return current
+    authority.require_may_change(uow, organization_id, current.role)
     if not uow.anonymization.hold(current.id):
         # Nothing personal is stored of such an account again; only its membership can be removed.
         raise ResourceUnknown

@@ -23,14 +23,18 @@ _GRANT_FOR: Final[dict[Capability | Standing, ServiceRelation]] = {
     Capability.SERVICES_VIEW: ServiceRelation.VIEWER,
 }
 
+# What a member may do to a service that a role or a grant lets them manage.
+OF_MANAGERS: Final = frozenset({Capability.SERVICES_VIEW, Capability.SERVICES_MANAGE})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccess:
-    """The caller's authorized access to a service."""
+    """The caller's authorized access to a service; `capabilities` are those of their role, without a grant's."""
 
     caller: Caller
     organization: Organization
     service: Service
+    capabilities: frozenset[Capability]
 
 
 def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> ServiceAccess:
@@ -47,7 +51,12 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
     service = uow.services.by_slug(authorized.organization.id, service_slug)
     if service is None:
         raise ServiceUnknown
-    return ServiceAccess(caller=authorized.caller, organization=authorized.organization, service=service)
+    return ServiceAccess(
+        caller=authorized.caller,
+        organization=authorized.organization,
+        service=service,
+        capabilities=authorized.capabilities,
+    )
 
 
 def authorize_and_lock(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> ServiceAccess:

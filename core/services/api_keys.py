@@ -1,7 +1,8 @@
 """API keys: what the backend of a service calls `/api/service` with.
 
 A key belongs to one service and has permissions. It is shown once and stored as a hash. It is found by its prefix,
-which is not secret, and compared in constant time. What a key may do is in `core/service_api/`.
+which is not secret, and compared in constant time. What a key may do is in `core/service_api/`; its maker may do it too
+when the key is made, and the key keeps it when the maker leaves (decisions 7.9).
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Unauthorized
 from core.events.actions import AuditAction
-from core.organizations.access import Operation
+from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret, hash_token
 from core.services import access
 from core.text import checked_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
@@ -59,6 +60,21 @@ class Permission(StrEnum):
     WRITE_SERVICE = "write:service"
 
 
+# What the maker of a key must be allowed to do, so that a key does nothing that its maker may not (decisions 7.9).
+CAPABILITIES: Final = {
+    Permission.READ_USERS: Capability.END_USERS_VIEW,
+    Permission.WRITE_USERS: Capability.END_USERS_MANAGE,
+    Permission.DELETE_USERS: Capability.END_USERS_MANAGE,
+    Permission.READ_SUBSCRIPTIONS: Capability.END_USERS_VIEW,
+    # They decide who has a paid plan.
+    Permission.WRITE_SUBSCRIPTIONS: Capability.BILLING_MANAGE,
+    Permission.DELETE_SUBSCRIPTIONS: Capability.BILLING_MANAGE,
+    Permission.READ_ANALYTICS: Capability.ANALYTICS_VIEW,
+    Permission.READ_SERVICE: Capability.SERVICES_VIEW,
+    Permission.WRITE_SERVICE: Capability.SERVICES_MANAGE,
+}
+
+
 class ApiKeyUnknown(NotFound):
     """The service has no API key with that id."""
 
@@ -75,6 +91,17 @@ class PermissionMissing(Forbidden):
     """The API key lacks the permission for this endpoint."""
 
     default_message = "This API key lacks the permission for this. Create one that has it."
+
+
+class PermissionBeyondMaker(Forbidden):
+    """The key would allow what its maker may not do."""
+
+    def __init__(self, beyond: Mapping[Permission, Capability]) -> None:
+        lacking = ", ".join(f"{permission} (takes {capability})" for permission, capability in beyond.items())
+        super().__init__(
+            f"A key allows nothing that you may not do yourself. Your role lacks what it takes for {lacking}. Leave"
+            " these permissions out, or ask the owner of the organization."
+        )
 
 
 class TooManyKeys(BadRequest):
@@ -170,10 +197,11 @@ def create(
     expires_in_days: int | None,
 ) -> tuple[ApiKey, Secret]:
     """Create a key and return it with its secret, which cannot be read again."""
-    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.API_KEYS_CHANGE)
+    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.API_KEY_CREATE)
     given = set(permissions)
     if not given:
         raise BadRequest.of_field("permissions", "Name at least one permission.")
+    _require_having(authorized.capabilities, given)
     prefix = f"sk_{uow.randomness.choice(_ALPHABET, _PREFIX_CHARACTERS)}"
     secret = Secret(f"{prefix}_{uow.randomness.choice(_ALPHABET, _SECRET_CHARACTERS)}")
     key = ApiKey(
@@ -217,6 +245,20 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> None:
     if key is None:
         raise ApiKeyUnknown
     _record(uow, AuditAction.API_KEY_DELETED, service, key)
+
+
+def _require_having(capabilities: frozenset[Capability], given: Collection[Permission]) -> None:
+    """Raise `PermissionBeyondMaker` when one of the permissions takes a capability that the maker lacks.
+
+    The maker manages the service, by their role or by a grant.
+    """
+    beyond = {
+        permission: capability
+        for permission, capability in CAPABILITIES.items()
+        if permission in given and capability not in capabilities | access.OF_MANAGERS
+    }
+    if beyond:
+        raise PermissionBeyondMaker(beyond)
 
 
 def _record(uow: UnitOfWork, action: AuditAction, service: Service, key: ApiKey) -> None:

@@ -13,6 +13,7 @@ from core.errors import BadRequest, Conflict, ErrorCode, Refusal
 from core.events.actions import AuditAction
 from core.organizations import access as organization_access
 from core.organizations.access import Operation
+from core.organizations.made_credentials import CredentialKind, record_maker
 from core.secrets import Secret, hash_token
 from core.services import access, plans
 from core.services.client_records import host_of
@@ -21,6 +22,7 @@ from core.text import checked_name, checked_slug
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
 
     from core.organizations.organizations import Organization
     from core.services.client_records import Outside
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 _LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences")
+_KEYS: Final = frozenset({"jwks", "jwks_uri"})
 _SCOPES: Final = ("codehost_scopes", "websuite_scopes", "officesuite_scopes")
 
 
@@ -128,6 +131,8 @@ def create(uow: UnitOfWork, slug: str, service_slug: str, given: ServiceFields, 
     secret = uow.randomness.token() if service.service_type.is_confidential else None
     if not uow.services.add(service, client_secret_hash=_hash_of(secret)):
         raise ServiceSlugTaken
+    if secret is not None:
+        _record_maker(uow, service, authorized.caller.user_id)
     _claim_audiences(uow, service)
     default_plan = plans.default_plan(uow, service)
     uow.plans.add(default_plan)
@@ -155,8 +160,11 @@ def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
 
 def change(uow: UnitOfWork, slug: str, service_slug: str, changes: dict[str, Any], *, outside: Outside) -> Service:
     """Change the named fields of a service; lists are replaced, and without a difference nothing is recorded."""
-    before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
-    return apply(uow, before, changes, outside=outside)
+    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
+    if not _KEYS.isdisjoint(changes):
+        # With its keys a service proves who it is, as with its secret.
+        authorized.caller.forbid_credentials()
+    return apply(uow, authorized.service, changes, outside=outside)
 
 
 def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside: Outside) -> Service:
@@ -179,11 +187,13 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
 
 def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str) -> tuple[Service, Secret]:
     """Replace the secret of a confidential service; the old one is refused from then on."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_SECRET_ROTATE)
+    service = authorized.service
     if not service.service_type.is_confidential:
         raise ServiceNotConfidential
     secret = uow.randomness.token()
     uow.services.set_client_secret(service, _hash_of(secret))
+    _record_maker(uow, service, authorized.caller.user_id)
     _record(uow, AuditAction.SERVICE_UPDATED, service, change="client_secret_rotated")
     return service, secret
 
@@ -248,6 +258,10 @@ def _checked(changes: dict[str, Any]) -> dict[str, Any]:
         if field in checked:
             checked[field] = checked_scopes(checked[field], field)
     return checked
+
+
+def _record_maker(uow: UnitOfWork, service: Service, user_id: UUID) -> None:
+    record_maker(uow, CredentialKind.CLIENT_SECRET, service.organization_id, service.id, user_id)
 
 
 def _hash_of(secret: Secret | None) -> bytes | None:

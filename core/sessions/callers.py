@@ -309,6 +309,14 @@ class Caller:
         if self.is_platform_owner:
             self.forbid_service_tokens()
 
+    def forbid_credentials(self) -> None:
+        """Raise `Forbidden` for an impersonator, who makes no credential: it would outlive the impersonation."""
+        if self.is_impersonated:
+            raise Forbidden(
+                "No credential is made or changed while impersonating a user. Ask the user, or an owner or admin of the"
+                " organization."
+            )
+
 
 def require_in_person(uow: UnitOfWork) -> Caller:
     """Return the caller; raise `Forbidden` when they are impersonated."""

@@ -16,6 +16,7 @@ from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.events.events import EventType, EventTypeItem
 from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.made_credentials import CredentialKind, record_maker
 from core.outbound import checked_url
 from core.secrets import Secret
 from core.text import checked_name
@@ -107,7 +108,8 @@ def create(
 ) -> WebhookWithSecret:
     """Create an active webhook; `allowed` are the private networks that the operator has opened to targets."""
     # Locked, so that the number of webhooks is the same when this one is added.
-    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    authorized = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE)
+    organization = authorized.organization
     new_name, new_url, new_events = all_valid(
         lambda: checked_name(name, characters_min=1),
         lambda: checked_url(url, allowed),
@@ -127,6 +129,7 @@ def create(
     secret = new_secret(uow)
     if not uow.webhooks.add(organization.id, webhook, SigningSecrets(current=secret)):
         raise WebhookNameTaken
+    record_maker(uow, CredentialKind.WEBHOOK, organization.id, webhook.id, authorized.caller.user_id)
     record(uow, organization.id, "webhook_created", webhook)
     return WebhookWithSecret(webhook=webhook, secret=secret)
 
@@ -154,7 +157,8 @@ def change(
     While it is inactive it receives nothing and no deliveries are made for it; those that were waiting go on when it is
     active again.
     """
-    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    authorized = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE)
+    organization = authorized.organization
     # Invalid input is refused before an unknown webhook (decisions 1.6).
     new_name, new_url, new_events = all_valid(
         lambda: checked_name(wanted.name, characters_min=1) if wanted.name is not None else None,
@@ -176,6 +180,8 @@ def change(
     after = replace(after, updated_at=uow.now)
     if not uow.webhooks.save(organization.id, after):
         raise WebhookNameTaken
+    if after.url != before.url:
+        record_maker(uow, CredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
     if after.is_active and not before.is_active:
         uow.webhook_deliveries.make_due(organization.id, webhook_id)
     record(uow, organization.id, "webhook_updated", after)
@@ -184,7 +190,8 @@ def change(
 
 def rotate_secret(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookWithSecret:
     """Give a webhook a new secret; for 24 hours the old one signs as well."""
-    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    authorized = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE)
+    organization = authorized.organization
     webhook = uow.webhooks.find(organization.id, webhook_id)
     if webhook is None:
         raise WebhookUnknown
@@ -192,6 +199,7 @@ def rotate_secret(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookWithSe
     secret = new_secret(uow)
     rotated = SigningSecrets(current=secret, previous=before.current, previous_until=uow.now + ROTATION_OVERLAP)
     uow.webhooks.save_secrets(organization.id, webhook_id, rotated)
+    record_maker(uow, CredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
     record(uow, organization.id, "webhook_secret_rotated", webhook)
     return WebhookWithSecret(webhook=webhook, secret=secret)
 

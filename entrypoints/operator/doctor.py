@@ -16,7 +16,7 @@ import trio
 from core.accounts import user_import
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import health_figures
+from core.platform import health_figures, left_credentials
 from core.sessions.signing_keys import KeyState
 from entrypoints import database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart
@@ -37,6 +37,7 @@ MAIL_SECONDS_MAX: Final = 30.0
 # The plain build of the library was measured at 55 on one core, the one for AVX2 at 150 (ops/decisions/0002).
 HASHES_PER_SECOND_SLOW: Final = 90.0
 ACCOUNTS_LISTED_MAX: Final = 10
+CREDENTIALS_LISTED_MAX: Final = 20
 GEOIP_AGE_MAX: Final = timedelta(days=90)
 
 
@@ -188,6 +189,7 @@ async def _connected_findings(settings: Settings, address: Secret, mail_to: str 
         return [
             await _clock(connected),
             await _keys(connected),
+            await _credentials(connected),
             *await _imported_passwords(connected),
             await _mail(connected, mail_to),
         ]
@@ -213,6 +215,16 @@ async def _keys(connected: ConnectedInstallation) -> Finding:
     if not active:
         return Finding("keys", True, "none yet", "The first `gatehouse serve` makes them.")
     return Finding("keys", True, f"{active[0].kid} is the active signing key, made on {active[0].created_at:%Y-%m-%d}")
+
+
+async def _credentials(connected: ConnectedInstallation) -> Finding:
+    left = await connected.installation.database.read(left_credentials.without_right)
+    if not left:
+        return Finding("credentials", True, "every maker of one may do what it allows")
+    listed = "; ".join(str(credential) for credential in left[:CREDENTIALS_LISTED_MAX])
+    more = f"; and {len(left) - CREDENTIALS_LISTED_MAX} more" if len(left) > CREDENTIALS_LISTED_MAX else ""
+    what = f"{len(left)} whose maker may not do any more what they allow; {listed}{more}"
+    return Finding("credentials", True, what, "Ask the owner of each organization to replace or revoke them.")
 
 
 async def _imported_passwords(connected: ConnectedInstallation) -> list[Finding]:

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from core.organizations.access import AccessContext
 from ports.organizations.departures import Departures
+from ports.organizations.made_credentials import MadeCredentials
 from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
 from ports.organizations.relations import Relations
@@ -44,6 +45,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def setup_links(self) -> SetupLinks: ...
+
+    @property
+    def made_credentials(self) -> MadeCredentials: ...
 
     @property
     def relations(self) -> Relations: ...

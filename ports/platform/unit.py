@@ -4,6 +4,7 @@ from typing import Protocol
 
 from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
+from ports.platform.left_credentials import LeftCredentials
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organizations import PlatformOrganizations
 from ports.platform.users import PlatformUsers
@@ -23,6 +24,9 @@ class PlatformUnit(Protocol):
 
     @property
     def housekeeping(self) -> Housekeeping: ...
+
+    @property
+    def left_credentials(self) -> LeftCredentials: ...
 
     @property
     def figures(self) -> Figures: ...

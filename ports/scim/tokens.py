@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.scim.authority import Authority
 from core.scim.tokens import PresentedToken, ScimCaller, ScimToken
 
 
@@ -19,8 +20,16 @@ class ScimTokens(Protocol):
         """Record that the token was used, unless a concurrent transaction does so; never wait for one."""
         ...
 
-    def add(self, organization_id: UUID, token: ScimToken, *, token_hash: bytes, created_by: UUID) -> None:
-        """Store a new token."""
+    def add(
+        self,
+        organization_id: UUID,
+        token: ScimToken,
+        *,
+        token_hash: bytes,
+        created_by: UUID,
+        authority: Authority,
+    ) -> None:
+        """Store a new token with the authority that it keeps."""
         ...
 
     def of_organization(self, organization_id: UUID) -> Sequence[ScimToken]:

@@ -15,6 +15,7 @@ from core.organizations.access import Capability, Operation, Standing
 from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities
 from entrypoints.web.access_policies import CredentialKind
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Route
 from tests.application import Answer
 from tests.world.callers import ACME, GLOBEX, ROLES, UNKNOWN, Caller, Callers, insert_callers
@@ -25,6 +26,12 @@ UNKNOWN_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 SLUGS = ("org_slug", "slug")
 # What everybody sees of an active organization.
 WITHOUT_CREDENTIAL = {"/api/organizations/:slug/branding/public"}
+# Whose secrets are no credentials of an organization: an invitation, a session, and a page of the payment provider.
+WITHOUT_CREDENTIALS = {
+    "/api/organizations/:org_slug/invitations",
+    "/api/organizations/:slug/select",
+    "/api/organizations/:slug/billing/portal",
+}
 
 
 def changes_nothing(route: Route) -> bool:
@@ -87,13 +94,15 @@ def is_authorized(answer: Answer) -> bool:
 
 def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
     """Return whether a member is allowed the operation, according to its declaration."""
+    if operation.makes_credential and caller is Caller.IMPERSONATED:
+        return False
     match operation.takes:
         case Standing.MEMBER:
             return True
         case Standing.OWNER:
             return caller is Caller.OWNER
-        case Capability() as capability:
-            return capability in callers.capabilities(caller)
+        case Capability():
+            return operation.capabilities <= callers.capabilities(caller)
 
 
 async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers, subtests: pytest.Subtests) -> None:
@@ -137,6 +146,18 @@ async def test_a_member_may_do_what_the_role_allows_and_nothing_else(
             for caller in allowed if changes_nothing(route) else allowed[:1]:
                 answer = await call(callers, route, caller)
                 assert is_authorized(answer), f"{caller}: {answer.text}"
+
+
+def test_what_stores_a_secret_or_answers_with_a_new_one_makes_a_credential() -> None:
+    undeclared = {
+        route.path
+        for route in IN_ORGANIZATION
+        if any(isinstance(shape, type) and issubclass(shape, SecretBody) for shape in (route.body, route.answer))
+        and route.who.operation is not None
+        and not route.who.operation.makes_credential
+    }
+
+    assert undeclared == WITHOUT_CREDENTIALS
 
 
 @in_one_world(ON_SERVICE)

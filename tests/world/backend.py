@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from tests.application import Answer
+    from tests.world.builder import Builder
     from tests.world.world import World
 
 PREFIX = "sk_abc123"
@@ -68,7 +69,7 @@ def insert_backend(world: World, org_slug: str = "acme", service_slug: str = "sh
 
 
 def insert_key(
-    world: World,
+    world: Builder,
     organization_id: UUID,
     service_id: UUID,
     key: str,

@@ -116,13 +116,20 @@ def insert_directory(team: Team, token: str = TOKEN) -> Directory:
     return Directory(team, token)
 
 
-def insert_scim_token(world: Builder, organization_id: UUID, token: str, *, expires_at: datetime | None = None) -> UUID:
-    """Insert a SCIM token, and return its id."""
+def insert_scim_token(
+    world: Builder,
+    organization_id: UUID,
+    token: str,
+    *,
+    expires_at: datetime | None = None,
+    maker_role: str | None = "owner",
+) -> UUID:
+    """Insert a SCIM token, and return its id; without a role of its maker it is one of an older Gatehouse."""
     token_id = new_id()
     world.connection.execute(
         """
-        INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, expires_at, created_at)
-        VALUES (%s, %s, 'directory', %s, %s, %s, %s)
+        INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, expires_at, created_at, maker_role)
+        VALUES (%s, %s, 'directory', %s, %s, %s, %s, %s)
         """,
         (
             token_id,
@@ -131,6 +138,7 @@ def insert_scim_token(world: Builder, organization_id: UUID, token: str, *, expi
             hashlib.sha256(token.encode()).digest(),
             expires_at,
             world.clock(),
+            maker_role,
         ),
     )
     return token_id

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.scim.authority import Authority
     from core.scim.tokens import PresentedToken
 
 CALLERS: Final = """
-    SELECT t.id AS token_id, t.name AS token_name, t.token_hash, t.last_used_at, t.expires_at,
-           o.id AS organization_id, o.status AS organization_status
+    SELECT t.id AS token_id, t.name AS token_name, t.token_hash, t.last_used_at, t.expires_at, t.maker_role,
+           t.maker_permissions, o.id AS organization_id, o.status AS organization_status
     FROM   scim_tokens t
     JOIN   organizations o ON o.id = t.organization_id
     WHERE  t.prefix = %s
@@ -47,11 +48,20 @@ class PostgresScimTokens(Aggregate):
             (at, caller.organization_id, caller.token_id),
         )
 
-    def add(self, organization_id: UUID, token: ScimToken, *, token_hash: bytes, created_by: UUID) -> None:
+    def add(
+        self,
+        organization_id: UUID,
+        token: ScimToken,
+        *,
+        token_hash: bytes,
+        created_by: UUID,
+        authority: Authority,
+    ) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, expires_at, created_at, created_by)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+            INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, expires_at, created_at, created_by,
+                                     maker_role, maker_permissions)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 token.id,
@@ -62,6 +72,8 @@ class PostgresScimTokens(Aggregate):
                 token.expires_at,
                 token.created_at,
                 created_by,
+                authority.role,
+                authority.permissions,
             ),
         )
 

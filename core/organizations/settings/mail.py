@@ -117,7 +117,7 @@ def show(uow: UnitOfWork, slug: str) -> MailServerSettings:
 
 def configure(uow: UnitOfWork, slug: str, wanted: WantedServer, *, allowed: Iterable[Network]) -> MailServerSettings:
     """Set the mail server; mails that wait are tried again at once."""
-    organization = authorize_and_lock(uow, slug, Operation.MAIL_SERVER_CHANGE).organization
+    organization = authorize_and_lock(uow, slug, Operation.MAIL_SERVER_SET).organization
     before = uow.mail_servers.find(organization.id)
     server = _checked(uow, wanted, before.server if before is not None else None, allowed)
     uow.mail_servers.save(organization.id, server)

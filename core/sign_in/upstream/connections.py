@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.errors import BadRequest, Conflict, NotFound
 from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
+from core.organizations.made_credentials import CredentialKind, record_maker
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import connection_wishes
 from core.sign_in.upstream.connection_wishes import Connection, ConnectionType, ConnectionWishes
@@ -77,7 +78,7 @@ def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
 
 def require_may_change(uow: UnitOfWork, slug: str) -> None:
     """Authorize a caller who names metadata, before those are fetched."""
-    authorize(uow, slug, Operation.CONNECTIONS_CHANGE)
+    authorize(uow, slug, Operation.CONNECTION_CONFIGURE)
 
 
 def create(
@@ -94,7 +95,7 @@ def create(
     One by OpenID Connect takes a name, an issuer, a client id and a client secret. One by SAML takes a name; it is
     enabled as soon as it has metadata, which its identity provider may make only after it knows ours.
     """
-    editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
+    editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
     return _create(uow, editor, kind, wishes, described, tuple(allowed))
 
 
@@ -121,7 +122,7 @@ def change(
     allowed: Iterable[Network],
 ) -> Connection:
     """Change the given fields of a connection. With another issuer, the identities of the one before are unlinked."""
-    editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
+    editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = uow.upstream_connections.find(editor.organization_id, connection_id)
     return _change(uow, editor, before, wishes, described, tuple(allowed))
 
@@ -174,6 +175,7 @@ def _create(
     if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
         raise TooManyConnections
     uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
+    record_maker(uow, CredentialKind.CONNECTION, editor.organization_id, connection.id, editor.user_id)
     _record(uow, editor, connection, "created")
     return connection
 
@@ -192,6 +194,7 @@ def _change(
     before = _found(before)
     after = replace(after, updated_at=uow.now)
     uow.upstream_connections.save(editor.organization_id, after, connection_wishes.secret(wishes))
+    record_maker(uow, CredentialKind.CONNECTION, editor.organization_id, after.id, editor.user_id)
     if after.issuer != before.issuer:
         # The ids of another provider are other people's.
         uow.upstream_connections.unlink_all(editor.organization_id, after.id)

@@ -49,7 +49,7 @@ def save(
     uow: UnitOfWork, slug: str, provider: Provider | None, *, client_id: str, client_secret: str
 ) -> OwnCredentials:
     """Set the credentials of an organization in place of those before."""
-    organization = authorize_and_lock(uow, slug, Operation.OAUTH_CREDENTIALS_CHANGE).organization
+    organization = authorize_and_lock(uow, slug, Operation.OAUTH_CREDENTIALS_SET).organization
     client_id, client_secret = all_valid(
         lambda: _checked(client_id, "client_id"), lambda: _checked(client_secret, "client_secret")
     )

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Editor:
-    """A caller who may change what an organization has set, which is locked. `member` is None for a setup link."""
+    """A caller who may change what an organization has set, which is locked. `member` is None for a setup link.
+
+    `user_id` is the member, or who made the setup link.
+    """
 
     organization_id: UUID
+    user_id: UUID
     member: OrganizationAccess | None = None
     recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -31,7 +35,7 @@ class Editor:
     def of_member(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
         """Return the member who calls; raise as `authorize_and_lock`."""
         member = authorize_and_lock(uow, slug, operation)
-        return cls(organization_id=member.organization.id, member=member)
+        return cls(organization_id=member.organization.id, user_id=member.caller.user_id, member=member)
 
     @classmethod
     def of_link(cls, uow: UnitOfWork, cookie: str) -> Editor:
@@ -39,7 +43,7 @@ class Editor:
         uow.organizations.lock(setup_links.present(uow, cookie, Part.UPSTREAM).organization_id)
         # Again, because the transaction that held the lock before may have revoked the link.
         setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-        return cls(organization_id=setup.organization_id, recorded=setup.recorded)
+        return cls(organization_id=setup.organization_id, user_id=setup.created_by, recorded=setup.recorded)
 
     def require_may_give(self, uow: UnitOfWork, role: str) -> bool:
         """Return whether a role exists that people may join with; raise `Forbidden` for one that is not theirs to give.

@@ -58,11 +58,12 @@ async def list_setup_links(call: Call, slug: str) -> SetupLinkList:
 
 
 @routes.post("/api/organizations/:slug/setup-links", refuses=(TooManySetupLinks, Forbidden))
-@in_organization(Operation.SETUP_LINKS_CHANGE)
+@in_organization(Operation.SETUP_LINK_CREATE)
 async def create_setup_link(call: Call, slug: str, body: SetupLinkCreation) -> CreatedSetupLink:
     """Make a link. Keep its address: it is shown only once.
 
-    The link is dead as soon as you may not set one of its parts any more.
+    You need the capabilities that each part takes: for `scim` also `org.members.manage`, for `siem` also
+    `audit_logs.view`. The link is dead as soon as you may not set one of its parts any more.
     """
     created = await call.transact(
         setup_links.create,

@@ -40,7 +40,7 @@ class CertificateRecord(msgspec.Struct, kw_only=True):
 @routes.post(
     "/api/organizations/:org_slug/services/:service_slug/saml/certificate", refuses=(SamlNotEnabled, ServiceUnknown)
 )
-@on_service(Operation.SAML_CHANGE)
+@on_service(Operation.SAML_CERTIFICATE_CREATE)
 async def create_certificate(call: Call, org_slug: str, service_slug: str) -> CertificateRecord:
     """Create a certificate, valid for three years, which signs from now on.
 

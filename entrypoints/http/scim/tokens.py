@@ -49,9 +49,13 @@ class ScimTokenList(msgspec.Struct, kw_only=True):
 
 
 @routes.post("/api/organizations/:org_slug/scim-tokens", refuses=(TooManyTokens,))
-@in_organization(Operation.SCIM_TOKENS_CHANGE)
+@in_organization(Operation.SCIM_TOKEN_CREATE)
 async def create_scim_token(call: Call, org_slug: str, body: NewScimToken) -> ScimTokenCreated:
-    """Create a SCIM token. Store its secret: it cannot be shown again."""
+    """Create a SCIM token. Store its secret: it cannot be shown again.
+
+    You also need `org.members.manage`, because a directory changes members. The token changes, suspends and removes
+    only members whose role you could give them now, also after your own role has changed or you have left.
+    """
     token, secret = await call.transact(tokens.create, org_slug, name=body.name, expires_at=body.expires_at)
     return ScimTokenCreated(
         id=token.id,

@@ -61,9 +61,14 @@ class ApiKeyList(msgspec.Struct, kw_only=True):
 @routes.post(
     "/api/organizations/:org_slug/services/:service_slug/api-keys", status=201, refuses=(TooManyKeys, ServiceUnknown)
 )
-@on_service(Operation.API_KEYS_CHANGE)
+@on_service(Operation.API_KEY_CREATE)
 async def create_api_key(call: Call, org_slug: str, service_slug: str, body: NewApiKey) -> ApiKeyCreated:
-    """Create an API key. Store its secret: it cannot be shown again."""
+    """Create an API key. Store its secret: it cannot be shown again.
+
+    You need the capability that each permission takes: `end_users.view` or `end_users.manage` for users and to read
+    subscriptions, `billing.manage` to change subscriptions, `analytics.view` for analytics. The key keeps its
+    permissions after your role has changed or you have left.
+    """
     key, secret = await call.transact(
         api_keys.create,
         org_slug,

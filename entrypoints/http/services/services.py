@@ -297,7 +297,7 @@ async def delete_service(call: Call, org_slug: str, service_slug: str) -> None:
     "/api/organizations/:org_slug/services/:service_slug/secret/rotate",
     refuses=(ServiceNotConfidential, ServiceUnknown),
 )
-@on_service(Operation.SERVICE_UPDATE)
+@on_service(Operation.SERVICE_SECRET_ROTATE)
 async def rotate_secret(call: Call, org_slug: str, service_slug: str) -> SecretRotated:
     """Replace the client secret of a confidential service; the old one stops working at once."""
     service, secret = await call.transact(management.rotate_secret, org_slug, service_slug)

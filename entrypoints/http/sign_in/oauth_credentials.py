@@ -31,7 +31,7 @@ async def show_oauth_credentials(call: Call, slug: str, provider: str) -> OwnCre
 
 
 @routes.put("/api/organizations/:slug/oauth-credentials/:provider", refuses=(CredentialsUnset,))
-@in_organization(Operation.OAUTH_CREDENTIALS_CHANGE)
+@in_organization(Operation.OAUTH_CREDENTIALS_SET)
 async def set_oauth_credentials(call: Call, slug: str, provider: str, body: CredentialsBody) -> OwnCredentials:
     """Set the credentials. Register `{base_url}/auth/{provider}/callback` with the provider."""
     return await call.transact(

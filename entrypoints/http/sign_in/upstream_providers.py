@@ -77,7 +77,7 @@ async def list_upstream_providers(call: Call, slug: str) -> ConnectionList:
 @routes.post(
     "/api/organizations/:slug/upstream-providers", body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(TooManyConnections,)
 )
-@in_organization(Operation.CONNECTIONS_CHANGE)
+@in_organization(Operation.CONNECTION_CONFIGURE)
 async def create_upstream_provider(call: Call, slug: str, body: ConnectionCreation) -> Connection:
     """Create a connection by OpenID Connect discovery, or by SAML metadata, which are read now."""
     return await call.transact(
@@ -102,7 +102,7 @@ async def show_upstream_provider(call: Call, slug: str, provider_id: UUID) -> Co
     body_bytes_max=LARGE_BODY_BYTES_MAX,
     refuses=(ConnectionUnknown,),
 )
-@in_organization(Operation.CONNECTIONS_CHANGE)
+@in_organization(Operation.CONNECTION_CONFIGURE)
 async def change_upstream_provider(call: Call, slug: str, provider_id: UUID, body: ConnectionChange) -> Connection:
     """Change a connection. With another issuer, the accounts of the one before are unlinked."""
     return await call.transact(

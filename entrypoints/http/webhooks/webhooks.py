@@ -74,7 +74,7 @@ async def list_event_types(call: Call, org_slug: str) -> list[EventTypeItem]:
 
 
 @routes.post("/api/organizations/:org_slug/webhooks", refuses=(WebhookNameTaken, TooManyWebhooks))
-@in_organization(Operation.WEBHOOKS_CHANGE)
+@in_organization(Operation.WEBHOOK_CONFIGURE)
 async def create_webhook(call: Call, org_slug: str, body: WebhookCreation) -> CreatedWebhook:
     """Create a webhook. Keep its secret: it verifies the deliveries, and is shown only once."""
     return _shown(
@@ -105,7 +105,7 @@ async def show_webhook(call: Call, org_slug: str, webhook_id: UUID) -> Webhook:
 
 
 @routes.patch("/api/organizations/:org_slug/webhooks/:webhook_id", refuses=(WebhookUnknown, WebhookNameTaken))
-@in_organization(Operation.WEBHOOKS_CHANGE)
+@in_organization(Operation.WEBHOOK_CONFIGURE)
 async def change_webhook(call: Call, org_slug: str, webhook_id: UUID, body: WebhookChange) -> Webhook:
     """Change a webhook. An inactive one receives nothing."""
     return await call.transact(
@@ -118,7 +118,7 @@ async def change_webhook(call: Call, org_slug: str, webhook_id: UUID, body: Webh
 
 
 @routes.post("/api/organizations/:org_slug/webhooks/:webhook_id/rotate-secret", refuses=(WebhookUnknown,))
-@in_organization(Operation.WEBHOOKS_CHANGE)
+@in_organization(Operation.WEBHOOK_CONFIGURE)
 async def rotate_secret(call: Call, org_slug: str, webhook_id: UUID) -> CreatedWebhook:
     """Give a webhook a new secret. For 24 hours deliveries carry a signature by each of the two secrets."""
     return _shown(await call.transact(webhooks.rotate_secret, org_slug, webhook_id))

@@ -18,6 +18,8 @@ CALLER = ScimCaller(
     token_hash=presented(TOKEN).token_hash,
     last_used_at=None,
     expires_at=None,
+    maker_role="owner",
+    maker_permissions=None,
     organization_id=UUID(int=2),
     organization_status="active",
 )

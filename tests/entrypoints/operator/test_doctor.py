@@ -19,6 +19,7 @@ from tests.clock import SettableClock
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, lay_made_cluster
 from tests.world.builder import Builder
+from tests.world.directory import insert_scim_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,7 @@ SUBJECTS = [
     "addresses",
     "clock",
     "keys",
+    "credentials",
     "mail",
 ]
 KEEP_A_COPY = "Keep a copy of it: what it encrypts is lost without it."
@@ -275,6 +277,27 @@ def test_an_account_without_a_canonical_address_is_not_ok(
     assert finding.verdict == "NOT OK"
     assert finding.what == f"addresses that no mail is sent to: 1; the accounts are {user_id}"
     assert "ops/runbooks/mail.md" in finding.advice
+
+
+def test_credentials_whose_maker_may_not_do_any_more_what_they_allow_are_listed(
+    healthy_doctor: Doctor, connection: Connection, clock: SettableClock
+) -> None:
+    builder = Builder(connection, clock)
+    organization_id = builder.organization()
+    for number in range(doctor.CREDENTIALS_LISTED_MAX):
+        insert_scim_token(builder, organization_id, f"scim_live_{number:06}_{'a' * 43}")
+
+    every = healthy_doctor.examine()["credentials"]
+    insert_scim_token(builder, organization_id, f"scim_live_zzzzzz_{'a' * 43}")
+    cut = healthy_doctor.examine()["credentials"]
+
+    assert healthy_doctor.status == 0
+    assert every.what.startswith(
+        "20 whose maker may not do any more what they allow; acme: SCIM token scim_live_000000;"
+    )
+    assert every.what.endswith("acme: SCIM token scim_live_000019")
+    assert cut.what.endswith("acme: SCIM token scim_live_000019; and 1 more")
+    assert every.advice == "Ask the owner of each organization to replace or revoke them."
 
 
 def test_an_unreachable_database_is_not_ok(healthy_doctor: Doctor, tmp_path: Path) -> None:

@@ -67,6 +67,23 @@ async def test_the_configuration_is_answered_without_its_token(team: Team) -> No
     assert TOKEN not in answer.text
 
 
+@pytest.mark.parametrize("lacking", ["integrations.manage", "audit_logs.view"])
+async def test_a_stream_is_made_by_members_who_connect_systems_and_read_the_audit_log(team: Team, lacking: str) -> None:
+    await configure(team)
+    team.custom_role("nearly", *({"integrations.manage", "audit_logs.view"} - {lacking}))
+    team.custom_role("enough", "integrations.manage", "audit_logs.view")
+    team.add("nearly", "nearly")
+    team.add("enough", "enough")
+    body = {"provider": "http", "endpoint": "https://elsewhere.example.com/", "token": TOKEN}
+
+    refused = await team.request("nearly", "POST", "/siem", body=body)
+
+    assert_refused(refused, 403, "FORBIDDEN")
+    assert lacking in refused.json["error"]
+    assert (await team.request("owner", "GET", "/siem")).json["endpoint"] == ENDPOINT
+    assert (await team.request("enough", "POST", "/siem", body=body)).status == 200
+
+
 async def test_the_token_is_stored_sealed(team: Team) -> None:
     await configure(team)
 

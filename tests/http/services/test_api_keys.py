@@ -119,7 +119,38 @@ class TestCreate:
         assert_refused(await create(shop, by="member"), 403, "FORBIDDEN")
 
         shop.world.grant(shop.organization_id, service_id, shop.ids["member"], "manager")
-        assert (await create(shop, by="member")).status == 201
+        # Every member views end users, and a grant on the service lets nobody change them.
+        assert (await create(shop, by="member", permissions=["read:users", "write:service"])).status == 201
+        assert_refused(await create(shop, by="member"), 403, "FORBIDDEN")
+
+    async def test_each_permission_takes_the_capability_that_its_maker_needs_for_it(self, shop: Team) -> None:
+        expected = {
+            "read:users": "end_users.view",
+            "write:users": "end_users.manage",
+            "delete:users": "end_users.manage",
+            "read:subscriptions": "end_users.view",
+            "write:subscriptions": "billing.manage",
+            "delete:subscriptions": "billing.manage",
+            "read:analytics": "analytics.view",
+            "read:service": None,
+            "write:service": None,
+        }
+        assert set(expected) == set(Permission), "a permission of a key is not in this table"
+        shop.custom_role("bare", "services.manage")
+        shop.add("bare", "bare")
+
+        for permission, capability in expected.items():
+            refused = await create(shop, by="bare", permissions=["read:service", permission])
+            if capability is None:
+                assert refused.status == 201, permission
+                continue
+            assert_refused(refused, 403, "FORBIDDEN")
+            assert capability in refused.json["error"], permission
+            assert permission in refused.json["error"]
+            role = permission.replace(":", "-")
+            shop.custom_role(role, "services.manage", capability)
+            shop.add(role, role)
+            assert (await create(shop, by=role, permissions=[permission])).status == 201, permission
 
     async def test_the_maximum_number_of_keys_holds_against_races(self, shop: Team, service_id: UUID) -> None:
         for number in range(KEYS_MAX - 1):

@@ -74,6 +74,22 @@ async def test_the_number_of_tokens_is_limited(setups: Setups) -> None:
     assert "at most 20 SCIM tokens" in refused.text
 
 
+async def test_the_token_changes_only_members_whose_role_the_maker_of_the_link_could_give(setups: Setups) -> None:
+    team = setups.team
+    team.custom_role("connector", "integrations.manage", "org.members.manage")
+    team.add("connector", "connector")
+    await setups.begin(await setups.create("scim", by="connector"))
+    page = await setups.visitor.submit(await setups.open("scim"), SCIM)
+    [token] = re.findall(r"scim_live_[0-9A-Za-z]{6}_[0-9A-Za-z]{43}", page.text)
+    WATCH.add(token)
+    directory = Directory(team, token)
+    off = {"op": "replace", "path": "active", "value": False}
+
+    statuses = [(await directory.patch(str(team.ids[name]), off)).status for name in ("admin", "member")]
+
+    assert statuses == [403, 200]
+
+
 async def test_a_revoked_link_makes_no_token(setups: Setups) -> None:
     link = await setups.create("scim")
     await setups.begin(link)

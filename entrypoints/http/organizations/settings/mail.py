@@ -59,7 +59,7 @@ async def show_mail_server(call: Call, slug: str) -> MailServerSettings:
 
 
 @routes.put("/api/organizations/:slug/smtp")
-@in_organization(Operation.MAIL_SERVER_CHANGE)
+@in_organization(Operation.MAIL_SERVER_SET)
 async def set_mail_server(call: Call, slug: str, body: MailServerBody) -> MailServerSettings:
     """Set the mail server. Waiting mails are tried at once."""
     wanted = WantedServer(

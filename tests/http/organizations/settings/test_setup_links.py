@@ -80,6 +80,35 @@ class TestLinks:
 
         assert_refused(await setups.request("POST", by="ida", body={"parts": ["domain"]}), 403, "FORBIDDEN")
 
+    @pytest.mark.parametrize(
+        ("part", "lacking"),
+        [
+            *(("scim", "integrations.manage"), ("scim", "org.members.manage")),
+            *(("siem", "integrations.manage"), ("siem", "audit_logs.view")),
+        ],
+    )
+    async def test_a_link_gives_nothing_that_its_maker_may_not_set_and_dies_with_the_right(
+        self, setups: DomainSetups, part: str, lacking: str
+    ) -> None:
+        team, body = setups.team, {"parts": [part]}
+        needed = {"integrations.manage", "org.members.manage" if part == "scim" else "audit_logs.view"}
+        # Without the capability for setup links none is made at all.
+        team.custom_role("connector", *needed)
+        team.custom_role("nearly", *(needed - {lacking}))
+        team.add("ida", "connector")
+        team.add("ned", "nearly")
+        link = await setups.create(part, by="ida")
+        await setups.begin(link)
+
+        refused = await setups.request("POST", by="ned", body=body)
+        alive = await setups.open(part)
+        team.world.connection.execute("UPDATE memberships SET role = 'nearly' WHERE role = 'connector'")
+        dead = await setups.open(part)
+
+        assert_refused(refused, 403, "FORBIDDEN")
+        assert lacking in refused.json["error"]
+        assert (alive.status, dead.status) == (200, 404)
+
     async def test_the_number_of_valid_links_is_limited(self, setups: DomainSetups) -> None:
         for _ in range(LINKS_MAX):
             await setups.create()

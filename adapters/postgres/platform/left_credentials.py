@@ -1,0 +1,50 @@
+"""The credentials whose maker is neither owner nor admin of their organization now, from the tables of credentials."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.organizations.made_credentials import VALID, label_of
+from adapters.postgres.transaction import Aggregate
+from core.organizations.made_credentials import CredentialKind
+from core.platform.left_credentials import KeptCredential
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# The maker of a token or key is forgotten with the account; of the other kinds none may have been recorded.
+CANDIDATES: Final = f"""
+    SELECT   o.slug AS organization_slug, c.kind, c.label, c.url, c.permissions, c.kept_role, c.kept_permissions,
+             m.role, r.permissions AS role_permissions,
+             EXISTS (SELECT FROM service_grants g
+                     WHERE  g.organization_id = c.organization_id AND g.service_id = c.service_id
+                     AND    g.user_id = c.made_by AND g.relation = 'manager') AS manages_service
+    FROM     ({VALID}) AS c
+    JOIN     organizations o ON o.id = c.organization_id
+    LEFT     JOIN memberships m
+             ON m.organization_id = c.organization_id AND m.user_id = c.made_by AND m.suspended_at IS NULL
+    LEFT     JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
+    WHERE    (m.role IS NULL OR m.role NOT IN ('owner', 'admin'))
+    AND      (c.made_by IS NOT NULL OR c.kind IN ('SCIM token', 'API key'))
+    ORDER BY o.slug, c.kind, c.label, c.url
+"""  # noqa: S608 - made of constants alone
+
+
+class PostgresLeftCredentials(Aggregate):
+    """The port `LeftCredentials`."""
+
+    def candidates(self) -> Sequence[KeptCredential]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_credential))
+            .execute(CANDIDATES, {"now": self._transaction.now}, prepare=False)
+            .fetchall()
+        )
+
+
+def _credential(
+    *, kind: str, label: str, url: str | None, permissions: list[str] | None, **columns: Any
+) -> KeptCredential:
+    return KeptCredential(
+        kind=CredentialKind(kind), label=label_of(label, url), permissions=permissions or [], **columns
+    )

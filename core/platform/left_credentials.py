@@ -1,0 +1,82 @@
+"""Credentials whose maker may not do any more what they allow, for `gatehouse doctor` (decisions 7.9).
+
+They stay, because the systems of their organization may need them. Nothing ends here: only their organization knows
+which of them it still needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.organizations.access import Capability, Operation, capabilities_of
+from core.organizations.made_credentials import CredentialKind
+from core.services.access import OF_MANAGERS
+from core.services.api_keys import CAPABILITIES, Permission
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+# What the maker of each kind must be allowed to do; an API key also takes what its permissions take.
+_OPERATIONS: Final = {
+    CredentialKind.SCIM_TOKEN: Operation.SCIM_TOKEN_CREATE,
+    CredentialKind.API_KEY: Operation.API_KEY_CREATE,
+    CredentialKind.SIEM_STREAM: Operation.SIEM_CONFIGURE,
+    CredentialKind.WEBHOOK: Operation.WEBHOOK_CONFIGURE,
+    CredentialKind.CONNECTION: Operation.CONNECTION_CONFIGURE,
+    CredentialKind.CLIENT_SECRET: Operation.SERVICE_SECRET_ROTATE,
+}
+assert set(_OPERATIONS) == set(CredentialKind), "a kind of credential does not say what its maker must be allowed to do"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptCredential:
+    """A valid credential whose maker is neither owner nor admin now.
+
+    `role` is the maker's present one, None after they have left, and `role_permissions` what it allows if it is a
+    custom role. `permissions` are those of an API key, `kept_permissions` what the custom role of a SCIM token's maker
+    allowed, `kept_role` that role, and `manages_service` whether a grant on its service lets the maker manage it.
+    """
+
+    organization_slug: str
+    kind: CredentialKind
+    label: str
+    role: str | None
+    role_permissions: list[str] | None
+    permissions: list[str]
+    kept_role: str | None
+    kept_permissions: list[str] | None
+    manages_service: bool
+
+    @property
+    def has_right(self) -> bool:
+        """Whether the maker may still do everything that the credential can do."""
+        return self.role is not None and self._needed <= self._present(self.role)
+
+    def __str__(self) -> str:
+        """Return how an operator reads it."""
+        return f"{self.organization_slug}: {self.kind} {self.label}"
+
+    @property
+    def _needed(self) -> frozenset[Capability]:
+        needed = _OPERATIONS[self.kind].capabilities
+        needed |= {CAPABILITIES[Permission(permission)] for permission in self.permissions}
+        if self.kept_role is not None:
+            needed |= capabilities_of(self.kept_role, self.kept_permissions)
+        return needed
+
+    def _present(self, role: str) -> frozenset[Capability]:
+        present = capabilities_of(role, self.role_permissions)
+        if self.manages_service:
+            present |= OF_MANAGERS
+        if self.kind is CredentialKind.CLIENT_SECRET and Capability.SERVICES_CREATE in present:
+            # The first secret is made with its service.
+            present |= OF_MANAGERS
+        return present
+
+
+def without_right(uow: UnitOfWork) -> Sequence[KeptCredential]:
+    """List the valid credentials whose maker has left, or may not do any more what they allow."""
+    return [credential for credential in uow.left_credentials.candidates() if not credential.has_right]

@@ -1,0 +1,19 @@
+"""Storage of who made the credentials of organizations."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.organizations.made_credentials import CredentialKind, MadeCredential
+
+
+class MadeCredentials(Protocol):
+    """The makers of credentials, which are stored with their own capabilities."""
+
+    def set_maker(self, kind: CredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID) -> None:
+        """Store who made a credential of a kind that is not stored with its maker."""
+        ...
+
+    def of_makers(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[MadeCredential]:
+        """List the credentials of an organization that these users have made and that have not expired."""
+        ...

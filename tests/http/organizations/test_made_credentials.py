@@ -1,0 +1,273 @@
+"""Credentials of an organization: made in person, and kept when their maker leaves (decisions 7.9)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.mail.limits import MailLimit
+from core.mail.mail import BY_ORGANIZATION, MailTemplate
+from core.organizations.made_credentials import LISTED_MAX, SEPARATOR
+from entrypoints import capabilities
+from tests.secret_watch import WATCH
+from tests.world.backend import insert_key
+from tests.world.directory import TOKEN, Directory, insert_scim_token
+from tests.world.mail_servers import SERVER
+from tests.world.world import assert_refused
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.application import Answer
+    from tests.world.team import Team
+    from tests.world.world import World
+
+ROUTES = capabilities.routes(is_development=True)
+MAKING = {route.name for route in ROUTES if route.who.operation is not None and route.who.operation.makes_credential}
+HOOK = {"name": "hook", "url": "https://hooks.example.com/secret-path", "events": ["user.invited"]}
+SIEM = {"provider": "http", "endpoint": "https://siem.example.com/ingest?key=hush", "token": "token-of-the-siem"}
+CONNECTION = {
+    "type": "oidc",
+    "name": "Acme",
+    "issuer": "https://idp.acme.example",
+    "client_id": "gatehouse",
+    "client_secret": "the-secret-of-acme",
+}
+KEY = {"name": "Backend", "permissions": ["read:users"]}
+SERVICE = {"slug": "till", "name": "Till", "service_type": "web", "redirect_uris": []}
+
+
+async def make(team: Team, name: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Make a credential, and watch its secret."""
+    answer = await team.request(name, "POST", path, body=body)
+    assert answer.status in {200, 201}, answer.text
+    for field in ("secret", "client_secret", "key", "token"):
+        if isinstance(answer.json.get(field), str):
+            WATCH.add(answer.json[field])
+    return answer.json
+
+
+async def make_one_of_each(team: Team, name: str) -> None:
+    """Let a member make a credential of each kind."""
+    await make(team, name, "/services", SERVICE)
+    await make(team, name, "/services/till/api-keys", KEY)
+    await make(team, name, "/scim-tokens", {"name": "URGENT evil.example"})
+    await make(team, name, "/siem", SIEM)
+    await make(team, name, "/webhooks", HOOK)
+    await make(team, name, "/upstream-providers", CONNECTION)
+
+
+async def told(world: World) -> list[tuple[str, list[str]]]:
+    """Return whom mails told about credentials, and about which."""
+    mails = [message for message in await world.mails() if message.template is MailTemplate.CREDENTIALS_LEFT]
+    return [(message.to, message.values["credentials"].split(SEPARATOR)) for message in mails]
+
+
+class TestImpersonation:
+    """While a platform owner impersonates a member, no credential is made."""
+
+    @pytest.fixture
+    async def impersonated(self, team: Team) -> Team:
+        """The team, whose admin is impersonated, with a service that signs in by SAML."""
+        await make(team, "admin", "/services", SERVICE)
+        team.world.user("root@example.com")
+        team.world.impersonate_in_sessions("admin@example.com", owner="root@example.com")
+        return team
+
+    async def test_none_is_made_and_none_is_changed(self, impersonated: Team, subtests: pytest.Subtests) -> None:
+        team = impersonated
+        webhook = await make(team, "owner", "/webhooks", HOOK)
+        connection = await make(team, "owner", "/upstream-providers", CONNECTION)
+        service, hook, provider = "/services/:service_slug", "/webhooks/:webhook_id", "/upstream-providers/:provider_id"
+        bodies: dict[str, Any] = {
+            "POST /services": SERVICE | {"slug": "another"},
+            f"POST {service}/secret/rotate": None,
+            f"POST {service}/api-keys": KEY,
+            f"POST {service}/saml/certificate": None,
+            "POST /webhooks": HOOK | {"name": "another"},
+            f"PATCH {hook}": {"url": "https://evil.example/"},
+            f"POST {hook}/rotate-secret": None,
+            "POST /siem": SIEM,
+            "POST /upstream-providers": CONNECTION,
+            f"PATCH {provider}": {"client_secret": "another-secret"},
+            "PUT /oauth-credentials/:provider": {"client_id": "mine", "client_secret": "the-secret-of-mine"},
+            "POST /scim-tokens": {"name": "Okta"},
+            "POST /setup-links": {"parts": ["scim"]},
+            "PUT /smtp": SERVER,
+        }
+        words = {
+            ":service_slug": "till",
+            ":webhook_id": webhook["id"],
+            ":provider_id": connection["id"],
+            ":provider": "codehost",
+        }
+
+        assert set(bodies) == {
+            name.replace("/api/organizations/:org_slug", "").replace("/api/organizations/:slug", "") for name in MAKING
+        }
+        for name, body in bodies.items():
+            with subtests.test(route=name):
+                method, _, path = name.partition(" ")
+                for word, meant in words.items():
+                    path = path.replace(word, meant)
+                refused = await team.request("admin", method, path, body=body)
+                assert_refused(refused, 403, "FORBIDDEN")
+                assert "while impersonating" in refused.json["error"]
+
+    async def test_a_service_gets_no_keys_to_prove_itself_with(self, impersonated: Team) -> None:
+        keys = {"jwks_uri": "https://evil.example/keys"}
+
+        refused = await impersonated.request("admin", "PATCH", "/services/till", body=keys)
+        renamed = await impersonated.request("admin", "PATCH", "/services/till", body={"name": "Till of Acme"})
+
+        assert_refused(refused, 403, "FORBIDDEN")
+        assert renamed.status == 200
+
+    async def test_what_was_made_can_be_revoked(self, impersonated: Team) -> None:
+        token = await make(impersonated, "owner", "/scim-tokens", {"name": "Okta"})
+        hook = await make(impersonated, "owner", "/webhooks", HOOK)
+        await make(impersonated, "owner", "/siem", SIEM)
+
+        revoked = [
+            await impersonated.request("admin", "DELETE", path)
+            for path in (f"/scim-tokens/{token['id']}", f"/webhooks/{hook['id']}", "/siem")
+        ]
+
+        assert [answer.status for answer in revoked] in ([204, 200, 200], [200, 200, 200])
+
+
+async def by_hand(team: Team, user_id: UUID) -> Answer:
+    """Remove a member."""
+    return await team.request("owner", "POST", f"/members/{user_id}")
+
+
+async def by_leaving(team: Team, _user_id: UUID) -> Answer:
+    """Let the admin leave."""
+    return await team.request("admin", "POST", "/leave")
+
+
+async def by_directory(team: Team, user_id: UUID) -> Answer:
+    """Remove a user by SCIM."""
+    return await Directory(team, TOKEN).request("DELETE", f"/Users/{user_id}")
+
+
+async def by_group(team: Team, user_id: UUID) -> Answer:
+    """Remove a member of the group by SCIM."""
+    return await Directory(team, TOKEN).patch_group({"op": "remove", "path": f'members[value eq "{user_id}"]'})
+
+
+class TestLeaving:
+    """The owner is told which credentials stay."""
+
+    @pytest.mark.parametrize("way", [by_hand, by_leaving, by_directory, by_group])
+    async def test_the_owner_gets_one_mail_that_lists_them_without_texts_of_their_maker(
+        self, team: Team, way: Any
+    ) -> None:
+        await make_one_of_each(team, "admin")
+        insert_scim_token(team.world, team.organization_id, TOKEN)
+        team.add("second", "admin")
+        [scim, key] = [
+            team.world.value(f"SELECT prefix FROM {table} WHERE created_by IS NOT NULL")
+            for table in ("scim_tokens", "api_keys")
+        ]
+
+        answer = await way(team, team.ids["admin"])
+
+        assert answer.status in {200, 204}, answer.text
+        by = "made by admin@example.com"
+        assert await told(team.world) == [
+            (
+                "owner@example.com",
+                [
+                    f"API key {key} of the service till, {by}",
+                    f"SCIM token {scim}, {by}",
+                    f"SIEM stream to siem.example.com, {by}",
+                    f"client secret of the service till, {by}",
+                    f"connection to idp.acme.example, {by}",
+                    f"webhook to hooks.example.com, {by}",
+                ],
+            )
+        ]
+        # They stay.
+        assert team.world.value("SELECT count(*) FROM scim_tokens") == 2
+        assert team.world.value("SELECT count(*) FROM api_keys") == 1
+
+    async def test_a_mail_says_what_to_do(self, team: Team) -> None:
+        await make(team, "admin", "/scim-tokens", {"name": "Okta"})
+        await by_leaving(team, team.ids["admin"])
+
+        [message] = [mail for mail in await team.world.mails() if mail.template is MailTemplate.CREDENTIALS_LEFT]
+        rendered = team.world.installation.mail_renderer.render(message)
+
+        assert rendered.subject == "Credentials of Acme stay after their maker has left"
+        assert "    SCIM token scim_live_" in rendered.text
+        assert "<li>SCIM token scim_live_" in rendered.html
+        assert "revoke the rest" in rendered.text
+
+    async def test_members_without_valid_credentials_leave_silently(self, team: Team) -> None:
+        service = team.world.service(team.organization_id)
+        past = team.world.clock()
+        insert_key(team.world, team.organization_id, service.id, f"sk_000001_{'a' * 43}", expires_at=past)
+        team.world.connection.execute("UPDATE api_keys SET created_by = %s", (team.ids["admin"],))
+
+        await by_leaving(team, team.ids["admin"])
+
+        assert await told(team.world) == []
+
+    async def test_several_who_leave_at_once_are_one_mail(self, team: Team) -> None:
+        insert_scim_token(team.world, team.organization_id, TOKEN)
+        team.add("second", "admin")
+        team.custom_role("connector", "integrations.manage", "org.members.manage")
+        team.add("connector", "connector")
+        for name in ("second", "connector"):
+            await make(team, name, "/scim-tokens", {"name": "Okta"})
+
+        await Directory(team, TOKEN).put_group(team.ids["owner"], team.ids["admin"])
+
+        [(to, listed)] = await told(team.world)
+        assert to == "owner@example.com"
+        assert [line.rpartition(" ")[2] for line in listed] == ["connector@example.com", "second@example.com"]
+
+    async def test_a_long_list_ends_with_their_number(self, team: Team) -> None:
+        service = team.world.service(team.organization_id)
+        for number in range(LISTED_MAX + 2):
+            insert_key(team.world, team.organization_id, service.id, f"sk_{number:06}_{'a' * 43}")
+        team.world.connection.execute("UPDATE api_keys SET created_by = %s", (team.ids["admin"],))
+
+        await by_leaving(team, team.ids["admin"])
+
+        [(_, listed)] = await told(team.world)
+        assert (len(listed), listed[-1]) == (LISTED_MAX + 1, "and 2 more")
+
+    async def test_who_rotates_a_secret_is_its_maker_from_then_on(self, team: Team) -> None:
+        await make(team, "admin", "/services", SERVICE)
+        hook = await make(team, "admin", "/webhooks", HOOK)
+        moved = await make(team, "admin", "/webhooks", HOOK | {"name": "moved"})
+        renamed = await make(team, "admin", "/webhooks", HOOK | {"name": "renamed"})
+        await make(team, "owner", "/services/till/secret/rotate", {})
+        await make(team, "owner", f"/webhooks/{hook['id']}/rotate-secret", {})
+        for webhook, change in ((moved, {"url": "https://new.example.com/"}), (renamed, {"name": "new"})):
+            answer = await team.request("owner", "PATCH", f"/webhooks/{webhook['id']}", body=change)
+            assert answer.status == 200, answer.text
+
+        await by_leaving(team, team.ids["admin"])
+
+        assert [listed for _, listed in await told(team.world)] == [
+            ["webhook to hooks.example.com, made by admin@example.com"]
+        ]
+
+    async def test_a_provider_without_an_address_is_named_so(self, team: Team) -> None:
+        for name in ("empty", "urn", "broken"):
+            await make(team, "admin", "/upstream-providers", {"type": "saml", "name": name})
+        for name, issuer in (("urn", "urn:acme"), ("broken", "https://[acme")):
+            team.world.connection.execute("UPDATE upstream_connections SET issuer = %s WHERE name = %s", (issuer, name))
+
+        await by_leaving(team, team.ids["admin"])
+
+        [(_, listed)] = await told(team.world)
+        assert listed == ["connection to a provider without an address, made by admin@example.com"] * 3
+
+    def test_an_organization_neither_holds_the_mail_back_nor_fills_a_mailbox_with_it(self) -> None:
+        assert MailTemplate.CREDENTIALS_LEFT not in BY_ORGANIZATION
+        assert MailLimit.LEAVERS_OF_ORGANIZATION.refusal is None
