@@ -117,9 +117,9 @@ def require_owner_email(settings: Settings) -> None:
 
 
 def billing_gateway(settings: Settings, database: Database, clock: Clock) -> StripeGateway | SandboxGateway:
-    """Return the payment provider; without a key it is the sandbox."""
+    """Return the payment provider; without a key it is the sandbox, which may be closed."""
     if settings.billing_secret_key is None:
-        return SandboxGateway(database=database, base_url=settings.base_url)
+        return SandboxGateway(database=database, base_url=settings.base_url, is_open=settings.has_billing_sandbox)
     # Imported here, because an installation without a payment provider does not need the library for HTTP.
     from adapters.gateways.stripe import StripeGateway  # noqa: PLC0415
 

@@ -241,7 +241,8 @@ async def connected(
                 for name, actor in draining.items():
                     supervisor.supervise(name, actor.run, drain=actor.drain)
                 _supervise_couriers(supervisor, gateway, installation, doorbells)
-                if settings.has_billing_sandbox:
+                if not settings.has_billing_provider:
+                    # Also for a sandbox that is closed: what it has sold can be cancelled.
                     supervisor.supervise(
                         "sandbox_sender",
                         SandboxSender(database=database, doorbells=doorbells, receiver=billing_receiver).run,

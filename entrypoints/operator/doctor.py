@@ -14,11 +14,12 @@ from uuid import UUID
 import trio
 
 from core.accounts import user_import
+from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
 from core.platform import health_figures
 from core.sessions.signing_keys import KeyState
-from entrypoints import database, equipment, main, master_keys
+from entrypoints import billing_settings, database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ MAIL_SECONDS_MAX: Final = 30.0
 # The plain build of the library was measured at 55 on one core, the one for AVX2 at 150 (ops/decisions/0002).
 HASHES_PER_SECOND_SLOW: Final = 90.0
 ACCOUNTS_LISTED_MAX: Final = 10
+SALES_LISTED_MAX: Final = 100
 GEOIP_AGE_MAX: Final = timedelta(days=90)
 
 
@@ -149,10 +151,11 @@ def _mail_server(settings: Settings) -> Iterator[Finding]:
 
 
 def _billing(settings: Settings) -> Finding:
-    if not settings.has_billing_sandbox:
+    if settings.has_billing_provider:
         return Finding("billing", True, f"the payment provider at {settings.billing_url}")
-    advice = "Members can buy plans without paying. To charge for plans, set GATEHOUSE_BILLING_SECRET_KEY."
-    return Finding("billing", True, "the sandbox, where no money moves", advice)
+    if settings.has_billing_sandbox:
+        return Finding("billing", True, "the sandbox, where no money moves", billing_settings.SANDBOX_ADVICE)
+    return Finding("billing", True, "no payment provider is set", billing_settings.NOTHING_FOR_SALE_ADVICE)
 
 
 def _geoip(settings: Settings) -> Finding:
@@ -189,6 +192,7 @@ async def _connected_findings(settings: Settings, address: Secret, mail_to: str 
             await _clock(connected),
             await _keys(connected),
             *await _imported_passwords(connected),
+            *await _sandbox_sales(connected),
             await _mail(connected, mail_to),
         ]
 
@@ -227,6 +231,20 @@ async def _imported_passwords(connected: ConnectedInstallation) -> list[Finding]
         advice = "Until their users have signed in, every refused sign-in does the work of all kinds."
         return [Finding("imported passwords", True, what, advice)]
     return []
+
+
+async def _sandbox_sales(connected: ConnectedInstallation) -> list[Finding]:
+    """Return a finding when a sandbox that is closed has subscriptions, which go on without being paid."""
+    settings = connected.installation.settings
+    if settings.has_billing_provider or settings.has_billing_sandbox:
+        return []
+    newest = await connected.installation.database.read(sandbox.list_subscriptions, SALES_LISTED_MAX)
+    going_on = [subscription.id for subscription in newest if not subscription.has_ended]
+    if not going_on:
+        return []
+    what = f"subscriptions that are not paid go on: {', '.join(going_on[:ACCOUNTS_LISTED_MAX])}"
+    advice = "`gatehouse billing list` shows what was bought, and `gatehouse billing cancel ID` ends one."
+    return [Finding("sandbox", False, what, advice)]
 
 
 async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:

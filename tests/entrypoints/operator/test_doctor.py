@@ -241,8 +241,16 @@ def test_incorrect_password_hashing_is_not_ok(healthy_doctor: Doctor, monkeypatc
     assert finding == Finding("NOT OK", "wrong results", "Remove .venv and run ops/run again.")
 
 
+def test_without_a_payment_provider_the_doctor_says_how_to_get_one(healthy_doctor: Doctor) -> None:
+    finding = healthy_doctor.examine()["billing"]
+
+    assert (finding.verdict, finding.what) == ("ok", "no payment provider is set")
+    assert "GATEHOUSE_BILLING_SECRET_KEY" in finding.advice
+    assert "GATEHOUSE_BILLING_SANDBOX=on" in finding.advice
+
+
 def test_the_sandbox_and_a_payment_provider_are_told_apart(healthy_doctor: Doctor) -> None:
-    sandbox = healthy_doctor.examine()["billing"]
+    sandbox = healthy_doctor.examine(billing_sandbox=True)["billing"]
     provider = healthy_doctor.examine(billing_secret_key=Secret("sk_live_1"))["billing"]
 
     assert (sandbox.verdict, sandbox.what) == ("ok", "the sandbox, where no money moves")
