@@ -269,7 +269,7 @@ async def connected(
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
                 saml=equipment.saml_messages(),
-                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now),
+                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now, lookups=http.lookups),
                 pictures=RebuildingCleaner(),
                 resolver=equipment.resolver(settings),
                 billing=billing,

@@ -17,10 +17,10 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from typing import TYPE_CHECKING, Any
 
-import httpcore
 import trio
 
-from adapters.gateways.outbound import allowed_addresses
+from adapters.gateways.name_lookups import NameLookups
+from adapters.gateways.outbound import TargetRefused, allowed_addresses
 from adapters.gateways.smtp_server import ENCODED_WORD, Encryption, SmtpServer, parse_address
 from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable
 
@@ -66,8 +66,16 @@ class SmtpGateway:
 class RoutingSmtpGateway:
     """The port `RoutingGateway`, to servers that organizations name, at allowed addresses only."""
 
-    def __init__(self, allowed: Sequence[Network], *, clock: Clock, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        allowed: Sequence[Network],
+        *,
+        clock: Clock,
+        lookups: NameLookups | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self._allowed = allowed
+        self._lookups = lookups or NameLookups()
         self._clock = clock
         self._sessions = _Sessions(tls)
 
@@ -76,9 +84,9 @@ class RoutingSmtpGateway:
         smtp_server = SmtpServer.of_organization(server)
         message = _compose(smtp_server, mail_id, to, rendered, at=self._clock())
         try:
-            addresses = await allowed_addresses(server.host, server.port, self._allowed)
-        except httpcore.ConnectError as error:
-            raise MailServerUnusable(str(error)) from error
+            addresses = await allowed_addresses(server.host, server.port, self._allowed, self._lookups)
+        except TargetRefused as refused:
+            raise MailServerUnusable(str(refused)) from refused
         try:
             return await self._sessions.run(smtp_server, tuple(map(str, addresses)), message)
         except MailForbidden as forbidden:
