@@ -231,7 +231,7 @@ async def test_the_test_says_why_a_receiver_refuses_the_token_and_does_not_repea
 @pytest.mark.parametrize(
     ("failure", "message"),
     [
-        (None, "disconnected"),
+        (None, "The receiver closed the connection without an answer."),
         ((307, b""), "Redirects are not followed: change the endpoint."),
         ((500, b"\x00\xff"), "The receiver answered 500: \ufffd\ufffd."),
         ((503, b""), "The receiver answered 503: nothing."),
