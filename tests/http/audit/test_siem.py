@@ -181,14 +181,26 @@ async def test_changes_are_in_the_audit_log_without_token_and_path(team: Team) -
     await configure(team, provider="elastic", enabled=False)
     await team.request("admin", "DELETE", "/siem")
 
-    entries = team.world.audit_entries("organization.updated", "target_id", "details")
-    assert {target for target, _ in entries} == {str(team.organization_id)}
-    assert [details for _, details in entries] == [
-        {"change": "siem_configured", "provider": "http", "host": "siem.example.com", "enabled": True},
-        {"change": "siem_configured", "provider": "elastic", "host": "siem.example.com", "enabled": False},
-        {"change": "siem_removed"},
+    entries = team.world.audit_entries(None, "target_id", "action", "details")
+    assert {target for target, *_ in entries} == {str(team.organization_id)}
+    assert [entry[1:] for entry in entries] == [
+        ("siem.configured", {"provider": "http", "host": "siem.example.com", "enabled": True}),
+        ("siem.configured", {"provider": "elastic", "host": "siem.example.com", "enabled": False}),
+        ("siem.removed", {}),
     ]
-    assert len(team.world.events("organization.updated")) == 3
+    assert len(team.world.events("siem.configured")) == 2
+    assert len(team.world.events("siem.removed")) == 1
+
+
+async def test_a_test_is_in_the_audit_log_whether_or_not_it_arrives(team: Team) -> None:
+    async with receiving(json_lines) as receiver:
+        receiver.failures = [(500, b"")]
+        await configure(team, endpoint=f"{receiver.url}/?key=hidden")
+        for _ in range(2):
+            await team.request("admin", "POST", "/siem/test")
+
+    entries = team.world.audit_entries("siem.tested", "actor_user_id", "details")
+    assert entries == [(team.ids["admin"], {"provider": "http", "host": "127.0.0.1"})] * 2
 
 
 @pytest.mark.parametrize("provider", INTERFACES)
