@@ -42,8 +42,8 @@ class Entries(Paged, kw_only=True):
 async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogPage:
     """List the entries, newest first.
 
-    The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose account
-    was deleted is shown by id only.
+    The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose
+    account was deleted is shown by id only.
     """
     wanted = AuditLogFilter(action=query.action, target_type=query.target_type, target_id=query.target_id)
     return await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
