@@ -17,7 +17,7 @@ from core.accounts import user_import
 from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import health_figures
+from core.platform import health_figures, public_names
 from core.sessions.signing_keys import KeyState
 from entrypoints import billing_settings, database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart
@@ -37,7 +37,7 @@ FREE_BYTES_MIN: Final = 1024**3
 MAIL_SECONDS_MAX: Final = 30.0
 # The plain build of the library was measured at 55 on one core, the one for AVX2 at 150 (ops/decisions/0002).
 HASHES_PER_SECOND_SLOW: Final = 90.0
-ACCOUNTS_LISTED_MAX: Final = 10
+LISTED_MAX: Final = 10
 SALES_LISTED_MAX: Final = 100
 GEOIP_AGE_MAX: Final = timedelta(days=90)
 
@@ -181,7 +181,7 @@ def _migrations(applied: Sequence[object], pending: Sequence[object]) -> Finding
 def _addresses(accounts: Sequence[UUID]) -> Finding:
     if not accounts:
         return Finding("addresses", True, "every account has its address in the canonical form")
-    listed = ", ".join(str(account) for account in accounts[:ACCOUNTS_LISTED_MAX])
+    listed = ", ".join(str(account) for account in accounts[:LISTED_MAX])
     what = f"addresses that no mail is sent to: {len(accounts)}; the accounts are {listed}"
     return Finding("addresses", False, what, "See ops/runbooks/mail.md, the section on addresses.")
 
@@ -193,6 +193,7 @@ async def _connected_findings(settings: Settings, address: Secret, mail_to: str 
             await _keys(connected),
             *await _imported_passwords(connected),
             *await _sandbox_sales(connected),
+            *await _names(connected),
             await _mail(connected, mail_to),
         ]
 
@@ -242,9 +243,20 @@ async def _sandbox_sales(connected: ConnectedInstallation) -> list[Finding]:
     going_on = [subscription.id for subscription in newest if not subscription.has_ended]
     if not going_on:
         return []
-    what = f"subscriptions that are not paid go on: {', '.join(going_on[:ACCOUNTS_LISTED_MAX])}"
+    what = f"subscriptions that are not paid go on: {', '.join(going_on[:LISTED_MAX])}"
     advice = "`gatehouse billing list` shows what was bought, and `gatehouse billing cancel ID` ends one."
     return [Finding("sandbox", False, what, advice)]
+
+
+async def _names(connected: ConnectedInstallation) -> list[Finding]:
+    """Return a finding when there are names of services, plans or connections that would be refused today."""
+    found = await connected.installation.database.read(public_names.breaking_the_rule)
+    if not found:
+        return []
+    listed = ", ".join(one.place for one in found[:LISTED_MAX])
+    what = f"names that mention an address of the web: {len(found)}; {listed}"
+    advice = "Ask their organizations to rename them. They keep working, and mails say a neutral word instead."
+    return [Finding("names", False, what, advice)]
 
 
 async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:

@@ -6,6 +6,7 @@ from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.public_names import PublicNames
 from ports.platform.users import PlatformUsers
 
 
@@ -23,6 +24,9 @@ class PlatformUnit(Protocol):
 
     @property
     def housekeeping(self) -> Housekeeping: ...
+
+    @property
+    def public_names(self) -> PublicNames: ...
 
     @property
     def figures(self) -> Figures: ...

@@ -258,6 +258,21 @@ def test_the_sandbox_and_a_payment_provider_are_told_apart(healthy_doctor: Docto
     assert provider == Finding("ok", "the payment provider at https://api.stripe.com")
 
 
+def test_names_that_are_older_than_their_rule_are_not_ok(
+    healthy_doctor: Doctor, connection: Connection, clock: SettableClock
+) -> None:
+    builder = Builder(connection, clock)
+    builder.service(builder.organization("acme"), "shop", name="URGENT https://evil.example/login")
+
+    finding = healthy_doctor.examine()["names"]
+
+    assert finding == Finding(
+        "NOT OK",
+        "names that mention an address of the web: 1; service acme/shop",
+        "Ask their organizations to rename them. They keep working, and mails say a neutral word instead.",
+    )
+
+
 def test_without_a_master_key_the_remaining_subjects_are_skipped(healthy_doctor: Doctor) -> None:
     findings = healthy_doctor.examine(master_keys=None)
 
