@@ -94,16 +94,17 @@ async def test_no_mail_of_the_platform_shows_the_address_in_an_old_name(world: W
 
 
 async def test_no_template_shows_an_address_in_a_name(world: World) -> None:
-    database, named = world.installation.database, dict.fromkeys(mail.NEUTRAL_NAMES, BAD)
-    others = {
+    database = world.installation.database
+    values: dict[str, Any] = {
+        **dict.fromkeys(mail.NEUTRAL_NAMES, BAD),
         **dict.fromkeys(("token", "proof", "role", "inviter", "ip_address", "at", "until", "link", "domain"), "x"),
         **dict.fromkeys(("record_name", "record_value", "server", "reason", "email", "account", "provider"), "x"),
         **dict.fromkeys(("new_email", "first_proof", "code"), "x"),
     }
     organization_id = world.organization("globex")
     for template in MailTemplate:
-        await database.transact(mail.send, f"{template.value}@example.com", template, **named, **others)
-        message = MailMessage(to=f"{template.value}@example.org", template=template, values={**named, **others})
+        await database.transact(mail.send, f"{template.value}@example.com", template, **values)
+        message = MailMessage(to=f"{template.value}@example.org", template=template, values=values)
         await database.transact(mail.send_each, template, [message], organization_id=organization_id)
 
     sent = await database.transact(mail.claim, 1000)
