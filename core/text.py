@@ -39,6 +39,21 @@ def checked_name(name: str, *, characters_min: int, field: str = "name") -> str:
     return trimmed
 
 
+def checked_public_name(name: str, *, characters_min: int = 1, field: str = "name") -> str:
+    """Return what `checked_name` does, for a name that stands in mails to strangers or on pages (decisions 5.1).
+
+    Such a name must not be an address of the web: mail programs make links of them.
+    """
+    checked = checked_name(name, characters_min=characters_min, field=field)
+    if mentions_web_address(checked):
+        raise BadRequest.of_field(
+            field,
+            "A name cannot contain an address of the web. Write it without dots, such as Example instead of"
+            " example.com.",
+        )
+    return checked
+
+
 def mentions_web_address(name: str) -> bool:
     """Return whether a program that looks for links would find one in a name; `J.P. Ltd.` and `Inc. 2.0` have none."""
     # Other forms of letters and dots, such as those of full width, are resolved as the usual ones.

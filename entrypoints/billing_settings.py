@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Protocol
+from typing import Final, Protocol
 from urllib.parse import urlsplit
+
+SANDBOX_ADVICE: Final = "Members can buy plans without paying. To charge for plans, set GATEHOUSE_BILLING_SECRET_KEY."
+NOTHING_FOR_SALE_ADVICE: Final = (
+    "Nothing can be bought. Set GATEHOUSE_BILLING_SECRET_KEY to charge for plans, or GATEHOUSE_BILLING_SANDBOX=on to"
+    " try them out without money."
+)
 
 
 class BillingSettings(Protocol):

@@ -223,7 +223,7 @@ DEVELOPMENT_ONLY: tuple[Routes, ...] = (mailbox.routes,)
 SANDBOX_ONLY: tuple[Routes, ...] = (sandbox_pages.routes,)
 
 
-def routes(*, is_development: bool, has_billing_sandbox: bool = True) -> list[Route]:
+def routes(*, is_development: bool, has_billing_provider: bool = False) -> list[Route]:
     """List every route of Gatehouse."""
-    chosen = EVERYWHERE + (SANDBOX_ONLY if has_billing_sandbox else ()) + (DEVELOPMENT_ONLY if is_development else ())
+    chosen = EVERYWHERE + (() if has_billing_provider else SANDBOX_ONLY) + (DEVELOPMENT_ONLY if is_development else ())
     return [route for capability in chosen for route in capability.routes]

@@ -14,6 +14,7 @@ from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.tokens import KeptKeys
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import CONNECTIONS_MAX, EVERYWHERE, outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
@@ -30,7 +31,7 @@ from core.mail.mail import MailDeferred, MailRefused
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     import httpx
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from adapters.gateways.upstream_requests import UpstreamRequests
     from adapters.geoip import Edition
     from adapters.geoip_database import MaxMindLocations
-    from core.outbound import Network
     from entrypoints.settings import Settings
     from ports.clock import Clock
     from ports.database import Database
@@ -54,28 +54,31 @@ MAIL_FAILURES: Final = (MailDeferred, MailRefused)
 class OutboundClients:
     """The clients of HTTP for targets that organizations name, each with connections of its own.
 
-    A target that never answers must not use up the connections of the others.
+    A target that never answers must not use up the connections of the others. They share the threads for names.
     """
 
     def __init__(self, settings: Settings, *, deliveries_max: int, streams_max: int) -> None:
         self._clients: list[httpx.AsyncClient] = []
         self._allowed = settings.outbound_allowed
+        self.lookups = NameLookups()
         self.deliveries = self._client(deliveries_max)
         self.streams = self._client(streams_max)
         self.stream_tests = self._client(CONNECTIONS_MAX)
         self.logouts = self._client(LOGOUT_CONNECTIONS_MAX)
         self.key_sets = self._client(KEY_SET_CONNECTIONS_MAX)
         self.connections = self._client(CONNECTIONS_MAX)
-        # The operator has named the external providers, wherever they are.
-        self.providers = self._client(CONNECTIONS_MAX, EVERYWHERE)
+        # The operator has named the external providers, wherever they are; names of organizations do not delay them.
+        self.providers = self._keep(outbound_client(EVERYWHERE))
 
     async def close(self) -> None:
         """Close all connections."""
         for client in self._clients:
             await client.aclose()
 
-    def _client(self, connections_max: int, allowed: Sequence[Network] | None = None) -> httpx.AsyncClient:
-        client = outbound_client(self._allowed if allowed is None else allowed, connections_max=connections_max)
+    def _client(self, connections_max: int) -> httpx.AsyncClient:
+        return self._keep(outbound_client(self._allowed, lookups=self.lookups, connections_max=connections_max))
+
+    def _keep(self, client: httpx.AsyncClient) -> httpx.AsyncClient:
         self._clients.append(client)
         return client
 
@@ -117,9 +120,9 @@ def require_owner_email(settings: Settings) -> None:
 
 
 def billing_gateway(settings: Settings, database: Database, clock: Clock) -> StripeGateway | SandboxGateway:
-    """Return the payment provider; without a key it is the sandbox."""
+    """Return the payment provider; without a key it is the sandbox, which may be closed."""
     if settings.billing_secret_key is None:
-        return SandboxGateway(database=database, base_url=settings.base_url)
+        return SandboxGateway(database=database, base_url=settings.base_url, is_open=settings.has_billing_sandbox)
     # Imported here, because an installation without a payment provider does not need the library for HTTP.
     from adapters.gateways.stripe import StripeGateway  # noqa: PLC0415
 

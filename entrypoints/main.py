@@ -241,7 +241,8 @@ async def connected(
                 for name, actor in draining.items():
                     supervisor.supervise(name, actor.run, drain=actor.drain)
                 _supervise_couriers(supervisor, gateway, installation, doorbells)
-                if settings.has_billing_sandbox:
+                if not settings.has_billing_provider:
+                    # Also for a sandbox that is closed: what it has sold can be cancelled.
                     supervisor.supervise(
                         "sandbox_sender",
                         SandboxSender(database=database, doorbells=doorbells, receiver=billing_receiver).run,
@@ -268,7 +269,7 @@ async def connected(
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
                 saml=equipment.saml_messages(),
-                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now),
+                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now, lookups=http.lookups),
                 pictures=RebuildingCleaner(),
                 resolver=equipment.resolver(settings),
                 billing=billing,

@@ -20,7 +20,7 @@ import structlog
 import trio
 
 from core.platform import owners
-from entrypoints import capabilities, database, equipment, logs, main, master_keys
+from entrypoints import billing_settings, capabilities, database, equipment, logs, main, master_keys
 from entrypoints.refusals import CannotStart
 from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
 from entrypoints.setting_kinds import Bind
@@ -132,7 +132,7 @@ async def _serve(
                 owner = await _ensure_owner(connected.installation)
                 connected.start_actors()
                 routes = capabilities.routes(
-                    is_development=settings.dev, has_billing_sandbox=settings.has_billing_sandbox
+                    is_development=settings.dev, has_billing_provider=settings.has_billing_provider
                 )
                 application = Application(connected.installation, routes)
                 _tune_garbage_collector()
@@ -197,6 +197,7 @@ def _announce(settings: Settings, listener: socket.socket, owner: str | None) ->
     log.info(
         "server.ready", address=settings.base_url, bind=str(Bind(settings.bind.host, port)), version=main.version()
     )
+    _announce_sales(settings)
     # The rest is for a developer at a terminal.
     if not settings.dev or settings.log_format != "console":
         return
@@ -216,6 +217,16 @@ def _announce(settings: Settings, listener: socket.socket, owner: str | None) ->
     lines += ["", "  Stop with Ctrl-C.", ""]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
+
+
+def _announce_sales(settings: Settings) -> None:
+    """Report that plans are sold without money, or not at all; in development mode everybody expects the sandbox."""
+    if settings.has_billing_provider or settings.dev:
+        return
+    if settings.has_billing_sandbox:
+        log.warning("billing.sandbox", advice=billing_settings.SANDBOX_ADVICE)
+    else:
+        log.info("billing.nothing_for_sale", advice=billing_settings.NOTHING_FOR_SALE_ADVICE)
 
 
 def _allow_many_files(settings: Settings) -> None:

@@ -109,7 +109,7 @@ class Settings(UpstreamSettings):
     )
     billing_secret_key: Secret | None = _setting(
         "BILLING_SECRET_KEY",
-        "The secret key of the payment provider; without it the embedded sandbox takes its place.",
+        "The secret key of the payment provider; without it nothing is sold, except in the sandbox.",
         Kind(kinds.token, "a key such as sk_live_…"),
         None,
     )
@@ -118,6 +118,12 @@ class Settings(UpstreamSettings):
         "The secret that signs the payment provider's events; it goes together with the secret key.",
         Kind(kinds.token, "a secret such as whsec_…"),
         None,
+    )
+    billing_sandbox: bool = _setting(
+        "BILLING_SANDBOX",
+        "Whether plans are sold without money when no payment provider is set; development mode always does so.",
+        kinds.SWITCH,
+        False,
     )
     geoip_db: Path | None = _setting(
         "GEOIP_DB",
@@ -217,8 +223,13 @@ class Settings(UpstreamSettings):
 
     @property
     def has_billing_sandbox(self) -> bool:
-        """Whether the embedded sandbox takes the place of the payment provider."""
-        return self.billing_secret_key is None
+        """Whether the embedded sandbox takes the place of the payment provider; without both nothing is sold."""
+        return not self.has_billing_provider and (self.dev or self.billing_sandbox)
+
+    @property
+    def has_billing_provider(self) -> bool:
+        """Whether a payment provider is set."""
+        return self.billing_secret_key is not None
 
     @property
     def outbound_allowed(self) -> tuple[Network, ...]:

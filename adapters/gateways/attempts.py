@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ssl
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import httpx
 import trio
 
+from adapters.gateways.failures import reason_of
 from core.attempts import ERROR_CHARACTERS_MAX, RESPONSE_CHARACTERS_MAX, Attempt
 
 if TYPE_CHECKING:
@@ -57,23 +57,13 @@ async def _fill_in(
                     if len(answer.body) >= _RESPONSE_BYTES_MAX:
                         reading.cancel()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return _reason_of(error)
+        return reason_of(error)
     return ""
 
 
 def _storable(text: str) -> str:
     # PostgreSQL stores no NUL.
     return text.replace("\0", "\ufffd")
-
-
-def _reason_of(error: Exception) -> str:
-    """Return why there is no answer; what TLS says is in a cause of the client's error."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"The certificate of the receiver is not valid: {cause.verify_message}"
-        cause = cause.__cause__ or cause.__context__
-    return str(error) or f"The connection failed: {type(error).__name__}."
 
 
 def _problem_of(status: int, change: str) -> str | None:

@@ -6,10 +6,10 @@ its answer in between leads nowhere else. TLS still verifies the name. Redirects
 
 from __future__ import annotations
 
-import socket
 import ssl
 from functools import cache
-from ipaddress import ip_address, ip_network
+from http.cookiejar import CookieJar
+from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any, Final
 
 import httpcore
@@ -17,6 +17,7 @@ import httpx
 import trio
 from httpcore._backends.trio import TrioBackend
 
+from adapters.gateways.name_lookups import NameLookups, NameUnknown
 from core.outbound import is_allowed
 
 if TYPE_CHECKING:
@@ -33,14 +34,22 @@ CONNECT_SECONDS_MAX: Final = 10.0
 
 
 class TargetRefused(httpcore.ConnectError):
-    """The name of a target resolves to no address that may be connected to."""
+    """The name of a target resolves to no address that may be connected to; the message is for people."""
+
+
+class NoCookies(CookieJar):
+    """Keeps nothing: what one receiver sets would be sent with the deliveries of others to the same host."""
+
+    def extract_cookies(self, response: Any, request: Any) -> None:
+        """Ignore the cookies of an answer."""
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):
     """Opens connections for the HTTP client, to allowed addresses only."""
 
-    def __init__(self, allowed: Sequence[Network]) -> None:
+    def __init__(self, allowed: Sequence[Network], lookups: NameLookups) -> None:
         self._allowed = allowed
+        self._lookups = lookups
         self._backend: httpcore.AsyncNetworkBackend = TrioBackend()
 
     async def connect_tcp(
@@ -53,7 +62,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first address of a host that is allowed and answers; raise `TargetRefused` without one."""
         failure: httpcore.ConnectError | httpcore.ConnectTimeout = TargetRefused("No address was tried.")
-        for address in await allowed_addresses(host, port, self._allowed):
+        for address in await allowed_addresses(host, port, self._allowed, self._lookups):
             try:
                 return await self._backend.connect_tcp(str(address), port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -68,7 +77,9 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 class _CheckedTransport(httpx.AsyncHTTPTransport):
     """The transport of httpx, over connections that are checked."""
 
-    def __init__(self, allowed: Sequence[Network], tls: ssl.SSLContext, connections_max: int) -> None:
+    def __init__(
+        self, allowed: Sequence[Network], lookups: NameLookups, tls: ssl.SSLContext, connections_max: int
+    ) -> None:
         super().__init__(verify=tls, trust_env=False)
         # httpx has no parameter for the backend.
         self._pool = httpcore.AsyncConnectionPool(
@@ -76,31 +87,39 @@ class _CheckedTransport(httpx.AsyncHTTPTransport):
             max_connections=connections_max,
             max_keepalive_connections=IDLE_CONNECTIONS_MAX,
             keepalive_expiry=IDLE_SECONDS_MAX,
-            network_backend=CheckedBackend(allowed),
+            network_backend=CheckedBackend(allowed, lookups),
         )
 
 
 def outbound_client(
-    allowed: Sequence[Network], *, tls: ssl.SSLContext | None = None, connections_max: int = CONNECTIONS_MAX
+    allowed: Sequence[Network],
+    *,
+    lookups: NameLookups | None = None,
+    tls: ssl.SSLContext | None = None,
+    connections_max: int = CONNECTIONS_MAX,
 ) -> httpx.AsyncClient:
     """Return a client whose requests reach allowed addresses only; the caller limits the time of each request.
 
-    A request beyond `connections_max` waits for one that ends.
+    A request beyond `connections_max` waits for one that ends. Without `lookups` the client has look-ups of its own.
     """
     return httpx.AsyncClient(
-        transport=_CheckedTransport(allowed, tls or _tls_of_the_system(), connections_max),
+        transport=_CheckedTransport(allowed, lookups or NameLookups(), tls or _tls_of_the_system(), connections_max),
         timeout=httpx.Timeout(None, connect=CONNECT_SECONDS_MAX),
+        cookies=NoCookies(),
         follow_redirects=False,
         trust_env=False,
     )
 
 
-async def allowed_addresses(host: str, port: int, allowed: Sequence[Network]) -> Sequence[Address]:
-    """Return the addresses of a host that may be connected to, at least one.
-
-    Raise `TargetRefused` when there is none, and `httpcore.ConnectError` when the name does not resolve.
-    """
-    found = [address for address in await _addresses_of(host, port) if is_allowed(address, allowed)]
+async def allowed_addresses(
+    host: str, port: int, allowed: Sequence[Network], lookups: NameLookups
+) -> Sequence[Address]:
+    """Return the addresses of a host that may be connected to, at least one; raise `TargetRefused` without one."""
+    try:
+        resolved = await lookups.addresses_of(host, port)
+    except NameUnknown as unknown:
+        raise TargetRefused(str(unknown)) from unknown
+    found = [address for address in resolved if is_allowed(address, allowed)]
     if not found:
         raise TargetRefused(f"The name {host} leads to a private address, which is not allowed.")
     return found
@@ -110,12 +129,3 @@ async def allowed_addresses(host: str, port: int, allowed: Sequence[Network]) ->
 def _tls_of_the_system() -> ssl.SSLContext:
     """Return the context that all clients share: reading every certificate of the system takes a tenth of a start."""
     return ssl.create_default_context()
-
-
-async def _addresses_of(host: str, port: int) -> list[Address]:
-    try:
-        found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise httpcore.ConnectError(f"The name {host} does not resolve.") from error
-    # The zone of a link-local address is no part of it; such an address is never allowed.
-    return [ip_address(str(sockaddr[0]).partition("%")[0]) for *_, sockaddr in found]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.billing import sandbox
-from core.billing.provider import BillingMode
+from core.billing.provider import BillingMode, NothingForSale
 
 if TYPE_CHECKING:
     from core.billing.customers import CustomerWish
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxGateway:
-    """The port `BillingGateway`, without a network."""
+    """The port `BillingGateway`, without a network; one that is closed sells nothing, and keeps what it has sold."""
 
     database: Database
     base_url: str
+    is_open: bool = True
 
     @property
     def mode(self) -> BillingMode:
@@ -29,12 +30,15 @@ class SandboxGateway:
         """Close nothing: the database is not ours."""
 
     async def create_customer(self, wish: CustomerWish) -> str:
+        self._require_open()
         return await self.database.transact(sandbox.create_customer, wish)
 
     async def open_checkout(self, order: CheckoutOrder, *, key: str) -> CheckoutSession:
+        self._require_open()
         return await self.database.transact(sandbox.open_checkout, order, base_url=self.base_url, key=key)
 
     async def open_portal(self, customer_id: str, return_url: str) -> str:
+        self._require_open()
         return await self.database.transact(sandbox.open_portal, customer_id, return_url, base_url=self.base_url)
 
     async def read_subscription(self, subscription_id: str) -> ReadSubscription | None:
@@ -42,3 +46,7 @@ class SandboxGateway:
 
     async def cancel_subscription(self, subscription_id: str) -> None:
         await self.database.transact(sandbox.cancel, subscription_id)
+
+    def _require_open(self) -> None:
+        if not self.is_open:
+            raise NothingForSale

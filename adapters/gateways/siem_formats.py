@@ -100,12 +100,13 @@ def _splunk_verdict(content: bytes, events: Sequence[SiemEvent]) -> Verdict:
 
 def _datadog_event(target: SiemTarget, event: SiemEvent) -> bytes:
     payload, options = event.payload, target.options
+    actor = payload["actor"]["email"] or payload["actor"]["id"]
     return _json(
         {
             "ddsource": SOURCE,
             "ddtags": ",".join(options.tags),
             "service": options.service or SOURCE,
-            "message": f"{event.action} {payload['target_type']} {payload['target_id']} by {payload['actor']['email']}",
+            "message": f"{event.action} {payload['target_type']} {payload['target_id']} by {actor}",
             "status": "info" if payload["success"] else "warn",
             "timestamp": payload["created_at"],
             "audit": payload,

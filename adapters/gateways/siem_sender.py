@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import httpcore
 import httpx
 import trio
 
+from adapters.gateways.failures import reason_of
 from adapters.gateways.siem_formats import FORMATS
 from core.audit.siem_stream import BATCH_BYTES_MAX, ERROR_CHARACTERS_MAX, Receipt
 
@@ -75,8 +75,8 @@ class HttpSiemSender:
                         answer.content += chunk
                         if len(answer.content) >= _RESPONSE_BYTES_MAX:
                             reading.cancel()
-        except (httpx.HTTPError, httpx.InvalidURL, httpcore.ConnectError) as error:
-            answer.problem = str(error) or type(error).__name__
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            answer.problem = reason_of(error)
         else:
             answer.problem = None
 

@@ -8,6 +8,7 @@ when; this module only classifies a failure: permanent for this mail, temporary,
 
 from __future__ import annotations
 
+import binascii
 import ipaddress
 import smtplib
 import socket
@@ -17,10 +18,11 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from typing import TYPE_CHECKING, Any
 
-import httpcore
 import trio
 
-from adapters.gateways.outbound import allowed_addresses
+from adapters.gateways.failures import MAIL_SERVER, reason_of
+from adapters.gateways.name_lookups import NameLookups
+from adapters.gateways.outbound import TargetRefused, allowed_addresses
 from adapters.gateways.smtp_server import ENCODED_WORD, Encryption, SmtpServer, parse_address
 from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable
 
@@ -43,6 +45,7 @@ THREADS_MAX = 24
 _WITH_STARTTLS = (Encryption.STARTTLS, Encryption.IF_OFFERED)
 # The enhanced status of a refusal by policy (RFC 3463, 3.8), such as a relay that wants a login.
 _POLICY = "5.7."
+_INVALID_ANSWER = "The mail server sent no valid SMTP answer."
 
 
 class SmtpGateway:
@@ -66,8 +69,16 @@ class SmtpGateway:
 class RoutingSmtpGateway:
     """The port `RoutingGateway`, to servers that organizations name, at allowed addresses only."""
 
-    def __init__(self, allowed: Sequence[Network], *, clock: Clock, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        allowed: Sequence[Network],
+        *,
+        clock: Clock,
+        lookups: NameLookups | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self._allowed = allowed
+        self._lookups = lookups or NameLookups()
         self._clock = clock
         self._sessions = _Sessions(tls)
 
@@ -76,9 +87,9 @@ class RoutingSmtpGateway:
         smtp_server = SmtpServer.of_organization(server)
         message = _compose(smtp_server, mail_id, to, rendered, at=self._clock())
         try:
-            addresses = await allowed_addresses(server.host, server.port, self._allowed)
-        except httpcore.ConnectError as error:
-            raise MailServerUnusable(str(error)) from error
+            addresses = await allowed_addresses(server.host, server.port, self._allowed, self._lookups)
+        except TargetRefused as refused:
+            raise MailServerUnusable(str(refused)) from refused
         try:
             return await self._sessions.run(smtp_server, tuple(map(str, addresses)), message)
         except MailForbidden as forbidden:
@@ -100,7 +111,7 @@ class _Sessions:
         except trio.Cancelled:
             session.abandon()
             raise
-        except OSError as error:
+        except (OSError, binascii.Error) as error:
             raise _verdict(error) from error
 
 
@@ -236,7 +247,7 @@ def _expect(code: int, reply: tuple[int, bytes]) -> None:
         raise smtplib.SMTPResponseException(*reply)
 
 
-def _verdict(error: OSError) -> MailRefused | MailDeferred:
+def _verdict(error: OSError | binascii.Error) -> MailRefused | MailDeferred:
     """Return whether a failure is permanent for this mail, temporary, or one of the server, which its owner fixes."""
     match error:
         case smtplib.SMTPRecipientsRefused():
@@ -244,25 +255,42 @@ def _verdict(error: OSError) -> MailRefused | MailDeferred:
             return _verdict_on_message(code, reply_text)
         case smtplib.SMTPDataError():
             return _verdict_on_message(error.smtp_code, error.smtp_error)
+        case _:
+            return MailServerUnusable(_server_problem(error))
+
+
+def _server_problem(error: OSError | binascii.Error) -> str:
+    """Return what is wrong with the server; its own reply is quoted, and no text of a library."""
+    match error:
         case smtplib.SMTPAuthenticationError():
             # Without the reply of the server, because some servers repeat the credentials in it.
-            return MailServerUnusable(f"The mail server refused the login ({error.smtp_code}).")
+            return f"The mail server refused the login ({error.smtp_code})."
         case smtplib.SMTPResponseException():
-            return MailServerUnusable(f"The mail server answered {error.smtp_code} {_one_line(error.smtp_error)}")
-        case ssl.SSLCertVerificationError():
-            return MailServerUnusable(f"The mail server's certificate is not valid: {error.verify_message}")
+            return _quoted(error.smtp_code, error.smtp_error)
+        case smtplib.SMTPServerDisconnected() if isinstance(error.__context__, TimeoutError):
+            return "The mail server did not answer in time."
+        case smtplib.SMTPServerDisconnected():
+            return "The mail server closed the connection before it had answered."
         case smtplib.SMTPException():
-            return MailServerUnusable(f"The SMTP session failed: {error}")
+            return "The mail server offers no login (AUTH) of a kind that can be used."
+        case binascii.Error():
+            return _INVALID_ANSWER
         case _:
-            return MailServerUnusable(f"The mail server cannot be reached: {error.strerror or error}")
+            return reason_of(error, MAIL_SERVER)
 
 
 def _verdict_on_message(code: int, reply_text: bytes | str) -> MailRefused | MailDeferred:
-    text = _one_line(reply_text)
-    reason = f"The mail server answered {code} {text}"
-    if not 500 <= code <= 599:
+    reason = _quoted(code, reply_text)
+    if not 500 <= code <= 599 or reason == _INVALID_ANSWER:
         return MailDeferred(reason)
-    return MailForbidden(reason) if text.startswith(_POLICY) else MailRefused(reason)
+    return MailForbidden(reason) if _one_line(reply_text).startswith(_POLICY) else MailRefused(reason)
+
+
+def _quoted(code: int, reply_text: bytes | str) -> str:
+    # The library has -1 for a code that is no number, and a text of its own for a line that is too long.
+    if code < 0 or isinstance(reply_text, str):
+        return _INVALID_ANSWER
+    return f"The mail server answered {code} {_one_line(reply_text)}"
 
 
 def _one_line(reply_text: bytes | str) -> str:

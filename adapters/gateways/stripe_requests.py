@@ -20,6 +20,7 @@ import httpx
 import structlog
 import trio
 
+from adapters.gateways.outbound import NoCookies
 from core.billing.provider import BillingFailed, BillingRateLimited
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class StripeRequests:
             auth=httpx.BasicAuth(key.reveal(), ""),
             headers={"Stripe-Version": API_VERSION},
             timeout=httpx.Timeout(READ_SECONDS_MAX, connect=CONNECT_SECONDS_MAX),
+            cookies=NoCookies(),
             limits=httpx.Limits(max_connections=CONNECTIONS_MAX),
             # The key goes to this address only, and not to a proxy that the environment happens to name.
             trust_env=False,

@@ -13,7 +13,7 @@ import httpx
 import trio
 
 from adapters.crypto.json_web_signatures import verified_claims
-from adapters.gateways.upstream_requests import failed
+from adapters.gateways.upstream_requests import TOO_SLOW, failed
 from core.sign_in.upstream import answers, discovery
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class HttpConnectionGateway:
             with trio.fail_after(self._seconds_max):
                 return (await self._find(issuer, is_fresh=is_fresh)).discovered
         except trio.TooSlowError:
-            raise failed(issuer, "too_slow") from None
+            raise failed(issuer, "too_slow", TOO_SLOW) from None
 
     async def identify(self, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
         try:
@@ -125,7 +125,7 @@ class HttpConnectionGateway:
         found = discovery.read(issuer, document if status == _OK else None)
         status, keys = await self._requests.get(found.jwks_uri)
         if status != _OK or not isinstance(keys, dict):
-            raise failed(found.jwks_uri, "no_keys", status=status)
+            raise failed(found.jwks_uri, "no_keys", f"There are no keys at {found.jwks_uri}.", status=status)
         listed: Any = cast("dict[str, Any]", keys).get("keys")
         given = cast("list[Any]", listed) if isinstance(listed, list) else []
         usable = [cast("dict[str, Any]", key) for key in given if isinstance(key, dict)]

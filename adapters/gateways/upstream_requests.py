@@ -16,6 +16,7 @@ import httpx
 import structlog
 import trio
 
+from adapters.gateways.failures import PROVIDER, reason_of
 from core.sign_in.upstream.answers import UpstreamFailed
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ ANSWER_BYTES_MAX: Final = 256 * 1024
 FORM_FIELDS_MAX: Final = 100
 # One provider that does not answer leaves the connections to the others alone.
 REQUESTS_AT_ONCE_MAX: Final = 20
+TOO_SLOW: Final = "The provider did not answer in time."
 
 log = structlog.get_logger(__name__)
 
@@ -73,16 +75,16 @@ class UpstreamRequests:
                             if len(body) > ANSWER_BYTES_MAX:
                                 reading.cancel()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise failed(url, type(error).__name__) from None
+            raise failed(url, type(error).__name__, reason_of(error, PROVIDER)) from None
         if len(body) > ANSWER_BYTES_MAX:
-            raise failed(url, "too_large")
+            raise failed(url, "too_large", "The provider's answer is too large.")
         return response.status_code, bytes(body)
 
     @contextmanager
     def _place(self, url: str) -> Generator[None]:
         host = urlsplit(url).netloc
         if self._busy[host] >= REQUESTS_AT_ONCE_MAX:
-            raise failed(url, "busy")
+            raise failed(url, "busy", "Too many requests wait for an answer of this host. Try again in a moment.")
         self._busy[host] += 1
         try:
             yield
@@ -92,11 +94,14 @@ class UpstreamRequests:
                 del self._busy[host]
 
 
-def failed(url: str, reason: str, **details: Any) -> UpstreamFailed:
-    """Log a failure and return it; the log has neither the query of the address nor a text of the provider."""
+def failed(url: str, reason: str, problem: str = "", **details: Any) -> UpstreamFailed:
+    """Log a failure and return it; the log has neither the query of the address nor a text of the provider.
+
+    `problem` is a sentence for the person who has configured the provider.
+    """
     parts = urlsplit(url)
     log.warning("upstream.failed", host=parts.hostname, path=parts.path, reason=reason, **details)
-    return UpstreamFailed().because(reason)
+    return UpstreamFailed(problem).because(reason)
 
 
 def _json(body: bytes) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, final
 
 import trio
 
-from adapters.gateways.upstream_requests import failed
+from adapters.gateways.upstream_requests import TOO_SLOW, failed
 from adapters.saml.messages import MESSAGE_SECONDS_MAX, when_there_is_room, work
 from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
 
@@ -81,9 +81,9 @@ class HttpSamlConnectionGateway:
             with trio.fail_after(self._seconds_max):
                 status, body = await self._requests.get_bytes(url)
         except trio.TooSlowError:
-            raise failed(url, "too_slow") from None
+            raise failed(url, "too_slow", TOO_SLOW) from None
         if status != _OK:
-            raise failed(url, "no_metadata", status=status)
+            raise failed(url, "no_metadata", f"The provider answered {status}.", status=status)
         return body
 
     async def _read(self, given: bytes) -> SamlDescription:

@@ -55,6 +55,7 @@ from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.public_names import PostgresPublicNames
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
@@ -197,6 +198,7 @@ class Aggregates:
     signing_keys: PostgresSigningKeys
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping
+    public_names: PostgresPublicNames
     figures: PostgresFigures
     left_credentials: PostgresLeftCredentials
 

@@ -18,6 +18,8 @@ from core.organizations.access import Operation, authorize
 from core.paging import Pagination
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core.events.events import EventTypeItem
     from ports.unit_of_work import UnitOfWork
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 DELETED_USER_EMAIL: Final = "deleted-user@unknown"
 SYSTEM_ID: Final = "system"
 SYSTEM_EMAIL: Final = "system@unknown"
+# The holder of a setup link has no account (decisions 13.7); the details of what they do name the link.
+SETUP_LINK: Final = "setup_link_id"
+SETUP_LINK_PREFIX: Final = "setup_link:"
 # An entry gets its id before it is committed, and the clocks of replicas differ. Older entries are all committed.
 SETTLES_AFTER: Final = timedelta(hours=1)
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
@@ -33,15 +38,26 @@ _MILLISECONDS_SHIFT: Final = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """The actor. The id of background work is `system`; of a deleted user only the id is kept."""
+    """The actor. The id of background work is `system`; of a deleted user only the id is kept.
+
+    The id of a setup link's holder is `setup_link:` with the id of the link, and there is no address.
+    """
 
     id: str
     email: str
     is_platform_owner: bool
 
     @classmethod
-    def of(cls, user_id: UUID | None, email: str | None, is_platform_owner: bool | None) -> Actor:  # noqa: FBT001 - its columns
+    def of(
+        cls,
+        user_id: UUID | None,
+        email: str | None,
+        is_platform_owner: bool | None,  # noqa: FBT001 - a column
+        details: Mapping[str, Any],
+    ) -> Actor:
         """Return the actor with this id; the other columns are None when the account no longer exists."""
+        if user_id is None and SETUP_LINK in details:
+            return cls(id=f"{SETUP_LINK_PREFIX}{details[SETUP_LINK]}", email="", is_platform_owner=False)
         if user_id is None:
             return cls(id=SYSTEM_ID, email=SYSTEM_EMAIL, is_platform_owner=False)
         return cls(id=str(user_id), email=email or DELETED_USER_EMAIL, is_platform_owner=bool(is_platform_owner))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.audit.audit_log import AuditLogFilter
 from core.audit.canonical_json import canonical
+from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
@@ -134,10 +135,20 @@ class ChainProof:
 
 def state(uow: UnitOfWork, slug: str) -> ChainState:
     """Return the end of an organization's chain, which a proof is made of."""
+    return _state(uow, authorize(uow, slug, Operation.AUDIT_LOG_READ).organization.id)
+
+
+def begin_export(uow: UnitOfWork, slug: str) -> ChainState:
+    """Return what `state` does, for an export, and record the export."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    end = uow.audit_chains.end(organization.id)
-    entries, _ = uow.audit_log.page(organization.id, AuditLogFilter(), limit=1, offset=0)
-    return ChainState(end=end, entries=entries)
+    found = _state(uow, organization.id)
+    uow.record(
+        AuditAction.AUDIT_LOG_EXPORTED,
+        organization.id,
+        organization_id=organization.id,
+        sealed_through=found.end.sealed_through,
+    )
+    return found
 
 
 def export_page(uow: UnitOfWork, slug: str, *, after: int, through: int) -> Sequence[SealedEntry]:
@@ -248,6 +259,12 @@ def _fields_of(entry: Entry, position: int) -> dict[str, Any]:
         "details": entry.details,
         "created_at": time_text(entry.created_at),
     }
+
+
+def _state(uow: UnitOfWork, organization_id: UUID) -> ChainState:
+    end = uow.audit_chains.end(organization_id)
+    entries, _ = uow.audit_log.page(organization_id, AuditLogFilter(), limit=1, offset=0)
+    return ChainState(end=end, entries=entries)
 
 
 def time_text(moment: datetime) -> str:

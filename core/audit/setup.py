@@ -43,6 +43,7 @@ def configure(uow: UnitOfWork, cookie: str, wanted: SiemRequest, *, allowed: Ite
 
 
 def prepare_test(uow: UnitOfWork, cookie: str) -> tuple[SiemTarget, SiemEvent]:
-    """Return the receiver and an event to try it with; raise `SiemUnknown` without a configuration."""
+    """Return the receiver and an event to try it with, and record the test; raise `SiemUnknown` without a stream."""
     setup = setup_links.present(uow, cookie, Part.SIEM)
-    return siem_stream.test_of(uow, setup.organization_id, Actor.of(None, None, None))
+    actor = Actor.of(None, None, None, setup.recorded)
+    return siem_stream.test_of(uow, setup.organization_id, actor, **setup.recorded)

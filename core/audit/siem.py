@@ -227,10 +227,9 @@ def change(
     uow.siem_streams.save(organization_id, stream, token, keeps_token=keeps_token)
     record_maker(uow, CredentialKind.SIEM_STREAM, organization_id, stream.id, made_by)
     uow.record(
-        AuditAction.ORGANIZATION_UPDATED,
+        AuditAction.SIEM_CONFIGURED,
         organization_id,
         organization_id=organization_id,
-        change="siem_configured",
         provider=stream.provider.value,
         # Not the whole endpoint: its query may contain a secret.
         host=urlsplit(endpoint).hostname,
@@ -254,9 +253,7 @@ def remove(uow: UnitOfWork, slug: str) -> None:
     organization = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization
     if not uow.siem_streams.remove(organization.id):
         raise SiemUnknown
-    uow.record(
-        AuditAction.ORGANIZATION_UPDATED, organization.id, organization_id=organization.id, change="siem_removed"
-    )
+    uow.record(AuditAction.SIEM_REMOVED, organization.id, organization_id=organization.id)
 
 
 def _check_token(token: Secret | None) -> None:

@@ -11,11 +11,12 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from core.audit.audit_log import Actor, LogEntry
 from core.audit.chain import time_text
 from core.audit.siem import SiemUnknown
-from core.events.actions import TargetType
+from core.events.actions import AuditAction, TargetType
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
@@ -194,18 +195,27 @@ def event_of(entry: LogEntry, *, position: int, entry_hash: str | None) -> SiemE
 
 
 def prepare_test(uow: UnitOfWork, slug: str) -> tuple[SiemTarget, SiemEvent]:
-    """Return the receiver and an event to try it with; raise `SiemUnknown` without a configuration."""
+    """Return the receiver and an event to try it with, and record the test; raise `SiemUnknown` without a stream."""
     authorized = authorize(uow, slug, Operation.SIEM_CHANGE)
     caller = authorized.caller
-    actor = Actor.of(caller.user_id, caller.email, caller.acts_as_platform_owner)
+    actor = Actor.of(caller.user_id, caller.email, caller.acts_as_platform_owner, {})
     return test_of(uow, authorized.organization.id, actor)
 
 
-def test_of(uow: UnitOfWork, organization_id: UUID, actor: Actor) -> tuple[SiemTarget, SiemEvent]:
+def test_of(uow: UnitOfWork, organization_id: UUID, actor: Actor, **recorded: Any) -> tuple[SiemTarget, SiemEvent]:
     """Do what `prepare_test` does, for a caller who was authorized."""
     target = uow.siem_streams.target(organization_id)
     if target is None:
         raise SiemUnknown
+    uow.record(
+        AuditAction.SIEM_TESTED,
+        organization_id,
+        organization_id=organization_id,
+        provider=target.provider.value,
+        # Not the whole endpoint: its query may contain a secret.
+        host=urlsplit(target.endpoint).hostname,
+        **recorded,
+    )
     entry = LogEntry(
         id=uow.randomness.new_id(),
         org_id=organization_id,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.billing import checkout
+from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
@@ -32,3 +33,9 @@ def request(uow: UnitOfWork, slug: str, *, return_url: str, mode: BillingMode) -
     checked = checkout.checked_url("return_url", return_url)
     customer_id, wish = checkout.customer_or_wish(uow, organization, mode)
     return PortalRequest(organization_id=organization.id, customer_id=customer_id, customer=wish, return_url=checked)
+
+
+def record_opened(uow: UnitOfWork, slug: str, *, mode: BillingMode) -> None:
+    """Record that the caller gets the address of the portal, with which anybody can use it for a while."""
+    organization = authorize(uow, slug, Operation.BILLING_PORTAL).organization
+    uow.record(AuditAction.BILLING_PORTAL_OPENED, organization.id, organization_id=organization.id, mode=mode.value)

@@ -42,6 +42,18 @@ class BillingFailed(Refusal):
         self.is_refused = is_refused
 
 
+class NothingForSale(BillingFailed):
+    """No payment provider is set, and the sandbox is off: nothing can be bought (decisions 6.5)."""
+
+    default_message = (
+        "Nothing can be bought here: this installation has no payment provider. Ask its operator to set"
+        " GATEHOUSE_BILLING_SECRET_KEY, or GATEHOUSE_BILLING_SANDBOX=on to try plans out without money."
+    )
+
+    def __init__(self) -> None:
+        super().__init__(is_refused=True)
+
+
 class BillingRateLimited(BillingFailed):
     """The payment provider asks to wait before the next request."""
 

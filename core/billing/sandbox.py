@@ -1,8 +1,9 @@
 """The embedded sandbox provider: customers, checkout and portal pages, and subscriptions for trying things out.
 
-It stands in for the payment provider while no key is set (decisions 6.5): no money moves. What happens in it is told to
-the receiver by signed events, like those of the provider; `sandbox_events.py` has their content. An operator or the
-portal page makes a subscription renew, fail, recover or end, and has the events sent late or twice.
+It stands in for the payment provider while no key is set, in development mode or where the operator has turned it on
+(decisions 6.5): no money moves. What happens in it is told to the receiver by signed events, like those of the
+provider; `sandbox_events.py` has their content. An operator or the portal page makes a subscription renew, fail,
+recover or end, and has the events sent late or twice.
 """
 
 from __future__ import annotations

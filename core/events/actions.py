@@ -1,4 +1,4 @@
-"""What the audit logs record: the actions of operations 6.3, the target of each, and the shape of an entry.
+"""What the audit logs record: the actions of operations 6.3 and some more, the target of each, the shape of an entry.
 
 `uow.record` writes an entry and publishes the event of the same name, in the transaction of the change, so none of the
 three exists without the others. Reading entries is in `core/audit/`; multi-factor events have a separate log.
@@ -47,6 +47,7 @@ class AuditAction(Enum):
     ORGANIZATION_UPDATED = (EventType.ORGANIZATION_UPDATED, TargetType.ORGANIZATION)
     ORGANIZATION_SMTP_CONFIGURED = (EventType.ORGANIZATION_SMTP_CONFIGURED, TargetType.ORGANIZATION)
     ORGANIZATION_SMTP_REMOVED = (EventType.ORGANIZATION_SMTP_REMOVED, TargetType.ORGANIZATION)
+    ORGANIZATION_SMTP_TESTED = (EventType.ORGANIZATION_SMTP_TESTED, TargetType.ORGANIZATION)
     PLAN_CREATED = (EventType.PLAN_CREATED, TargetType.PLAN)
     PLAN_UPDATED = (EventType.PLAN_UPDATED, TargetType.PLAN)
     PLAN_DELETED = (EventType.PLAN_DELETED, TargetType.PLAN)
@@ -66,6 +67,17 @@ class AuditAction(Enum):
     DOMAIN_VERIFIED = (EventType.DOMAIN_VERIFIED, TargetType.ORGANIZATION)
     DOMAIN_DELETED = (EventType.DOMAIN_DELETED, TargetType.ORGANIZATION)
     BRANDING_UPDATED = (EventType.BRANDING_UPDATED, TargetType.ORGANIZATION)
+    SAML_CONFIGURATION_UPDATED = (EventType.SAML_CONFIGURATION_UPDATED, TargetType.SERVICE)
+    SAML_CERTIFICATE_CREATED = (EventType.SAML_CERTIFICATE_CREATED, TargetType.SERVICE)
+    SCIM_TOKEN_CREATED = (EventType.SCIM_TOKEN_CREATED, TargetType.ORGANIZATION)
+    SCIM_TOKEN_REVOKED = (EventType.SCIM_TOKEN_REVOKED, TargetType.ORGANIZATION)
+    SIEM_CONFIGURED = (EventType.SIEM_CONFIGURED, TargetType.ORGANIZATION)
+    SIEM_REMOVED = (EventType.SIEM_REMOVED, TargetType.ORGANIZATION)
+    SIEM_TESTED = (EventType.SIEM_TESTED, TargetType.ORGANIZATION)
+    AUDIT_LOG_EXPORTED = (EventType.AUDIT_LOG_EXPORTED, TargetType.ORGANIZATION)
+    BILLING_PORTAL_OPENED = (EventType.BILLING_PORTAL_OPENED, TargetType.ORGANIZATION)
+    WEBHOOK_TESTED = (EventType.WEBHOOK_TESTED, TargetType.ORGANIZATION)
+    WEBHOOK_REDELIVERED = (EventType.WEBHOOK_REDELIVERED, TargetType.ORGANIZATION)
 
     event: EventType
     target_type: TargetType

@@ -46,6 +46,11 @@ class EventType(Enum):
     ORGANIZATION_OWNER_CHANGED = ("organization.owner.changed", "Owner changed", "The ownership was transferred.")
     ORGANIZATION_SMTP_CONFIGURED = ("organization.smtp.configured", "Mail server set", "A mail server was set.")
     ORGANIZATION_SMTP_REMOVED = ("organization.smtp.removed", "Mail server removed", "The mail server was removed.")
+    ORGANIZATION_SMTP_TESTED = (
+        "organization.smtp.tested",
+        "Mail server tested",
+        "A test mail was sent through the organization's mail server.",
+    )
     SERVICE_CREATED = ("service.created", "Service created", "A service was created.")
     SERVICE_UPDATED = ("service.updated", "Service changed", "A service was changed.")
     SERVICE_DELETED = ("service.deleted", "Service deleted", "A service was deleted.")
@@ -73,7 +78,26 @@ class EventType(Enum):
     DOMAIN_VERIFIED = ("domain.verified", "Domain verified", "A custom domain was verified.")
     DOMAIN_DELETED = ("domain.deleted", "Domain removed", "A custom domain was removed.")
     BRANDING_UPDATED = ("branding.updated", "Branding changed", "The organization's branding was changed.")
-    WEBHOOK_TEST = ("webhook.test", "Webhook test", "A test delivery was requested.")
+    SAML_CONFIGURATION_UPDATED = (
+        "saml_configuration.updated",
+        "SAML changed",
+        "The SAML configuration of a service was changed.",
+    )
+    SAML_CERTIFICATE_CREATED = (
+        "saml_certificate.created",
+        "SAML certificate created",
+        "A new certificate signs for a service by SAML.",
+    )
+    SCIM_TOKEN_CREATED = ("scim_token.created", "SCIM token created", "A token for a directory was created.")
+    SCIM_TOKEN_REVOKED = ("scim_token.revoked", "SCIM token revoked", "A token for a directory was revoked.")
+    SIEM_CONFIGURED = ("siem.configured", "SIEM set", "The receiver of the audit log was set.")
+    SIEM_REMOVED = ("siem.removed", "SIEM removed", "The receiver of the audit log was removed.")
+    SIEM_TESTED = ("siem.tested", "SIEM tested", "A test event was sent to the receiver of the audit log.")
+    AUDIT_LOG_EXPORTED = ("audit_log.exported", "Audit log exported", "The audit log was exported.")
+    BILLING_PORTAL_OPENED = ("billing.portal_opened", "Billing portal opened", "The billing portal was opened.")
+    WEBHOOK_TEST = ("webhook.test", "Webhook test", "The event of a test delivery.")
+    WEBHOOK_TESTED = ("webhook.tested", "Webhook tested", "A test delivery was requested.")
+    WEBHOOK_REDELIVERED = ("webhook.redelivered", "Webhook redelivered", "Deliveries were queued again.")
 
     label: str
     description: str
@@ -108,6 +132,12 @@ _CATEGORIES = {
     "api_key": "API keys",
     "domain": "Domains and branding",
     "branding": "Domains and branding",
+    "saml_configuration": "Single sign-on",
+    "saml_certificate": "Single sign-on",
+    "scim_token": "Provisioning",
+    "siem": "Audit log",
+    "audit_log": "Audit log",
+    "billing": "Billing",
     "webhook": "Webhooks",
 }
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.mail import limits
 from core.mail.limits import MailLimit
+from core.text import mentions_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,6 +109,17 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
 BY_ORGANIZATION: Final = frozenset(
     {MailTemplate.TRIAL_ENDING, MailTemplate.PAYMENT_ACTION_REQUIRED, MailTemplate.SAML_CERTIFICATE_ENDING}
 )
+
+
+# Values that people have named, with what stands in their place when they mention an address of the web, of which mail
+# programs make a link: names that are older than their rule, and those of a person's own things, which have none.
+NEUTRAL_NAMES: Final[Mapping[str, str]] = {
+    "place": "a service",
+    "service": "a service",
+    "organization": "an organization",
+    "name": "a passkey",
+    "device": "a device",
+}
 
 
 class MailState(StrEnum):
@@ -226,7 +238,7 @@ def send(
     uow.mail.add(
         Mail(
             id=uow.randomness.new_id(),
-            message=MailMessage(to=to if is_sent else "", template=template, values=values),
+            message=MailMessage(to=to if is_sent else "", template=template, values=_harmless(values)),
             state=state if is_sent else MailState.DISCARDED,
             attempts=0,
             due_at=uow.now,
@@ -250,7 +262,7 @@ def send_each(
         [
             Mail(
                 id=uow.randomness.new_id(),
-                message=message,
+                message=replace(message, values=_harmless(message.values)),
                 state=state,
                 attempts=0,
                 due_at=uow.now,
@@ -261,6 +273,13 @@ def send_each(
             if message.to in admitted
         ]
     )
+
+
+def _harmless(values: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: NEUTRAL_NAMES[name] if name in NEUTRAL_NAMES and mentions_web_address(value) else value
+        for name, value in values.items()
+    }
 
 
 def _is_routed(uow: UnitOfWork, template: MailTemplate, organization_id: UUID | None) -> bool:

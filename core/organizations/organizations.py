@@ -112,18 +112,8 @@ class Organization:
 
 
 def checked_name(name: str) -> str:
-    """Return the form in which an organization's name is stored; raise `BadRequest` when it is invalid.
-
-    A name must not be an address of the web: mails to strangers contain it, and mail programs make such names links.
-    """
-    checked = text.checked_name(name, characters_min=NAME_CHARACTERS_MIN)
-    if text.mentions_web_address(checked):
-        raise BadRequest.of_field(
-            "name",
-            "A name cannot contain an address of the web. Write it without dots, such as Example instead of"
-            " example.com.",
-        )
-    return checked
+    """Return the form in which an organization's name is stored; raise `BadRequest` when it is invalid."""
+    return text.checked_public_name(name, characters_min=NAME_CHARACTERS_MIN)
 
 
 def _json_value(value: Any) -> Any:

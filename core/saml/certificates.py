@@ -119,12 +119,11 @@ def add(
         service, certificate, private_pem=made.private_pem, previous_published_until=uow.now + OVERLAP
     )
     uow.record(
-        AuditAction.SERVICE_UPDATED,
+        AuditAction.SAML_CERTIFICATE_CREATED,
         service.id,
         organization_id=service.organization_id,
         event_only={"service_id": str(service.id)},
         service_slug=service.slug,
-        change="saml_certificate_created",
         certificate_id=str(certificate.id),
         valid_until=certificate.valid_until.isoformat().replace("+00:00", "Z"),
         **recorded,

@@ -206,7 +206,7 @@ def _format(text: str) -> NameIdFormat:
 def _save(uow: UnitOfWork, service: Service, after: SamlConfiguration, **recorded: Any) -> None:
     uow.saml_configurations.save(after, at=uow.now)
     uow.record(
-        AuditAction.SERVICE_UPDATED,
+        AuditAction.SAML_CONFIGURATION_UPDATED,
         service.id,
         organization_id=service.organization_id,
         event_only={"service_id": str(service.id)},

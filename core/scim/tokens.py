@@ -186,7 +186,7 @@ def add(
         created_by=created_by,
         authority=authority,
     )
-    _record(uow, organization_id, "scim_token_created", token, **recorded)
+    _record(uow, organization_id, AuditAction.SCIM_TOKEN_CREATED, token, **recorded)
     return token, secret
 
 
@@ -202,15 +202,14 @@ def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
     token = uow.scim_tokens.remove(organization.id, token_id)
     if token is None:
         raise ScimTokenUnknown
-    _record(uow, organization.id, "scim_token_revoked", token)
+    _record(uow, organization.id, AuditAction.SCIM_TOKEN_REVOKED, token)
 
 
-def _record(uow: UnitOfWork, organization_id: UUID, change: str, token: ScimToken, **recorded: Any) -> None:
+def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, token: ScimToken, **recorded: Any) -> None:
     uow.record(
-        AuditAction.ORGANIZATION_UPDATED,
+        action,
         organization_id,
         organization_id=organization_id,
-        change=change,
         scim_token_id=str(token.id),
         scim_token_name=token.name,
         scim_token_prefix=token.prefix,

@@ -18,7 +18,7 @@ from core.secrets import Secret, hash_token
 from core.services import access, plans
 from core.services.client_records import host_of
 from core.services.services import Service, ServiceType, checked_scopes
-from core.text import checked_name, checked_slug
+from core.text import checked_public_name, checked_slug
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,7 +216,7 @@ def _new(
         id=uow.randomness.new_id(),
         organization_id=organization.id,
         slug=checked_slug(service_slug),
-        name=checked_name(given.name, characters_min=1),
+        name=checked_public_name(given.name),
         service_type=given.service_type,
         client_id=uow.randomness.new_id(),
         codehost_scopes=checked_scopes(given.codehost_scopes, "codehost_scopes"),
@@ -250,7 +250,7 @@ def _checked(changes: dict[str, Any]) -> dict[str, Any]:
     """Return the values of fields in the form in which they are stored, apart from URIs."""
     checked = dict(changes)
     if "name" in checked:
-        checked["name"] = checked_name(checked["name"], characters_min=1)
+        checked["name"] = checked_public_name(checked["name"])
     for field in _LISTS:
         if field in checked:
             checked[field] = list(dict.fromkeys(checked[field]))

@@ -17,7 +17,7 @@ from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.organizations.access import Operation
 from core.services import access
-from core.text import checked_name
+from core.text import checked_name, checked_public_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -129,7 +129,7 @@ class PlanChanges:
         """Return the given fields in the form in which they are stored; raise `BadRequest` for an invalid one."""
         checked: dict[str, Any] = {}
         if self.name is not None:
-            checked["name"] = checked_name(self.name, characters_min=1)
+            checked["name"] = checked_public_name(self.name)
         if self.price_cents is not None:
             checked["price_cents"] = self.price_cents
         if self.currency is not None:
@@ -172,7 +172,7 @@ def create(uow: UnitOfWork, slug: str, service_slug: str, given: PlanFields) -> 
         id=uow.randomness.new_id(),
         organization_id=service.organization_id,
         service_id=service.id,
-        name=checked_name(given.name, characters_min=1),
+        name=checked_public_name(given.name),
         price_cents=given.price_cents,
         currency=_checked_currency(given.currency),
         features=_checked_features(given.features),

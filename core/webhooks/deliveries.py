@@ -8,12 +8,13 @@ between: the lease ends, and what is due is sent again.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Delivery`
 
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt_at
 from core.errors import NotFound
+from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination
 from core.webhooks import webhooks
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.events.events import EventType
+    from core.organizations.access import OrganizationAccess
+    from core.webhooks.webhooks import Webhook
     from ports.unit_of_work import UnitOfWork
 
 # A webhook that is inactive, or of an inactive organization, is looked at again after this time.
@@ -127,7 +130,8 @@ def list_page(
 def test(uow: UnitOfWork, slug: str, webhook_id: UUID) -> UUID:
     """Queue a test event for one webhook, whatever it subscribes to, and return the id of the delivery."""
     authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
-    if uow.webhooks.find(authorized.organization.id, webhook_id) is None:
+    webhook = uow.webhooks.find(authorized.organization.id, webhook_id)
+    if webhook is None:
         raise WebhookUnknown
     delivery_id = uow.webhook_deliveries.add_test(
         authorized.organization.id,
@@ -136,22 +140,30 @@ def test(uow: UnitOfWork, slug: str, webhook_id: UUID) -> UUID:
         actor_email=authorized.caller.email,
     )
     assert delivery_id is not None, "the webhook was deleted in the same transaction"
+    _record(uow, authorized, AuditAction.WEBHOOK_TESTED, webhook, delivery_id=str(delivery_id))
     return delivery_id
 
 
 def redeliver(uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID) -> None:
     """Queue a delivery again, from the first attempt on; its `webhook-id` stays the same."""
-    organization = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization
-    if not uow.webhook_deliveries.queue_again(organization.id, webhook_id, delivery_id):
+    authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
+    organization_id = authorized.organization.id
+    webhook = uow.webhooks.find(organization_id, webhook_id)
+    if webhook is None or not uow.webhook_deliveries.queue_again(organization_id, webhook_id, delivery_id):
         raise DeliveryUnknown
+    _record(uow, authorized, AuditAction.WEBHOOK_REDELIVERED, webhook, delivery_id=str(delivery_id), queued=1)
 
 
 def redeliver_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: datetime) -> int:
     """Queue again what failed for good since a moment, at most `REDELIVERED_MAX`; return how many deliveries."""
-    organization = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization
-    if uow.webhooks.find(organization.id, webhook_id) is None:
+    authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
+    organization_id = authorized.organization.id
+    webhook = uow.webhooks.find(organization_id, webhook_id)
+    if webhook is None:
         raise WebhookUnknown
-    return uow.webhook_deliveries.queue_failed_again(organization.id, webhook_id, since=since, limit=REDELIVERED_MAX)
+    queued = uow.webhook_deliveries.queue_failed_again(organization_id, webhook_id, since=since, limit=REDELIVERED_MAX)
+    _record(uow, authorized, AuditAction.WEBHOOK_REDELIVERED, webhook, since=_utc(since), queued=queued)
+    return queued
 
 
 def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[LeasedWebhook]:
@@ -198,3 +210,20 @@ def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> Outc
 def release(uow: UnitOfWork, webhook: LeasedWebhook) -> None:
     """End the lease of a webhook; it queues behind the others when it has more due."""
     uow.webhook_deliveries.release(webhook.organization_id, webhook.id, leased_until=webhook.leased_until)
+
+
+def _record(
+    uow: UnitOfWork, authorized: OrganizationAccess, action: AuditAction, webhook: Webhook, **details: Any
+) -> None:
+    uow.record(
+        action,
+        authorized.organization.id,
+        organization_id=authorized.organization.id,
+        webhook_id=str(webhook.id),
+        webhook_name=webhook.name,
+        **details,
+    )
+
+
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -70,5 +70,5 @@ def _line(subscription: SandboxSubscription) -> str:
 
 
 def _require_sandbox(settings: Settings) -> None:
-    if not settings.has_billing_sandbox:
+    if settings.has_billing_provider:
         raise NoSandbox("GATEHOUSE_BILLING_SECRET_KEY is set, so there is no sandbox. Use the provider's dashboard.")

@@ -189,7 +189,7 @@ def _routes(settings: Settings, _options: argparse.Namespace) -> None:
     from entrypoints.web.surface import surface
 
     _print_line(
-        surface(capabilities.routes(is_development=settings.dev, has_billing_sandbox=settings.has_billing_sandbox))
+        surface(capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider))
     )
 
 

@@ -14,11 +14,12 @@ from uuid import UUID
 import trio
 
 from core.accounts import user_import
+from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import health_figures, left_credentials
+from core.platform import health_figures, left_credentials, public_names
 from core.sessions.signing_keys import KeyState
-from entrypoints import database, equipment, main, master_keys
+from entrypoints import billing_settings, database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ FREE_BYTES_MIN: Final = 1024**3
 MAIL_SECONDS_MAX: Final = 30.0
 # The plain build of the library was measured at 55 on one core, the one for AVX2 at 150 (ops/decisions/0002).
 HASHES_PER_SECOND_SLOW: Final = 90.0
-ACCOUNTS_LISTED_MAX: Final = 10
+LISTED_MAX: Final = 10
 CREDENTIALS_LISTED_MAX: Final = 20
+SALES_LISTED_MAX: Final = 100
 GEOIP_AGE_MAX: Final = timedelta(days=90)
 
 
@@ -150,10 +152,11 @@ def _mail_server(settings: Settings) -> Iterator[Finding]:
 
 
 def _billing(settings: Settings) -> Finding:
-    if not settings.has_billing_sandbox:
+    if settings.has_billing_provider:
         return Finding("billing", True, f"the payment provider at {settings.billing_url}")
-    advice = "Members can buy plans without paying. To charge for plans, set GATEHOUSE_BILLING_SECRET_KEY."
-    return Finding("billing", True, "the sandbox, where no money moves", advice)
+    if settings.has_billing_sandbox:
+        return Finding("billing", True, "the sandbox, where no money moves", billing_settings.SANDBOX_ADVICE)
+    return Finding("billing", True, "no payment provider is set", billing_settings.NOTHING_FOR_SALE_ADVICE)
 
 
 def _geoip(settings: Settings) -> Finding:
@@ -179,7 +182,7 @@ def _migrations(applied: Sequence[object], pending: Sequence[object]) -> Finding
 def _addresses(accounts: Sequence[UUID]) -> Finding:
     if not accounts:
         return Finding("addresses", True, "every account has its address in the canonical form")
-    listed = ", ".join(str(account) for account in accounts[:ACCOUNTS_LISTED_MAX])
+    listed = ", ".join(str(account) for account in accounts[:LISTED_MAX])
     what = f"addresses that no mail is sent to: {len(accounts)}; the accounts are {listed}"
     return Finding("addresses", False, what, "See ops/runbooks/mail.md, the section on addresses.")
 
@@ -191,6 +194,8 @@ async def _connected_findings(settings: Settings, address: Secret, mail_to: str 
             await _keys(connected),
             await _credentials(connected),
             *await _imported_passwords(connected),
+            *await _sandbox_sales(connected),
+            *await _names(connected),
             await _mail(connected, mail_to),
         ]
 
@@ -239,6 +244,31 @@ async def _imported_passwords(connected: ConnectedInstallation) -> list[Finding]
         advice = "Until their users have signed in, every refused sign-in does the work of all kinds."
         return [Finding("imported passwords", True, what, advice)]
     return []
+
+
+async def _sandbox_sales(connected: ConnectedInstallation) -> list[Finding]:
+    """Return a finding when a sandbox that is closed has subscriptions, which go on without being paid."""
+    settings = connected.installation.settings
+    if settings.has_billing_provider or settings.has_billing_sandbox:
+        return []
+    newest = await connected.installation.database.read(sandbox.list_subscriptions, SALES_LISTED_MAX)
+    going_on = [subscription.id for subscription in newest if not subscription.has_ended]
+    if not going_on:
+        return []
+    what = f"subscriptions that are not paid go on: {', '.join(going_on[:LISTED_MAX])}"
+    advice = "`gatehouse billing list` shows what was bought, and `gatehouse billing cancel ID` ends one."
+    return [Finding("sandbox", False, what, advice)]
+
+
+async def _names(connected: ConnectedInstallation) -> list[Finding]:
+    """Return a finding when there are names of services, plans or connections that would be refused today."""
+    found = await connected.installation.database.read(public_names.breaking_the_rule)
+    if not found:
+        return []
+    listed = ", ".join(one.place for one in found[:LISTED_MAX])
+    what = f"names that mention an address of the web: {len(found)}; {listed}"
+    advice = "Ask their organizations to rename them. They keep working, and mails say a neutral word instead."
+    return [Finding("names", False, what, advice)]
 
 
 async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:

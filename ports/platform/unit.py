@@ -7,6 +7,7 @@ from ports.platform.housekeeping import Housekeeping
 from ports.platform.left_credentials import LeftCredentials
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.public_names import PublicNames
 from ports.platform.users import PlatformUsers
 
 
@@ -27,6 +28,9 @@ class PlatformUnit(Protocol):
 
     @property
     def left_credentials(self) -> LeftCredentials: ...
+
+    @property
+    def public_names(self) -> PublicNames: ...
 
     @property
     def figures(self) -> Figures: ...

@@ -10,9 +10,18 @@ KEY = {"GATEHOUSE_BILLING_SECRET_KEY": "sk_live_12345678"}
 SECRET = {"GATEHOUSE_BILLING_WEBHOOK_SECRET": "whsec_12345678"}
 
 
-def test_without_a_key_there_is_a_sandbox_and_with_one_there_is_none() -> None:
-    assert load({}).has_billing_sandbox
-    assert not load(KEY | SECRET).has_billing_sandbox
+def test_there_is_a_sandbox_without_a_key_in_development_mode_or_where_it_is_turned_on() -> None:
+    development, turned_on = {"GATEHOUSE_DEV": "on"}, {"GATEHOUSE_BILLING_SANDBOX": "on"}
+
+    for environment, is_open in (
+        ({}, False),
+        ({"GATEHOUSE_BILLING_SANDBOX": "off"}, False),
+        (development, True),
+        (turned_on, True),
+        (KEY | SECRET, False),
+        (KEY | SECRET | development | turned_on, False),
+    ):
+        assert load(environment).has_billing_sandbox is is_open, environment
 
 
 @pytest.mark.parametrize("environment", [KEY, SECRET])

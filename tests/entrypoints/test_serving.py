@@ -111,6 +111,13 @@ def test_a_ready_server_logs_its_addresses(running: Service) -> None:
     assert re.fullmatch(r"127\.0\.0\.1:[1-9]\d+", line["bind"])
 
 
+def test_a_server_that_sells_nothing_says_what_to_set(running: Service) -> None:
+    [line] = running.logged("billing.nothing_for_sale")
+
+    assert "GATEHOUSE_BILLING_SECRET_KEY" in line["advice"]
+    assert "GATEHOUSE_BILLING_SANDBOX=on" in line["advice"]
+
+
 def test_a_server_raises_its_file_limit_to_the_hard_limit(running: Service) -> None:
     soft, hard = resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE)
 

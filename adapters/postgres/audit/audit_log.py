@@ -203,4 +203,5 @@ def _entry(
     actor_is_platform_owner: bool | None,
     **columns: Any,
 ) -> LogEntry:
-    return LogEntry(actor=Actor.of(actor_user_id, actor_email, actor_is_platform_owner), **columns)
+    actor = Actor.of(actor_user_id, actor_email, actor_is_platform_owner, columns["details"])
+    return LogEntry(actor=actor, **columns)

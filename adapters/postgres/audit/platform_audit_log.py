@@ -69,4 +69,5 @@ def _entry(
     **columns: Any,
 ) -> PlatformLogEntry:
     del columns["total"]
-    return PlatformLogEntry(actor=Actor.of(actor_user_id, actor_email, actor_is_platform_owner), **columns)
+    actor = Actor.of(actor_user_id, actor_email, actor_is_platform_owner, columns["details"])
+    return PlatformLogEntry(actor=actor, **columns)

@@ -154,11 +154,18 @@ def remove(uow: UnitOfWork, slug: str) -> None:
 
 
 def prepare_test(uow: UnitOfWork, slug: str, to: str) -> PreparedTest:
-    """Return a test mail, which counts towards the limit of the organization; raise `MailServerUnset`."""
+    """Return a test mail and record it; it counts towards the limit of the organization. Raise `MailServerUnset`."""
     organization = authorize(uow, slug, Operation.MAIL_SERVER_CHANGE).organization
     recipient = normalize_email(to, uow.domain_names.to_ascii, field="to")
     stored = _find(uow, organization.id)
     limits.admits(uow, (MailLimit.SERVER_TESTS_OF_ORGANIZATION,), MailTemplate.TEST, recipient, organization.id)
+    uow.record(
+        AuditAction.ORGANIZATION_SMTP_TESTED,
+        organization.id,
+        organization_id=organization.id,
+        audit_only={"to": recipient},
+        host=stored.server.host,
+    )
     return PreparedTest(
         organization_id=organization.id,
         server=stored.server,

@@ -37,6 +37,11 @@ class UpstreamFailed(Refusal):
         "The provider that you chose did not answer as it should. Try again in a moment, or sign in in another way."
     )
 
+    def __init__(self, problem: str = "") -> None:
+        super().__init__()
+        # Why, for the person who has configured the provider; empty when only the log says more.
+        self.problem = problem
+
 
 def codehost_identity(user: Mapping[str, Any], emails: Sequence[Any]) -> ProvenIdentity:
     """Return the identity of an account of codehost, with the primary one of its verified addresses."""

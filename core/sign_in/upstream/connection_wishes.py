@@ -14,7 +14,7 @@ from core.errors import BadRequest, FieldProblem
 from core.outbound import checked_url
 from core.secrets import Secret
 from core.sign_in.upstream.saml import SamlMetadata
-from core.text import checked_name
+from core.text import checked_public_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,7 +112,7 @@ def applied(
             raise BadRequest.of_field(name, f"A connection of the type {before.type} has no such field.")
     after = replace(
         before,
-        name=before.name if wishes.name is None else checked_name(wishes.name, characters_min=1),
+        name=before.name if wishes.name is None else checked_public_name(wishes.name),
         issuer=before.issuer if wishes.issuer is None else _checked_https(wishes.issuer, allowed, "issuer"),
         client_id=before.client_id if wishes.client_id is None else _checked_text(wishes.client_id, "client_id"),
         scopes=before.scopes if wishes.scopes is None else _checked_scopes(wishes.scopes),

@@ -31,11 +31,11 @@ class Discovered:
 def read(issuer: str, document: Any) -> Discovered:
     """Return what the document of an issuer says; raise `UpstreamFailed` when it is another's, or makes no sense."""
     if not isinstance(document, dict):
-        raise UpstreamFailed().because("no_discovery_document")
+        raise UpstreamFailed("The provider has no discovery document at this issuer.").because("no_discovery_document")
     found = cast("dict[str, Any]", document)
     if found.get("issuer") != issuer:
         # Else one provider could speak for another (OpenID Connect Discovery, 4.3).
-        raise UpstreamFailed().because("wrong_issuer")
+        raise UpstreamFailed("The discovery document names another issuer.").because("wrong_issuer")
     methods = found.get("token_endpoint_auth_methods_supported")
     return Discovered(
         issuer=issuer,
@@ -57,7 +57,7 @@ def require_own_answer(discovered: Discovered, iss: str) -> None:
 def _required(issuer: str, document: Mapping[str, Any], name: str) -> str:
     url = _url(issuer, document.get(name))
     if url is None:
-        raise UpstreamFailed().because(f"no_{name}")
+        raise UpstreamFailed(f"The discovery document names no usable {name}.").because(f"no_{name}")
     return url
 
 

@@ -40,8 +40,7 @@ class MetadataUnusable(UpstreamFailed):
     """The metadata of an identity provider cannot be used; `problem` says why, to who has configured them."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__()
-        self.problem = problem
+        super().__init__(problem)
         self.reason = problem
 
 
@@ -49,8 +48,7 @@ class AnswerUnusable(UpstreamFailed):
     """The answer of an identity provider is malformed or not signed by it; `problem` is for the log."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__()
-        self.problem = problem
+        super().__init__(problem)
         self.reason = problem
 
 

@@ -42,7 +42,8 @@ class Entries(Paged, kw_only=True):
 async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogPage:
     """List the entries, newest first.
 
-    The actor `system` is Gatehouse itself. An actor whose account was deleted is shown by id only.
+    The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose
+    account was deleted is shown by id only.
     """
     wanted = AuditLogFilter(action=query.action, target_type=query.target_type, target_id=query.target_id)
     return await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
@@ -66,7 +67,7 @@ async def export_audit_log(call: Call, org_slug: str) -> Annotated[Response, Med
     Each line has the hash of the entry and of the one before it, and the digests and salts of the personal fields. The
     last line is the proof of the log; without it the export is incomplete. `gatehouse audit verify --file` checks it.
     """
-    state = await call.read(chain.state, org_slug)
+    state = await call.transact(chain.begin_export, org_slug)
     return Response(_lines(call, org_slug, state), content_type=JSON_LINES)
 
 

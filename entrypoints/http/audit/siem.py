@@ -92,7 +92,7 @@ async def remove_siem(call: Call, slug: str) -> SiemRemoved:
 @in_organization(Operation.SIEM_CHANGE)
 async def test_siem(call: Call, slug: str) -> SiemTestResult:
     """Send a test event with the stored configuration, also while it is disabled."""
-    target, event = await call.read(siem_stream.prepare_test, slug)
+    target, event = await call.transact(siem_stream.prepare_test, slug)
     began_at = trio.current_time()
     receipt = await call.installation.siem_sender.send(target, [event])
     return SiemTestResult(

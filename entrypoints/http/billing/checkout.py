@@ -54,8 +54,8 @@ async def start_checkout(call: Call, org_slug: str, service_slug: str, body: Che
         cancel_url=body.cancel_url,
         mode=billing.mode,
     )
-    customer_id = await ensure_customer(call, started.customer_id, started.customer)
     try:
+        customer_id = await ensure_customer(call, started.customer_id, started.customer)
         session = await billing.open_checkout(started.order(customer_id), key=started.checkout.idempotency_key)
     except BillingFailed as failed:
         if failed.is_refused:

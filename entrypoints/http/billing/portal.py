@@ -33,4 +33,6 @@ async def open_portal(call: Call, slug: str, body: PortalWanted) -> PortalOpened
     billing = call.installation.billing
     request = await call.transact(portal.request, slug, return_url=body.return_url, mode=billing.mode)
     customer_id = await ensure_customer(call, request.customer_id, request.customer)
-    return PortalOpened(portal_url=await billing.open_portal(customer_id, request.return_url))
+    portal_url = await billing.open_portal(customer_id, request.return_url)
+    await call.transact(portal.record_opened, slug, mode=billing.mode)
+    return PortalOpened(portal_url=portal_url)

@@ -143,7 +143,7 @@ async def tested(call: Call, connection: Connection) -> ConnectionTested:
     except UpstreamFailed as failed:
         return ConnectionTested(
             success=False,
-            message=f"The provider did not answer as it should ({failed.reason}). Check that its address is right"
+            message=f"{failed.problem or 'The provider did not answer as it should.'} Check that its address is right"
             " and can be reached, and try again.",
         )
     return ConnectionTested(success=True, message="The provider can be reached, and describes itself as it should.")
@@ -165,5 +165,6 @@ async def described(call: Call, wishes: ConnectionWishes) -> SamlDescription | N
         return await call.installation.saml_connections.describe(SamlMetadata(url=url, xml=xml), is_fresh=True)
     except MetadataUnusable as unusable:
         raise BadRequest.of_field("metadata_xml" if url is None else "metadata_url", unusable.problem) from None
-    except UpstreamFailed:
-        raise BadRequest.of_field("metadata_url", "The metadata cannot be read there. Check the address.") from None
+    except UpstreamFailed as failed:
+        problem = failed.problem or "Check the address."
+        raise BadRequest.of_field("metadata_url", f"The metadata cannot be read there. {problem}") from None

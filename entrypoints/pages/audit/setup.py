@@ -68,7 +68,7 @@ async def set_siem(call: Call, form: SiemSetupForm) -> Page | Annotated[None, St
 async def test_siem(call: Call, form: SetupForm) -> Page | Annotated[None, Status(303)]:
     """Send a test event to the receiver, and show what it answered."""
     try:
-        target, event = await call.read(setup.prepare_test, protected_cookie(call, form))
+        target, event = await call.transact(setup.prepare_test, protected_cookie(call, form))
     except SiemUnknown:
         return see_other(SIEM)
     receipt = await call.installation.siem_sender.send(target, [event])

@@ -1,8 +1,9 @@
 """The pages of the sandbox provider: paying a checkout, and making things happen to the subscriptions of a customer.
 
-They exist only while no payment provider is set. The address of a page is a capability: it has a random id that cannot
-be guessed, expires after a day, and is given only to a caller who may start the checkout or open the portal. So a page
-needs no sign-in, as at the real provider. A form is refused when another site has sent it.
+They exist only while no payment provider is set, and refuse everything unless the sandbox is on (decisions 6.5). The
+address of a page is a capability: it has a random id that cannot be guessed, expires after a day, and is given only to
+a caller who may start the checkout or open the portal. So a page needs no sign-in, as at the real provider. A form is
+refused when another site has sent it.
 """
 
 from datetime import timedelta
@@ -14,6 +15,7 @@ from quart import Response
 
 from core.billing import sandbox
 from core.billing.checkout import SESSION_PLACEHOLDER
+from core.billing.provider import NothingForSale
 from core.billing.sandbox import (
     LATE_MAX,
     Posting,
@@ -51,10 +53,11 @@ class PortalForm(Query, kw_only=True):
     twice: str = ""
 
 
-@routes.get("/sandbox/checkout/:session_id", refuses=(SandboxPageUnknown,))
+@routes.get("/sandbox/checkout/:session_id", refuses=(SandboxPageUnknown, NothingForSale))
 @public
 async def show_checkout(call: Call, session_id: str) -> Page:
     """Show what is bought, with the buttons to pay and to cancel; no money moves."""
+    _require_open(call)
     session = await call.read(sandbox.show_checkout, session_id)
     return _with_targets(
         page(call, "sandbox_checkout.html", session=session, price=_price(session.price_cents, session.currency)),
@@ -62,19 +65,23 @@ async def show_checkout(call: Call, session_id: str) -> Page:
     )
 
 
-@routes.post("/sandbox/checkout/:session_id", status=303, refuses=(SandboxPageUnknown, FormFromElsewhere))
+@routes.post(
+    "/sandbox/checkout/:session_id", status=303, refuses=(SandboxPageUnknown, FormFromElsewhere, NothingForSale)
+)
 @public
 async def press_pay(call: Call, session_id: str) -> None:
     """Pay without money: the subscription begins, and its events are sent to the receiver."""
+    _require_open(call)
     _require_own_page(call)
     session = await call.transact(sandbox.pay, session_id)
     call.headers["Location"] = (session.success_url or "").replace(SESSION_PLACEHOLDER, session.id)
 
 
-@routes.get("/sandbox/portal/:session_id", refuses=(SandboxPageUnknown,))
+@routes.get("/sandbox/portal/:session_id", refuses=(SandboxPageUnknown, NothingForSale))
 @public
 async def show_portal(call: Call, session_id: str) -> Page:
     """Show a customer's subscriptions, with buttons that make things happen to them; no money moves."""
+    _require_open(call)
     view = await call.read(sandbox.show_portal, session_id)
     rows = [(one, _price(one.price_cents, one.currency)) for one in view.subscriptions]
     return page(call, "sandbox_portal.html", session=view.session, subscriptions=rows, actions=_BUTTONS)
@@ -83,11 +90,18 @@ async def show_portal(call: Call, session_id: str) -> Page:
 @routes.post(
     "/sandbox/portal/:session_id",
     status=303,
-    refuses=(SandboxPageUnknown, SandboxSubscriptionUnknown, SandboxActionImpossible, FormFromElsewhere),
+    refuses=(
+        SandboxPageUnknown,
+        SandboxSubscriptionUnknown,
+        SandboxActionImpossible,
+        FormFromElsewhere,
+        NothingForSale,
+    ),
 )
 @public
 async def press_action(call: Call, session_id: str, form: PortalForm) -> None:
     """Make something happen to a subscription, and send its events promptly, late, or twice."""
+    _require_open(call)
     _require_own_page(call)
     late = min(timedelta(seconds=min(form.late_seconds, int(LATE_MAX.total_seconds()))), LATE_MAX)
     posting = Posting(late=late, is_twice=bool(form.twice))
@@ -116,6 +130,11 @@ def _with_targets(response: Response, address: str) -> Response:
     policy = CONTENT_SECURITY_POLICY.replace(_FORM_TARGETS, f"{_FORM_TARGETS} {parts.scheme}://{parts.netloc}")
     response.headers["Content-Security-Policy"] = policy
     return response
+
+
+def _require_open(call: Call) -> None:
+    if not call.installation.settings.has_billing_sandbox:
+        raise NothingForSale
 
 
 def _require_own_page(call: Call) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
+from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.smtp import RoutingSmtpGateway
 from core.mail.mail import MailDeferred, MailRefused, MailServerUnusable
 from core.mail.servers import MailServer, TlsMode
@@ -25,17 +26,14 @@ LOOPBACK = (ip_network("127.0.0.0/8"),)
 NAME = "mail.acme.example"
 
 
-class Resolver(trio.abc.HostnameResolver):
+class Resolver:
     """Resolves every name to one address."""
 
     def __init__(self, address: str) -> None:
         self.address = address
 
-    async def getaddrinfo(self, host: Any, port: Any, *_: Any, **__: Any) -> Any:
+    def __call__(self, host: bytes, port: int) -> list[tuple[Any, ...]]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (self.address, port))]
-
-    async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
-        raise AssertionError("no address is looked up in reverse")
 
 
 @pytest.fixture
@@ -60,8 +58,7 @@ def server(port: int, **changes: Any) -> MailServer:
 async def send(
     to: MailServer, resolver: Resolver, *, tls: ssl.SSLContext | None = None, allowed: tuple[Any, ...] = LOOPBACK
 ) -> str:
-    trio.socket.set_custom_hostname_resolver(resolver)
-    gateway = RoutingSmtpGateway(allowed, clock=SettableClock(), tls=tls)
+    gateway = RoutingSmtpGateway(allowed, clock=SettableClock(), lookups=NameLookups(resolver), tls=tls)
     with trio.fail_after(10):
         return await gateway.send(to, MAIL_ID, "ada@example.org", RENDERED)
 
@@ -91,7 +88,7 @@ async def test_the_certificate_must_have_the_name_that_was_set(
                 await send(server(office.port, tls=mode), resolver, tls=tls)
                 assert [received.is_encrypted for received in office.received] == [True]
             else:
-                with pytest.raises(MailServerUnusable, match="certificate is not valid"):
+                with pytest.raises(MailServerUnusable, match="server is not valid: it is for another name"):
                     await send(server(office.port, tls=mode), resolver, tls=tls)
                 assert office.received == []
 

@@ -11,7 +11,7 @@ import trio
 
 from adapters.gateways import smtp
 from adapters.gateways.smtp_server import SmtpServer
-from core.mail.mail import MailDeferred, MailRefused
+from core.mail.mail import MailDeferred, MailRefused, MailServerUnusable
 from tests.adapters.mail.smtp import SENDER, gateway_to, send
 from tests.mail_server import PostOffice, scripted_server
 
@@ -54,11 +54,31 @@ class TestVerdict:
         with scripted_server(accept_message(b"250 accepted\r\n")) as port, pytest.raises(MailDeferred, match="AUTH"):
             await send(gateway_to(port, login="gate:secret@"))
 
+    @pytest.mark.parametrize(
+        ("extensions", "reason"),
+        [
+            (b"250 AUTH NTLM\r\n", "offers no login"),
+            (b"250 AUTH CRAM-MD5\r\n", "sent no valid SMTP answer"),
+        ],
+    )
+    async def test_a_login_that_the_server_makes_impossible_defers_the_mail(
+        self, extensions: bytes, reason: str
+    ) -> None:
+        def talk(connection: socket.socket) -> None:
+            connection.sendall(b"220 mail.test\r\n")
+            with connection.makefile("rb") as lines:
+                for line in lines:
+                    # A challenge that is no Base64.
+                    connection.sendall(b"250-mail.test\r\n" + extensions if line[:4] == b"ehlo" else b"334 A\r\n")
+
+        with scripted_server(talk) as port, pytest.raises(MailServerUnusable, match=reason):
+            await send(gateway_to(port, login="gate:secret@"))
+
     async def test_an_unreachable_server_defers_the_mail(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
 
-        with pytest.raises(MailDeferred, match="cannot be reached: Connection refused"):
+        with pytest.raises(MailDeferred, match="cannot be reached: it refused the connection"):
             await send(gateway_to(port))
 
     @pytest.mark.parametrize(

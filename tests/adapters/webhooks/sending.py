@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from core.secrets import Secret
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterable
 
+    from adapters.gateways.name_lookups import LookUp
     from core.attempts import Attempt
     from core.outbound import Network
 
@@ -38,8 +40,13 @@ DELIVERY = DueDelivery(id=UUID(int=7), payload=PAYLOAD, attempt_count=0, queued_
 
 
 async def attempt(
-    url: str, *, allowed: Iterable[Network] = LOOPBACK, tls: ssl.SSLContext | None = None, secrets: int = 1
+    url: str,
+    *,
+    allowed: Iterable[Network] = LOOPBACK,
+    look_up: LookUp | None = None,
+    tls: ssl.SSLContext | None = None,
+    secrets: int = 1,
 ) -> Attempt:
     """Make one attempt with a client of its own."""
-    async with outbound_client(tuple(allowed), tls=tls) as client:
+    async with outbound_client(tuple(allowed), lookups=NameLookups(look_up), tls=tls) as client:
         return await HttpWebhookSender(client, version="1.2.3").send(url, DELIVERY, SECRETS[:secrets], at=NOW)

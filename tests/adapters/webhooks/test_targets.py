@@ -6,6 +6,8 @@ import socket
 import ssl
 from collections import Counter
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,11 @@ import pytest
 import trio
 import trustme
 
+from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from tests.adapters.webhooks.sending import DELIVERY, NOW, SECRETS, attempt
+from tests.broken_answers import assert_in_our_words
 from tests.receiver import Receiver, open_receiver
 
 if TYPE_CHECKING:
@@ -28,16 +32,15 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-class Resolver(trio.abc.HostnameResolver):
+class Resolver:
     """A resolver whose answer is another one at each look-up; the last one stays."""
 
     def __init__(self, *answers: list[str]) -> None:
         self.answers = list(answers)
         self.lookups = Counter[str]()
 
-    async def getaddrinfo(self, host: Any, port: Any, *_: Any, **__: Any) -> Any:
-        name = host.decode() if isinstance(host, bytes) else str(host)
-        self.lookups[name] += 1
+    def __call__(self, host: bytes, port: int) -> list[tuple[Any, ...]]:
+        self.lookups[host.decode()] += 1
         addresses = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if not addresses:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -46,15 +49,8 @@ class Resolver(trio.abc.HostnameResolver):
             for one in addresses
         ]
 
-    async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
-        raise AssertionError("no address is looked up in reverse")
 
-
-def resolving(*answers: list[str]) -> Resolver:
-    """Resolve every name to these addresses during the test."""
-    resolver = Resolver(*answers)
-    trio.socket.set_custom_hostname_resolver(resolver)
-    return resolver
+TO_THIS_MACHINE = Resolver(["127.0.0.1"])
 
 
 class TestTargets:
@@ -70,9 +66,9 @@ class TestTargets:
     async def test_a_name_that_leads_to_a_private_address_is_refused(
         self, receiver: Receiver, addresses: list[str]
     ) -> None:
-        resolving(addresses)
+        resolver = Resolver(addresses)
 
-        found = await attempt(f"http://hooks.example.com:{receiver.port}/", allowed=())
+        found = await attempt(f"http://hooks.example.com:{receiver.port}/", allowed=(), look_up=resolver)
 
         assert found.status_code is None
         assert "private address" in (found.error or "")
@@ -90,9 +86,9 @@ class TestTargets:
     async def test_a_name_that_changes_its_answer_is_connected_to_at_the_checked_address(
         self, receiver: Receiver
     ) -> None:
-        resolver = resolving(["127.0.0.1"], ["10.0.0.1"])
+        resolver = Resolver(["127.0.0.1"], ["10.0.0.1"])
 
-        found = await attempt(f"http://hooks.example.com:{receiver.port}/")
+        found = await attempt(f"http://hooks.example.com:{receiver.port}/", look_up=resolver)
 
         assert found.is_success
         assert resolver.lookups == {"hooks.example.com": 1}
@@ -100,9 +96,9 @@ class TestTargets:
 
     async def test_a_name_that_becomes_private_is_refused_at_the_next_connection(self, receiver: Receiver) -> None:
         receiver.answers(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-        resolving(["127.0.0.1"], ["127.9.9.9"])
+        lookups = NameLookups(Resolver(["127.0.0.1"], ["127.9.9.9"]))
         url = f"http://hooks.example.com:{receiver.port}/"
-        async with outbound_client((ip_network("127.0.0.1/32"),)) as client:
+        async with outbound_client((ip_network("127.0.0.1/32"),), lookups=lookups) as client:
             sender = HttpWebhookSender(client, version="1.2.3")
             first = await sender.send(url, DELIVERY, SECRETS[:1], at=NOW)
             second = await sender.send(url, DELIVERY, SECRETS[:1], at=NOW)
@@ -111,15 +107,12 @@ class TestTargets:
         assert "private address" in (second.error or "")
 
     async def test_an_allowed_address_is_used_although_the_name_has_private_ones_too(self, receiver: Receiver) -> None:
-        resolving(["10.0.0.1", "127.0.0.1"])
+        resolver = Resolver(["10.0.0.1", "127.0.0.1"])
 
-        assert (await attempt(f"http://hooks.example.com:{receiver.port}/")).is_success
+        assert (await attempt(f"http://hooks.example.com:{receiver.port}/", look_up=resolver)).is_success
 
-    @pytest.mark.parametrize("answer", [[], None])
-    async def test_a_name_that_does_not_resolve_is_a_failure_that_says_so(self, answer: list[str] | None) -> None:
-        resolving(answer or [])
-
-        found = await attempt("http://hooks.example.com/")
+    async def test_a_name_that_does_not_resolve_is_a_failure_that_says_so(self) -> None:
+        found = await attempt("http://hooks.example.com/", look_up=Resolver([]))
 
         assert found.error == "The name hooks.example.com does not resolve."
 
@@ -127,9 +120,7 @@ class TestTargets:
         "url", ["http://" + "a" * 70 + ".example.com/", "http://[::1%25x]/", "http://a..b/", "http://exa_mple/"]
     )
     async def test_a_url_that_the_client_does_not_understand_is_a_failure(self, url: str) -> None:
-        resolving([])
-
-        found = await attempt(url)
+        found = await attempt(url, look_up=Resolver([]))
 
         assert found.status_code is None
         assert found.error
@@ -161,25 +152,62 @@ class TestTls:
         return context
 
     async def test_a_valid_certificate_of_the_name_is_accepted(self, authority: trustme.CA) -> None:
-        resolving(["127.0.0.1"])
         async with self.serving(authority, "hooks.example.com") as receiver:
-            found = await attempt(f"https://hooks.example.com:{receiver.port}/", tls=self.trusting(authority))
+            url = f"https://hooks.example.com:{receiver.port}/"
+            found = await attempt(url, look_up=TO_THIS_MACHINE, tls=self.trusting(authority))
 
         assert found.is_success
 
     async def test_a_certificate_of_another_name_is_refused(self, authority: trustme.CA) -> None:
-        resolving(["127.0.0.1"])
         async with self.serving(authority, "other.example.com") as receiver:
-            found = await attempt(f"https://hooks.example.com:{receiver.port}/", tls=self.trusting(authority))
+            url = f"https://hooks.example.com:{receiver.port}/"
+            found = await attempt(url, look_up=TO_THIS_MACHINE, tls=self.trusting(authority))
 
         assert found.status_code is None
-        assert (found.error or "").startswith("The certificate of the receiver is not valid: Hostname mismatch")
+        assert found.error == "The certificate of the receiver is not valid: it is for another name."
         assert receiver.received == []
 
     async def test_a_certificate_of_an_unknown_authority_is_refused(self, authority: trustme.CA) -> None:
-        resolving(["127.0.0.1"])
         async with self.serving(authority, "hooks.example.com") as receiver:
-            found = await attempt(f"https://hooks.example.com:{receiver.port}/")
+            found = await attempt(f"https://hooks.example.com:{receiver.port}/", look_up=TO_THIS_MACHINE)
 
         assert found.status_code is None
-        assert (found.error or "").startswith("The certificate of the receiver is not valid")
+        assert_in_our_words(found.error)
+        assert (found.error or "").startswith("The certificate of the receiver is not valid: its issuer is not trusted")
+
+    async def test_a_certificate_that_has_expired_or_vouches_for_itself_is_refused(self, authority: trustme.CA) -> None:
+        expired = authority.issue_cert("hooks.example.com", not_after=datetime(2020, 1, 1, tzinfo=UTC))
+        later = authority.issue_cert("hooks.example.com", not_before=datetime(2100, 1, 1, tzinfo=UTC))
+        itself = trustme.CA()
+        for key, chain, problem in (
+            (expired.private_key_pem, expired.private_key_and_cert_chain_pem, "it has expired"),
+            (later.private_key_pem, later.private_key_and_cert_chain_pem, "it is not valid yet"),
+            (itself.private_key_pem, itself.cert_pem, "it is self-signed"),
+        ):
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            with key.tempfile() as key_path, chain.tempfile() as chain_path:
+                context.load_cert_chain(chain_path, key_path)
+            async with open_receiver(context) as receiver:
+                url = f"https://hooks.example.com:{receiver.port}/"
+                found = await attempt(url, look_up=TO_THIS_MACHINE, tls=self.trusting(authority))
+
+            assert found.error == f"The certificate of the receiver is not valid: {problem}."
+
+    async def test_a_receiver_that_speaks_no_tls_is_told_so(self, authority: trustme.CA) -> None:
+        async def greet(stream: trio.SocketStream) -> None:
+            async with stream:
+                await stream.send_all(b"220 mail.example.com ready\r\n")
+
+        async with trio.open_nursery() as nursery:
+            [listener] = await nursery.start(partial(trio.serve_tcp, greet, 0, host="127.0.0.1"))
+            url = f"https://hooks.example.com:{listener.socket.getsockname()[1]}/"
+            found = await attempt(url, look_up=TO_THIS_MACHINE, tls=self.trusting(authority))
+            nursery.cancel_scope.cancel()
+
+        assert found.error == "The receiver cannot be reached: it does not speak TLS 1.2 or newer at this port."
+
+    async def test_a_receiver_that_refuses_connections_is_told_so(self) -> None:
+        async with open_receiver() as closed:
+            url = closed.url
+
+        assert (await attempt(url)).error == "The receiver cannot be reached: it refused the connection."

@@ -38,6 +38,14 @@ HEADINGS = {
     "api_key": "API keys",
     "domain": "Domains and branding",
     "branding": "Domains and branding",
+    # Additions.
+    "saml_configuration": "Single sign-on",
+    "saml_certificate": "Single sign-on",
+    "scim_token": "Provisioning",
+    "siem": "Audit log",
+    "audit_log": "Audit log",
+    "billing": "Billing",
+    "webhook": "Webhooks",
 }
 
 

@@ -114,3 +114,15 @@ def test_with_a_payment_provider_the_pages_of_the_sandbox_are_no_routes(commands
 
     assert "/sandbox/" in commands_here.run("routes").stdout
     assert "/sandbox/" not in commands_here.run("routes", **keys).stdout
+
+
+def test_the_doctor_lists_what_a_closed_sandbox_has_sold(commands_here: CommandsHere, subscription_id: str) -> None:
+    closed, opened = commands_here.run("doctor"), commands_here.run("doctor", BILLING_SANDBOX="on")
+
+    assert closed.returncode == 1
+    assert f"NOT OK  sandbox             subscriptions that are not paid go on: {subscription_id}\n" in closed.stdout
+    assert subscription_id not in opened.stdout
+
+    commands_here.run("billing", "cancel", subscription_id)
+
+    assert subscription_id not in commands_here.run("doctor").stdout

@@ -243,13 +243,36 @@ def test_incorrect_password_hashing_is_not_ok(healthy_doctor: Doctor, monkeypatc
     assert finding == Finding("NOT OK", "wrong results", "Remove .venv and run ops/run again.")
 
 
+def test_without_a_payment_provider_the_doctor_says_how_to_get_one(healthy_doctor: Doctor) -> None:
+    finding = healthy_doctor.examine()["billing"]
+
+    assert (finding.verdict, finding.what) == ("ok", "no payment provider is set")
+    assert "GATEHOUSE_BILLING_SECRET_KEY" in finding.advice
+    assert "GATEHOUSE_BILLING_SANDBOX=on" in finding.advice
+
+
 def test_the_sandbox_and_a_payment_provider_are_told_apart(healthy_doctor: Doctor) -> None:
-    sandbox = healthy_doctor.examine()["billing"]
+    sandbox = healthy_doctor.examine(billing_sandbox=True)["billing"]
     provider = healthy_doctor.examine(billing_secret_key=Secret("sk_live_1"))["billing"]
 
     assert (sandbox.verdict, sandbox.what) == ("ok", "the sandbox, where no money moves")
     assert "without paying" in sandbox.advice
     assert provider == Finding("ok", "the payment provider at https://api.stripe.com")
+
+
+def test_names_that_are_older_than_their_rule_are_not_ok(
+    healthy_doctor: Doctor, connection: Connection, clock: SettableClock
+) -> None:
+    builder = Builder(connection, clock)
+    builder.service(builder.organization("acme"), "shop", name="URGENT https://evil.example/login")
+
+    finding = healthy_doctor.examine()["names"]
+
+    assert finding == Finding(
+        "NOT OK",
+        "names that mention an address of the web: 1; service acme/shop",
+        "Ask their organizations to rename them. They keep working, and mails say a neutral word instead.",
+    )
 
 
 def test_without_a_master_key_the_remaining_subjects_are_skipped(healthy_doctor: Doctor) -> None:

@@ -49,4 +49,4 @@ async def show(team: Team) -> dict[str, Any]:
 
 def entries_of(receiver: Receiver) -> list[str]:
     """Return the ids that were received, without those of the configuration itself."""
-    return [entry["id"] for entry in receiver.entries if entry["action"] != "organization.updated"]
+    return [entry["id"] for entry in receiver.entries if entry["action"] != "siem.configured"]

@@ -104,6 +104,18 @@ async def test_the_export_verifies_and_ends_with_the_proof(team: Team, transact:
     assert sorted(lines[-1]) == ["entries", "head", "sealed_at", "sealed_through"]
 
 
+async def test_an_export_is_recorded_after_what_it_contains(team: Team, transact: Transact) -> None:
+    add_entries(team, 2)
+    seal_all(transact)
+
+    lines = await export(team)
+
+    assert verify(lines) == 2
+    [(organization_id, actor, _, details)] = team.world.audit_entries("audit_log.exported")
+    assert (organization_id, actor) == (team.organization_id, team.ids["admin"])
+    assert details == {"sealed_through": 2}
+
+
 @pytest.mark.parametrize("count", [EXPORT_ENTRIES_MAX - 1, EXPORT_ENTRIES_MAX, EXPORT_ENTRIES_MAX + 1])
 async def test_an_export_of_several_pages_has_every_entry_once(team: Team, transact: Transact, count: int) -> None:
     entries = add_entries(team, count)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import trio
 
+from adapters.gateways.name_lookups import NameLookups
+from adapters.gateways.outbound import outbound_client
+from adapters.gateways.siem_sender import HttpSiemSender
 from entrypoints.settings import Settings
+from tests.application import TLS, VERSION
 from tests.audit_chains import add_entry, seal_all
 from tests.concurrency import at_once, statuses_of
 from tests.siem_receivers import TOKEN, datadog, elastic, json_lines, receiving, splunk
@@ -18,6 +22,7 @@ from tests.world.world import assert_refused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from entrypoints.installation import Installation
     from tests.application import Answer
     from tests.siem_receivers import Interface
     from tests.world.team import Team
@@ -193,14 +198,26 @@ async def test_changes_are_in_the_audit_log_without_token_and_path(team: Team) -
     await configure(team, provider="elastic", enabled=False)
     await team.request("admin", "DELETE", "/siem")
 
-    entries = team.world.audit_entries("organization.updated", "target_id", "details")
-    assert {target for target, _ in entries} == {str(team.organization_id)}
-    assert [details for _, details in entries] == [
-        {"change": "siem_configured", "provider": "http", "host": "siem.example.com", "enabled": True},
-        {"change": "siem_configured", "provider": "elastic", "host": "siem.example.com", "enabled": False},
-        {"change": "siem_removed"},
+    entries = team.world.audit_entries(None, "target_id", "action", "details")
+    assert {target for target, *_ in entries} == {str(team.organization_id)}
+    assert [entry[1:] for entry in entries] == [
+        ("siem.configured", {"provider": "http", "host": "siem.example.com", "enabled": True}),
+        ("siem.configured", {"provider": "elastic", "host": "siem.example.com", "enabled": False}),
+        ("siem.removed", {}),
     ]
-    assert len(team.world.events("organization.updated")) == 3
+    assert len(team.world.events("siem.configured")) == 2
+    assert len(team.world.events("siem.removed")) == 1
+
+
+async def test_a_test_is_in_the_audit_log_whether_or_not_it_arrives(team: Team) -> None:
+    async with receiving(json_lines) as receiver:
+        receiver.failures = [(500, b"")]
+        await configure(team, endpoint=f"{receiver.url}/?key=hidden")
+        for _ in range(2):
+            await team.request("admin", "POST", "/siem/test")
+
+    entries = team.world.audit_entries("siem.tested", "actor_user_id", "details")
+    assert entries == [(team.ids["admin"], {"provider": "http", "host": "127.0.0.1"})] * 2
 
 
 @pytest.mark.parametrize("provider", INTERFACES)
@@ -243,7 +260,7 @@ async def test_the_test_says_why_a_receiver_refuses_the_token_and_does_not_repea
 @pytest.mark.parametrize(
     ("failure", "message"),
     [
-        (None, "disconnected"),
+        (None, "The receiver closed the connection without an answer."),
         ((307, b""), "Redirects are not followed: change the endpoint."),
         ((500, b"\x00\xff"), "The receiver answered 500: \ufffd\ufffd."),
         ((503, b""), "The receiver answered 503: nothing."),
@@ -260,14 +277,9 @@ async def test_the_test_says_what_a_broken_receiver_did(team: Team, failure: Any
     assert message in answer.json["message"]
 
 
-class ResolverToThisMachine(trio.abc.HostnameResolver):
-    """A resolver that leads every name to the loopback address; it ends with the test's event loop."""
-
-    async def getaddrinfo(self, host: Any, port: Any, *_options: Any, **_named_options: Any) -> Any:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
-
-    async def getnameinfo(self, sockaddr: Any, flags: int) -> Any:
-        raise AssertionError("nothing asks for names")
+def to_this_machine(host: bytes, port: int) -> list[tuple[Any, ...]]:
+    """Lead every name to the loopback address."""
+    return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
 
 class TestPrivateAddresses:
@@ -278,8 +290,13 @@ class TestPrivateAddresses:
         """Settings of production, which allow no private address."""
         return Settings(rate_limits=False)
 
+    @pytest.fixture
+    def installation(self, installation: Installation) -> Installation:
+        """The installation, for which every name leads to this machine."""
+        client = outbound_client((), lookups=NameLookups(to_this_machine), tls=TLS)
+        return replace(installation, siem_sender=HttpSiemSender(client, version=VERSION))
+
     async def test_a_name_of_a_private_address_is_refused_when_it_is_connected_to(self, team: Team) -> None:
-        trio.socket.set_custom_hostname_resolver(ResolverToThisMachine())
         async with receiving(json_lines) as receiver:
             await configure(team, endpoint=f"http://siem.example.com:{receiver.port}/")
 

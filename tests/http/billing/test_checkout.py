@@ -227,3 +227,14 @@ async def test_a_customer_of_the_sandbox_is_not_used_at_the_provider(
 
     assert answer.status == 200
     assert provider.made("checkout.session")[0]["form"]["customer"] == provider.made("customer")[0]["id"]
+
+
+async def test_a_cookie_of_the_provider_is_not_kept(
+    shop: Seller, buyer: SignedInUser, provider: PaymentProvider
+) -> None:
+    provider.misbehave(503, {}, headers={"Set-Cookie": "a=1; Path=/"}, times=2)
+
+    assert (await buyer.post(CHECKOUT, shop.purchase())).status == 200
+
+    assert len(provider.requests) == 4
+    assert [request for request in provider.requests if "Cookie" in request.headers] == []

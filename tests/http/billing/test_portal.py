@@ -25,6 +25,8 @@ async def test_the_portal_leads_to_the_provider_s_page(shop: Seller, provider: P
     [portal], [customer] = provider.made("billing_portal.session"), provider.made("customer")
     assert answer.json == {"portal_url": portal["url"]}
     assert portal["form"] == {"customer": customer["id"], "return_url": "https://app.example.com/billing"}
+    [(organization_id, actor, _, details)] = shop.world.audit_entries("billing.portal_opened")
+    assert (organization_id, actor, details) == (shop.organization_id, owner.id, {"mode": "test"})
 
 
 async def test_the_portal_needs_the_capability_for_billing(shop: Seller, buyer: SignedInUser) -> None:
@@ -45,3 +47,4 @@ async def test_a_portal_that_fails_is_a_billing_error(shop: Seller, provider: Pa
     answer = await owner.post(PORTAL, {"return_url": "https://app.example.com/billing"})
 
     assert_refused(answer, 500, "BILLING_ERROR")
+    assert shop.world.audit_entries("billing.portal_opened") == []

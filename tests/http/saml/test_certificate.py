@@ -97,8 +97,9 @@ class TestCreate:
     async def test_it_is_recorded_without_its_key(self, shop: Team) -> None:
         await create(shop)
 
-        [_, (details,)] = shop.world.audit_entries("service.updated", "details")
-        assert details.keys() == {"service_slug", "change", "certificate_id", "valid_until"}
+        [(target, details)] = shop.world.audit_entries("saml_certificate.created", "target_type", "details")
+        assert target == "service"
+        assert details.keys() == {"service_slug", "certificate_id", "valid_until"}
 
 
 class TestMetadata:

@@ -52,7 +52,7 @@ async def configuration(shop: Team, *, by: str = "member") -> dict[str, Any]:
 
 def changes_of(shop: Team) -> list[str]:
     """Return what the audit log says was changed, in order."""
-    return [details["change"] for (details,) in shop.world.audit_entries("service.updated", "details")]
+    return [details["change"] for (details,) in shop.world.audit_entries("saml_configuration.updated", "details")]
 
 
 class TestConfigure:
@@ -164,7 +164,8 @@ class TestConfigure:
     async def test_a_change_is_recorded_as_a_change_of_the_service(self, shop: Team) -> None:
         await configure(shop)
 
-        [(details,)] = shop.world.audit_entries("service.updated", "details")
+        [(target, details)] = shop.world.audit_entries("saml_configuration.updated", "target_type", "details")
+        assert target == "service"
         assert details == {
             "service_slug": "shop",
             "change": "saml_configured",
@@ -195,7 +196,7 @@ class TestDisable:
         assert (answer.status, answer.json["success"]) == (200, True)
         assert await configuration(shop) == DEFAULTS | ENABLED | {"enabled": False}
         assert_refused(await shop.request("owner", "GET", f"{SAML}/certificate"), 404, "NOT_FOUND")
-        assert changes_of(shop) == ["saml_configured", "saml_certificate_created", "saml_disabled"]
+        assert changes_of(shop) == ["saml_configured", "saml_disabled"]
 
     async def test_what_was_never_configured_can_be_disabled(self, shop: Team) -> None:
         assert (await shop.request("owner", "DELETE", SAML)).status == 200

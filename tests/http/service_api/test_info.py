@@ -73,3 +73,9 @@ async def test_a_key_whose_service_is_deleted_at_this_moment_is_401(
             raw_connection.execute("DELETE FROM services")
 
     assert_refused(answers[0], 401, "UNAUTHORIZED")
+
+
+async def test_a_name_with_an_address_of_the_web_is_refused(backend: Backend) -> None:
+    answer = await backend.request("PATCH", "/info", body={"name": "URGENT https://evil.example/login"})
+
+    assert answer.invalid_fields == ["name"]

@@ -293,6 +293,69 @@ async def request_a_test(stage: Stage) -> None:
     await stage.request("POST", f"/webhooks/{webhook['id']}/test")
 
 
+async def request_a_test_of_another(stage: Stage) -> None:
+    body = {"name": "other", "url": "http://127.0.0.1:9/", "events": ["webhook.test"]}
+    other = await stage.request("POST", "/webhooks", body)
+    await stage.request("POST", f"/webhooks/{other['id']}/test")
+
+
+async def redeliver_what_failed(stage: Stage) -> None:
+    [webhook] = (await stage.request("GET", "/webhooks"))["webhooks"]
+    since = stage.world.clock().isoformat()
+    await stage.request("POST", f"/webhooks/{webhook['id']}/redeliver-failed", {"since": since})
+
+
+async def try_the_mail_server(stage: Stage) -> None:
+    await set_a_mail_server(stage)
+    await stage.request("POST", "/smtp/test", {"to": GUEST})
+
+
+async def set_up_saml(stage: Stage) -> None:
+    await stage.create_service()
+    body = {"enabled": True, "entity_id": "https://sp.example", "acs_url": "https://sp.example/acs"}
+    await stage.request("POST", "/services/shop/saml", body)
+
+
+async def create_a_saml_certificate(stage: Stage) -> None:
+    await set_up_saml(stage)
+    await stage.request("POST", "/services/shop/saml/certificate")
+
+
+async def create_a_scim_token(stage: Stage) -> str:
+    return (await stage.request("POST", "/scim-tokens", {"name": "Okta"}))["id"]
+
+
+async def create_one_scim_token(stage: Stage) -> None:
+    await create_a_scim_token(stage)
+
+
+async def revoke_a_scim_token(stage: Stage) -> None:
+    await stage.request("DELETE", f"/scim-tokens/{await create_a_scim_token(stage)}")
+
+
+async def set_a_siem(stage: Stage) -> None:
+    await stage.request("POST", "/siem", {"provider": "http", "endpoint": "http://127.0.0.1:9/"})
+
+
+async def remove_the_siem(stage: Stage) -> None:
+    await set_a_siem(stage)
+    await stage.request("DELETE", "/siem")
+
+
+async def try_the_siem(stage: Stage) -> None:
+    await set_a_siem(stage)
+    await stage.request("POST", "/siem/test")
+
+
+async def export_the_audit_log(stage: Stage) -> None:
+    answer = await stage.team.request("owner", "GET", "/audit-log/export")
+    assert answer.status == 200, answer.text
+
+
+async def open_the_portal(stage: Stage) -> None:
+    await stage.request("POST", "/billing/portal", {"return_url": "https://app.example.com/"})
+
+
 async def patch_in_the_directory(stage: Stage, *operations: dict[str, Any]) -> None:
     directory = insert_directory(stage.team)
     answer = await directory.patch(str(stage.team.ids["member"]), *operations)
@@ -358,7 +421,19 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.SECURITY_MFA_ENABLED: turn_mfa_on,
     EventType.SECURITY_MFA_DISABLED: turn_mfa_off,
     EventType.SECURITY_PASSWORD_CHANGED: change_the_password,
+    EventType.ORGANIZATION_SMTP_TESTED: try_the_mail_server,
+    EventType.SAML_CONFIGURATION_UPDATED: set_up_saml,
+    EventType.SAML_CERTIFICATE_CREATED: create_a_saml_certificate,
+    EventType.SCIM_TOKEN_CREATED: create_one_scim_token,
+    EventType.SCIM_TOKEN_REVOKED: revoke_a_scim_token,
+    EventType.SIEM_CONFIGURED: set_a_siem,
+    EventType.SIEM_REMOVED: remove_the_siem,
+    EventType.SIEM_TESTED: try_the_siem,
+    EventType.AUDIT_LOG_EXPORTED: export_the_audit_log,
+    EventType.BILLING_PORTAL_OPENED: open_the_portal,
     EventType.WEBHOOK_TEST: request_a_test,
+    EventType.WEBHOOK_TESTED: request_a_test_of_another,
+    EventType.WEBHOOK_REDELIVERED: redeliver_what_failed,
 }
 
 

@@ -314,3 +314,23 @@ async def test_changes_are_in_the_audit_log_without_the_path_of_the_url(hooks: H
     owner, organization = hooks.team.ids["owner"], str(hooks.team.organization_id)
     assert {(actor, target) for actor, target, _ in entries} == {(owner, organization)}
     assert len(world.events("organization.updated")) == 4
+
+
+async def test_tests_and_redeliveries_are_in_the_audit_log_with_who_asked_for_them(hooks: Hooks, world: World) -> None:
+    webhook_id = await hooks.create("https://hooks.example.com/", "user.invited")
+    delivery_id = await hooks.test(webhook_id)
+    path, since = f"/{webhook_id}/deliveries/{delivery_id}/redeliver", "2026-02-03T05:05:06+01:00"
+    assert (await hooks.request("POST", path, by="admin")).status == 200
+    body = {"since": since}
+    assert (await hooks.request("POST", f"/{webhook_id}/redeliver-failed", by="admin", body=body)).status == 200
+    assert_refused(await hooks.request("POST", f"/{uuid4()}/deliveries/{delivery_id}/redeliver"), 404, "NOT_FOUND")
+
+    named = {"webhook_id": webhook_id, "webhook_name": "hook"}
+    owner, admin = hooks.team.ids["owner"], hooks.team.ids["admin"]
+    assert world.audit_entries("webhook.tested", "actor_user_id", "details") == [
+        (owner, {**named, "delivery_id": delivery_id})
+    ]
+    assert world.audit_entries("webhook.redelivered", "actor_user_id", "details") == [
+        (admin, {**named, "delivery_id": delivery_id, "queued": 1}),
+        (admin, {**named, "since": "2026-02-03T04:05:06Z", "queued": 0}),
+    ]

@@ -34,7 +34,7 @@ async def test_the_holder_sets_the_receiver_and_all_is_recorded_under_the_link(s
     configured = (await setups.team.request("owner", "GET", "/siem")).json
     assert (configured["provider"], configured["endpoint"], configured["has_token"]) == ("splunk", ENDPOINT, True)
     assert configured["options"]["index"] == "main"
-    assert [one["change"] for one in setups.recorded(link)] == ["siem_configured"]
+    assert [one["provider"] for one in setups.recorded(link, "siem.configured")] == ["splunk"]
 
 
 async def test_what_the_page_does_not_show_stays(setups: Setups) -> None:
@@ -88,7 +88,8 @@ async def test_problems_are_shown_at_their_fields(setups: Setups, field: str, fi
 
 
 async def test_the_page_says_what_the_receiver_answered(setups: Setups) -> None:
-    await setups.begin(await setups.create("siem"))
+    link = await setups.create("siem")
+    await setups.begin(link)
     early = await setups.visitor.post(TEST, {"form_token": form_token(await setups.open("siem"))})
     async with receiving(json_lines) as receiver:
         page = await save(setups, endpoint=receiver.url, siem_token=TOKEN)
@@ -98,7 +99,8 @@ async def test_the_page_says_what_the_receiver_answered(setups: Setups) -> None:
 
     [event] = receiver.entries
     assert early.status == 200
-    assert (event["action"], event["actor"]["id"]) == ("siem.test", "system")
+    assert (event["action"], event["actor"]["id"]) == ("siem.test", f"setup_link:{link['id']}")
+    assert len(setups.recorded(link, "siem.tested")) == 2
     assert "The receiver took the test event." in taken.text
     assert "The receiver answered 503: nothing." in refused.text
     assert TOKEN not in refused.text

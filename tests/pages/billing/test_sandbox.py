@@ -6,13 +6,14 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 
 from actors.sandbox_sender import SandboxSender
 from core.billing import sandbox
 from core.secrets import Secret
-from entrypoints import capabilities
+from entrypoints import capabilities, equipment
 from entrypoints.settings import Settings
 from tests.application import serving
 from tests.world.billing import CHECKOUT, MONTH, Seller
@@ -23,8 +24,16 @@ if TYPE_CHECKING:
     from tests.application import Answer
     from tests.doorbells import RecordedDoorbells
 
+JSON = {"Accept": "application/json"}
 FORM = "application/x-www-form-urlencoded"
 BUTTON = {"subscription_id": "sub_sandbox_1", "action": "renew"}
+
+
+def production(installation: Installation) -> Installation:
+    """Return the installation outside development mode, as its settings connect it without a payment provider."""
+    settings = replace(installation.settings, dev=False)
+    billing = equipment.billing_gateway(settings, installation.database, installation.clock)
+    return replace(installation, settings=settings, billing=billing)
 
 
 class Shopper:
@@ -336,9 +345,47 @@ async def test_a_subscription_is_ended_once_like_one_of_a_provider(shopper: Shop
     assert [event for event in seller.stored_events() if event[1] == "ended"] != []
 
 
+async def test_a_sandbox_that_is_closed_sells_nothing_and_keeps_what_it_has_sold(
+    installation: Installation, shopper: Shopper, seller: Seller
+) -> None:
+    session = await shopper.start("team")
+    await shopper.buy()
+    portal, closed = await shopper.portal(), production(installation)
+    world = replace(seller.world, client=serving(closed))
+    manager = await world.signed_in_member(seller.organization_id, role="admin")
+
+    refused = [await manager.post("/api/organizations/acme/billing/portal", {"return_url": "https://app.example.com"})]
+    for address in (session["checkout_url"], portal):
+        path = address.removeprefix("http://localhost:8000")
+        refused.append(await world.client.get(path, headers=JSON))
+        data = urlencode(BUTTON).encode()
+        refused.append(await world.client.post(path, data=data, headers=JSON | {"Content-Type": FORM}))
+
+    for answer in refused:
+        assert_refused(answer, 500, "BILLING_ERROR")
+        assert "GATEHOUSE_BILLING_SANDBOX=on" in answer.json["error"]
+    assert seller.state() == ("pro", "active")
+    await closed.billing.cancel_subscription(shopper.subscription_id())
+    await shopper.send()
+    assert seller.state() == ("pro", "cancelled")
+
+
+async def test_a_first_purchase_of_a_closed_sandbox_leaves_nothing_behind(
+    installation: Installation, seller: Seller
+) -> None:
+    buyer = await replace(seller, world=replace(seller.world, client=serving(production(installation)))).buyer()
+
+    answer = await buyer.post(CHECKOUT, seller.purchase())
+
+    assert_refused(answer, 500, "BILLING_ERROR")
+    assert "GATEHOUSE_BILLING_SANDBOX=on" in answer.json["error"]
+    for table in ("billing_checkouts", "sandbox_customers", "sandbox_sessions"):
+        assert seller.world.rows(f"SELECT 1 FROM {table}") == [], table
+
+
 async def test_with_a_payment_provider_the_pages_do_not_exist(installation: Installation, shopper: Shopper) -> None:
     checkout, portal = (await shopper.start())["checkout_url"], await shopper.portal()
-    routes = capabilities.routes(is_development=True, has_billing_sandbox=False)
+    routes = capabilities.routes(is_development=True, has_billing_provider=True)
     client = serving(installation, routes)
 
     for address in (checkout, portal):
@@ -349,7 +396,7 @@ async def test_with_a_payment_provider_the_pages_do_not_exist(installation: Inst
 
 
 def test_a_payment_provider_turns_the_sandbox_off() -> None:
-    settings = Settings()
+    settings = Settings(dev=True)
 
     assert settings.has_billing_sandbox
     assert not replace(settings, billing_secret_key=Secret("sk_live_1")).has_billing_sandbox

@@ -56,8 +56,13 @@ async def test_the_holder_sets_up_saml_and_all_is_recorded_under_the_link(setups
     assert (configuration["entity_id"], configuration["acs_url"]) == (sp.entity_id, sp.acs_url)
     assert configuration["name_id_format"] == FORMAT
     assert configuration["attribute_mapping"] == {"email": "mail", "id": "id"}
-    recorded = setups.recorded(link, "service.updated")
-    assert [one["change"] for one in recorded] == ["saml_certificate_created", "saml_configured", "saml_configured"]
+    assert len(setups.recorded(link, "saml_certificate.created")) == 1
+    changed = setups.recorded(link, "saml_configuration.updated")
+    assert [one["change"] for one in changed] == ["saml_configured", "saml_configured"]
+    entries = (await setups.team.request("owner", "GET", "/audit-log?action=saml_certificate.created")).json["logs"]
+    assert [one["actor"] for one in entries] == [
+        {"id": f"setup_link:{link['id']}", "email": "", "is_platform_owner": False}
+    ]
     browser = Visitor(world.client)
     await browser.sign_in("member@example.com")
     assert posted_form((await browser.open(f"/saml/acme/shop/sso?{sp.query(sp.authn_request())}")).text).statuses == [

@@ -145,6 +145,9 @@ class TestTest:
         assert answer.json == {"success": True, "message": "The mail server answered 250 OK"}
         assert [received.recipients for received in office.received] == [("ada@example.org",)]
         assert (await servers.show())["last_success_at"] == "2026-02-03T04:05:06Z"
+        [(_, actor, _, details)] = servers.team.world.audit_entries("organization.smtp.tested")
+        assert actor == servers.team.ids["owner"]
+        assert details == {"host": "127.0.0.1", "to": "ada@example.org"}
 
     @pytest.mark.parametrize(
         ("command", "reply"), [("RCPT", "550 5.1.1 no such user"), ("MAIL", "451 busy"), ("DATA", "554 5.7.1 no")]

@@ -34,7 +34,7 @@ class TestFailures:
         assert servers.states() == {"ada@example.org": ("routed", 0), "bob@example.org": ("routed", 0)}
         assert await world.mails() == []
         assert (shown["status"], shown["waiting_mails"]) == ("failing", 2)
-        assert "Connection refused" in shown["last_error"]
+        assert shown["last_error"] == "The mail server cannot be reached: it refused the connection."
         assert shown["failing_since"] == "2026-02-03T04:05:06Z"
         assert shown["next_attempt_at"] == "2026-02-03T04:06:06Z"
 

@@ -1,0 +1,98 @@
+"""Why a receiver has not answered, as a sentence for the people who have named it.
+
+The texts of libraries and of the operating system are written for programmers, change with their versions and quote
+what the receiver has sent, so none of them is passed on.
+"""
+
+from __future__ import annotations
+
+import errno
+import ssl
+from typing import TYPE_CHECKING, Final, cast
+
+import httpx
+
+from adapters.gateways.outbound import TargetRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RECEIVER: Final = "the receiver"
+PROVIDER: Final = "the provider"
+MAIL_SERVER: Final = "the mail server"
+
+# The codes of OpenSSL (openssl-verification-options, X509_V_ERR_…).
+_CERTIFICATES: Final = {
+    9: "it is not valid yet",
+    10: "it has expired",
+    18: "it is self-signed",
+    19: "its issuer is not trusted",
+    20: "its issuer is not trusted, or the certificates between are missing",
+    21: "its issuer is not trusted, or the certificates between are missing",
+    62: "it is for another name",
+    64: "it is for another address",
+}
+_UNREACHABLE: Final = {
+    errno.ECONNREFUSED: "it refused the connection",
+    errno.ENETUNREACH: "there is no way to its network",
+    errno.EHOSTUNREACH: "there is no way to its address",
+    errno.ETIMEDOUT: "it did not accept the connection in time",
+}
+_INVALID: Final = "{whose} answer is no valid HTTP."
+# What the library says begins so; anything else is an answer that makes no sense.
+_PROTOCOL: Final = (
+    ("Server disconnected", "{who} closed the connection without an answer."),
+    ("peer closed connection", "{who} closed the connection before the answer was complete."),
+    ("Receive buffer too long", "{whose} answer has too long headers."),
+    ("Invalid URL in location header", "{who} redirects to an address that is not valid."),
+)
+
+
+def reason_of(error: BaseException, who: str = RECEIVER) -> str:
+    """Return why a request, or an SMTP session, has failed; `who` is one of the names above."""
+    begun = who[0].upper() + who[1:]
+    for cause in _causes(error):
+        match cause:
+            case TargetRefused():
+                return str(cause)
+            case ssl.SSLCertVerificationError():
+                problem = _CERTIFICATES.get(cause.verify_code, "it is not trusted")
+                return f"The certificate of {who} is not valid: {problem}."
+            case _:
+                """Its own cause may tell more."""
+    match error:
+        case httpx.RemoteProtocolError():
+            text = next((sentence for start, sentence in _PROTOCOL if str(error).startswith(start)), _INVALID)
+            return text.format(who=begun, whose=f"{begun}'s")
+        case httpx.ConnectError() | httpx.ConnectTimeout() | OSError():
+            return f"{begun} cannot be reached: {_unreachable(error)}."
+        case httpx.NetworkError():
+            return f"{begun} closed the connection before the answer was complete."
+        case httpx.ProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
+            return "No request can be sent there. Check the address, and the token if there is one."
+        case _:
+            return f"The connection to {who} failed."
+
+
+def _unreachable(error: BaseException) -> str:
+    for cause in _causes(error):
+        match cause:
+            case ssl.SSLError():
+                return "it does not speak TLS 1.2 or newer at this port"
+            case TimeoutError() | httpx.ConnectTimeout():
+                return _UNREACHABLE[errno.ETIMEDOUT]
+            case OSError(errno=number) if number in _UNREACHABLE:
+                return _UNREACHABLE[number]
+            case _:
+                """Its own cause may tell more."""
+    return "no connection could be made"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Return an error and what has led to it; of several failures at once, the first."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+        else:
+            error = error.__cause__ or error.__context__

@@ -1,0 +1,14 @@
+"""Port for names that stand in mails and on pages."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from core.platform.public_names import PublicName
+
+
+class PublicNames(Protocol):
+    """Names of all organizations, for operators."""
+
+    def dotted(self) -> Sequence[PublicName]:
+        """List the names of services, plans and connections that have a dot or `://`, in any form of these."""
+        ...
