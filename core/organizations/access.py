@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus, is_device_trusted
+from core.sessions.callers import AddressNotConfirmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -233,6 +234,8 @@ def authorize(
     context.caller.forbid_service_tokens()
     if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
         raise MembershipSuspended
+    if not context.caller.opens_role(membership.role) and operation is not Operation.ORGANIZATION_LEAVE:
+        raise AddressNotConfirmed
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     authorized = OrganizationAccess(

@@ -7,7 +7,7 @@ a removed role or a demoted platform owner takes effect with the next request.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from core.errors import Forbidden, Unauthorized
 from core.sessions.confinement import Confinement
@@ -61,6 +61,19 @@ class Origin:
 
 
 BACKGROUND = Origin()
+
+
+# The methods of the account's own factors (RFC 8176): a code, and a passkey.
+_OF_THE_ACCOUNT: Final = frozenset({"otp", "hwk", "swk"})
+
+
+class AddressNotConfirmed(Forbidden):
+    """Nothing but the word of an organization's identity provider says whose the session is (decisions 10.6)."""
+
+    default_message = (
+        "So far only your organization's identity provider says that this account is yours. Sign in on the sign-in page"
+        " of your organization once more, or with a mailed link there: a code that is mailed to you confirms it."
+    )
 
 
 class AccountUsedElsewhere(Forbidden):
@@ -143,6 +156,9 @@ class Caller:
     confined_to: UUID | None = None
     confined_to_service: UUID | None = None
     connection_id: UUID | None = None
+    # For a session by a connection: whether only its word says that this is the user, and the role it lets in with.
+    is_by_word_alone: bool = False
+    joins_as: str | None = None
 
     @property
     def confinement(self) -> Confinement | None:
@@ -201,6 +217,12 @@ class Caller:
         return "mfa" in self.amr
 
     @property
+    def has_proved_own_factor(self) -> bool:
+        """Whether a second factor of the account itself was proved; that a connection is trusted proves none of it."""
+        is_own = self.connection_id is None or not _OF_THE_ACCOUNT.isdisjoint(self.amr)
+        return self.has_proved_second_factor and is_own
+
+    @property
     def is_remembered(self) -> bool:
         """Whether this session began with a device that remembers the second factor, instead of the factor itself."""
         return "trusted" in self.amr and not self.has_proved_second_factor
@@ -213,6 +235,18 @@ class Caller:
         """
         is_required = self.organization_requires_mfa and self.service_id is None and not self.is_impersonated
         return is_required and not self.has_second_factor
+
+    def opens_role(self, role: str | None) -> bool:
+        """Return whether the session acts with a role that its user has; a connection's word alone opens few."""
+        return not self.is_by_word_alone or role in {None, "member", self.joins_as}
+
+    def require_own_proof(self) -> None:
+        """Raise `AddressNotConfirmed` where only a connection's word says whose session it is.
+
+        It guards the additions of other ways to sign in, which would outlive that word.
+        """
+        if self.is_by_word_alone:
+            raise AddressNotConfirmed
 
     def forbid_service_tokens(self) -> None:
         """Raise `Forbidden` when the token was issued to a service (RFC 9068, 4: its audience is not Gatehouse)."""

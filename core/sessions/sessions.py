@@ -58,6 +58,14 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EndedSession:
+    """The user of a session that an organization has ended for many users at once."""
+
+    user_id: UUID
+    email: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionItem:
     """A session, as its user sees it."""
 
@@ -139,6 +147,17 @@ def end_in_organization(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -
     return uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
 
 
+def end_by_connections(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> Sequence[UUID | None]:
+    """Unlink what a user has linked by the connections of an organization, and end the sessions that began so.
+
+    Return the contexts of the sessions, for `record_ended`. For a user who has left the organization.
+    """
+    uow.users.lock(user_id)
+    uow.identities.remove_of_organization(organization_id, user_id)
+    uow.unfinished_sign_ins.end_by_connections(organization_id, user_id=user_id)
+    return uow.sessions.revoke_by_connections(organization_id, user_id=user_id)
+
+
 def _sessions_elsewhere(uow: UnitOfWork, caller: Caller) -> set[UUID]:
     """Return the caller's live sessions that do not belong to the service of this one."""
     return {one.id for one in uow.sessions.alive_of(caller.user_id) if one.service_id != caller.service_id}
@@ -159,6 +178,19 @@ def sign_out(uow: UnitOfWork, session_id: UUID, user_id: UUID, email: str) -> No
         own, *of_children = ended
         person_events.publish(uow, EventType.USER_LOGOUT, user_id, email, organization_id=own)
         record_ended(uow, user_id, email, of_children)
+
+
+def record_ended_of(uow: UnitOfWork, ended: Iterable[EndedSession], organization_id: UUID, **data: str) -> None:
+    """Publish to an organization how many sessions of each user it has ended."""
+    for one, sessions in Counter(ended).items():
+        uow.publish_to_each(
+            EventType.SESSION_REVOKED,
+            (organization_id,),
+            actor_user_id=one.user_id,
+            actor_email=one.email,
+            sessions=sessions,
+            **data,
+        )
 
 
 def record_ended(uow: UnitOfWork, user_id: UUID, email: str, contexts: Iterable[UUID | None], **data: str) -> None:

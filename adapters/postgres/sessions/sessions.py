@@ -8,10 +8,11 @@ from uuid import UUID
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
+from core.organizations.memberships import OWNER
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
-from core.sessions.sessions import IDLE_LIFETIME, Session
+from core.sessions.sessions import IDLE_LIFETIME, EndedSession, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,6 +158,72 @@ class PostgresSessions(Aggregate):
     def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         return self._revoked(f"{_REVOKE} AND service_id = %(service_id)s {_REVOKED}", user_id, service_id=service_id)
 
+    def revoke_by_connections(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        text = f"{_REVOKE} AND connection_id IS NOT NULL AND confined_to = %(organization_id)s {_REVOKED}"
+        # Children are confined as their parents are, so the statement finds them too.
+        return self._revoked(text, user_id, organization_id=organization_id)
+
+    def revoke_by_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[EndedSession]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(EndedSession))
+            .execute(
+                """
+                UPDATE sessions s
+                SET    revoked_at = %(now)s
+                FROM   users u
+                WHERE  s.connection_id = %(connection_id)s AND s.confined_to = %(organization_id)s
+                  AND  u.id = s.user_id AND s.revoked_at IS NULL AND s.expires_at > %(now)s
+                  AND  s.refreshed_at > %(used_since)s
+                RETURNING u.id AS user_id, u.email
+                """,
+                {"organization_id": organization_id, "connection_id": connection_id, **self._times},
+            )
+            .fetchall()
+        )
+
+    def revoke_not_by_connection(
+        self, organization_id: UUID, connection_id: UUID, *, domain: str
+    ) -> Sequence[EndedSession]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(EndedSession))
+            .execute(
+                """
+                WITH bound AS MATERIALIZED (
+                    SELECT u.id, u.email
+                    FROM   users u
+                    JOIN   (SELECT user_id FROM memberships WHERE organization_id = %(organization_id)s
+                            UNION
+                            SELECT user_id FROM service_users WHERE organization_id = %(organization_id)s) AS people
+                           ON people.user_id = u.id
+                    WHERE  substring(u.email FROM '@([^@]*)$') = %(domain)s AND NOT u.is_platform_owner
+                      AND  NOT EXISTS (SELECT FROM memberships m
+                                       WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id
+                                         AND  m.role = %(owner)s AND m.suspended_at IS NULL)
+                )
+                UPDATE sessions s
+                SET    revoked_at = %(now)s
+                FROM   bound
+                WHERE  s.user_id = bound.id AND s.connection_id IS DISTINCT FROM %(connection_id)s
+                  AND  (s.organization_id = %(organization_id)s OR s.organization_id IS NULL)
+                  AND  s.impersonator_id IS NULL
+                  AND  s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s
+                RETURNING bound.id AS user_id, bound.email
+                """,
+                {
+                    "organization_id": organization_id,
+                    "connection_id": connection_id,
+                    "domain": domain,
+                    "owner": OWNER,
+                    **self._times,
+                },
+            )
+            .fetchall()
+        )
+
+    @property
+    def _times(self) -> dict[str, datetime]:
+        return {"now": self._transaction.now, "used_since": self._transaction.now - IDLE_LIFETIME}
+
     def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
         common_values = {
             "user_id": user_id,
@@ -257,7 +324,16 @@ CALLER: Final = """
          ELSE false END   AS belongs_elsewhere,
     s.confined_to,
     s.confined_to_service,
-    s.connection_id
+    s.connection_id,
+    -- Whether nothing but the word of the connection says that the session is its user's, and as what that lets in.
+    s.connection_id IS NOT NULL
+    AND EXISTS (SELECT FROM identities i
+                WHERE  i.organization_id = s.confined_to AND i.connection_id = s.connection_id
+                  AND  i.user_id = s.user_id AND i.confirmed_at IS NULL) AS is_by_word_alone,
+    CASE WHEN s.connection_id IS NOT NULL
+         THEN (SELECT c.joins_as FROM upstream_connections c
+               WHERE  c.organization_id = s.confined_to AND c.id = s.connection_id)
+         END              AS joins_as
 """
 LIVE: Final = """
     FROM   sessions s

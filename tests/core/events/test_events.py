@@ -38,6 +38,9 @@ HEADINGS = {
     "api_key": "API keys",
     "domain": "Domains and branding",
     "branding": "Domains and branding",
+    # Additions (decisions 13.5 and 13.6).
+    "upstream_connection": "Organization management",
+    "domain_route": "Domains and branding",
 }
 
 

@@ -287,7 +287,7 @@ async def test_a_connection_that_is_switched_off_during_a_sign_in_ends_it(acme: 
 async def test_with_another_issuer_the_accounts_of_the_one_before_are_unlinked(acme: Acme) -> None:
     await acme.sign_in()
 
-    await acme.change(issuer=acme.provider.url + "/other")
+    await acme.change(issuer=acme.provider.url + "/other", client_secret="the-secret-there")
 
     assert acme.world.value("SELECT count(*) FROM identities") == 0
 
