@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 DELETED_USER_EMAIL: Final = "deleted-user@unknown"
 SYSTEM_ID: Final = "system"
 SYSTEM_EMAIL: Final = "system@unknown"
+# What the holder of a setup link does has no actor either; `details` name the link, and so does this id.
+SETUP_LINK_ID: Final = "setup_link"
 # An entry gets its id before it is committed, and the clocks of replicas differ. Older entries are all committed.
 SETTLES_AFTER: Final = timedelta(hours=1)
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
@@ -33,15 +35,30 @@ _MILLISECONDS_SHIFT: Final = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """The actor. The id of background work is `system`; of a deleted user only the id is kept."""
+    """The actor. The id of background work is `system`; of a deleted user only the id is kept.
+
+    The holder of a setup link has the id `setup_link:` with the id of the link, and no address.
+    """
 
     id: str
     email: str
     is_platform_owner: bool
 
     @classmethod
-    def of(cls, user_id: UUID | None, email: str | None, is_platform_owner: bool | None) -> Actor:  # noqa: FBT001 - its columns
-        """Return the actor with this id; the other columns are None when the account no longer exists."""
+    def of(
+        cls,
+        user_id: UUID | None,
+        email: str | None,
+        is_platform_owner: bool | None,  # noqa: FBT001 - its columns
+        *,
+        setup_link_id: str | None = None,
+    ) -> Actor:
+        """Return the actor with this id; the other columns are None when the account no longer exists.
+
+        `setup_link_id` is the detail of an entry that names the link.
+        """
+        if user_id is None and setup_link_id is not None:
+            return cls(id=f"{SETUP_LINK_ID}:{setup_link_id}", email="", is_platform_owner=False)
         if user_id is None:
             return cls(id=SYSTEM_ID, email=SYSTEM_EMAIL, is_platform_owner=False)
         return cls(id=str(user_id), email=email or DELETED_USER_EMAIL, is_platform_owner=bool(is_platform_owner))

@@ -201,6 +201,9 @@ def _entry(
     actor_user_id: UUID | None,
     actor_email: str | None,
     actor_is_platform_owner: bool | None,
+    details: dict[str, Any],
     **columns: Any,
 ) -> LogEntry:
-    return LogEntry(actor=Actor.of(actor_user_id, actor_email, actor_is_platform_owner), **columns)
+    link_id = details.get("setup_link_id")
+    actor = Actor.of(actor_user_id, actor_email, actor_is_platform_owner, setup_link_id=link_id)
+    return LogEntry(actor=actor, details=details, **columns)

@@ -258,5 +258,6 @@ def _options(stored: dict[str, Any]) -> SiemOptions:
 
 def _event(row: dict[str, Any]) -> SiemEvent:
     position, entry_hash, _ = (row.pop(name) for name in ("position", "hash", "is_last"))
-    actor = Actor.of(*(row.pop(name) for name in ("actor_user_id", "actor_email", "actor_is_platform_owner")))
+    columns = (row.pop(name) for name in ("actor_user_id", "actor_email", "actor_is_platform_owner"))
+    actor = Actor.of(*columns, setup_link_id=row["details"].get("setup_link_id"))
     return event_of(LogEntry(actor=actor, **row), position=position, entry_hash=entry_hash)
