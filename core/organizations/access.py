@@ -231,11 +231,11 @@ def authorize(
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
     context.caller.require_within(organization.id)
+    if not context.caller.opens_role(membership.role):
+        raise AddressNotConfirmed
     context.caller.forbid_service_tokens()
     if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
         raise MembershipSuspended
-    if not context.caller.opens_role(membership.role) and operation is not Operation.ORGANIZATION_LEAVE:
-        raise AddressNotConfirmed
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     authorized = OrganizationAccess(

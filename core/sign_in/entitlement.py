@@ -23,7 +23,6 @@ from core.sign_in.refusals import SignInInterrupted, record_failure
 if TYPE_CHECKING:
     from core.accounts.users import User
     from core.errors import Refusal
-    from core.sessions.browser_sessions import BrowserSession
     from core.sign_in.proofs import Destination, Proof
     from ports.unit_of_work import UnitOfWork
 
@@ -70,14 +69,6 @@ def standing_of(uow: UnitOfWork, proof: Proof) -> Standing | None:
         # It was deleted or switched off since.
         raise SignInInterrupted().because("connection_closed")
     return found
-
-
-def is_by_word_alone(uow: UnitOfWork, browser: BrowserSession) -> bool:
-    """Return whether nothing but a connection's word says that a browser session is its user's."""
-    if browser.confined_to is None or browser.connection_id is None:
-        return False
-    standing = uow.identities.standing(browser.user_id, browser.confined_to, browser.connection_id)
-    return standing is not None and standing.is_by_word_alone
 
 
 def refusal_of(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> Refusal | None:

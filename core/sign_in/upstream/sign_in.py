@@ -101,11 +101,9 @@ def conclude(
 def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, browser: BrowserSession | None) -> None:
     """Link a proven identity to the account of the user who wanted that, and who is signed in in this browser.
 
-    Raise `OtherUserSignedIn`, and `AddressNotConfirmed` where it would outlive a connection's word.
+    Raise `OtherUserSignedIn`.
     """
     user = _require_user(uow, sign_in, browser)
-    if browser is not None and entitlement.is_by_word_alone(uow, browser):
-        raise AddressNotConfirmed
     identities.link(uow, user.id, user.email, proven, sign_in.context)
 
 

@@ -18,7 +18,7 @@ from entrypoints.settings import Settings
 from tests.clock import SettableClock
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, lay_made_cluster
-from tests.world.builder import Builder
+from tests.world.builder import Builder, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -275,6 +275,26 @@ def test_an_account_without_a_canonical_address_is_not_ok(
     assert finding.verdict == "NOT OK"
     assert finding.what == f"addresses that no mail is sent to: 1; the accounts are {user_id}"
     assert "ops/runbooks/mail.md" in finding.advice
+
+
+def test_a_connection_whose_issuer_has_changed_without_its_secret_is_not_ok(
+    healthy_doctor: Doctor, connection: Connection, clock: SettableClock
+) -> None:
+    organization_id, connection_id = Builder(connection, clock).organization(), new_id()
+    connection.execute(
+        """
+        INSERT INTO upstream_connections (id, organization_id, type, name, issuer, scopes, attribute_mapping, trust_mfa,
+                                          enabled, created_at, updated_at, issuer_changed)
+        VALUES (%s, %s, 'saml', 'Acme', 'https://idp.acme.example', '{}', '{}', false, true, now(), now(), true)
+        """,
+        (connection_id, organization_id),
+    )
+
+    finding = healthy_doctor.examine()["connections"]
+
+    assert (healthy_doctor.status, finding.verdict) == (1, "NOT OK")
+    assert finding.what.endswith(f"the client secret of before: 1; they are {connection_id}")
+    assert finding.advice.startswith("Ask their organizations to enter the client secret again")
 
 
 def test_an_unreachable_database_is_not_ok(healthy_doctor: Doctor, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from adapters.postgres.driver.connection import RawConnection
+
 _SECRET: Final = {"table": "upstream_connections", "column": "client_secret_sealed"}
 
 
@@ -200,6 +202,12 @@ class PostgresUpstreamConnections(Aggregate):
             "enabled": connection.enabled,
             "updated_at": connection.updated_at,
         }
+
+
+def with_changed_issuer(connection: RawConnection) -> list[UUID]:
+    """Return the connections whose issuer was changed while their client secret stayed, the oldest first."""
+    rows = connection.execute("SELECT id FROM upstream_connections WHERE issuer_changed ORDER BY created_at, id")
+    return [connection_id for (connection_id,) in rows.fetchall()]
 
 
 def _connection(*, type: str, **columns: Any) -> Connection:  # noqa: A002 - a column
