@@ -14,6 +14,7 @@ from core.accounts import passwords
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
 from core.organizations import members
+from core.sessions import sessions
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -49,8 +50,13 @@ def give(uow: UnitOfWork, user_id: UUID, address: str) -> bool:
 
     An account that has the address without ever having proved it is removed, with its memberships: it could have been
     registered by any person. It is kept if it governs an organization or the platform.
+
+    Organizations to which the account belongs by its former address alone sign it in by their connections no more.
     """
-    return _set(uow, user_id, address) or (_remove_unproved(uow, address) and _set(uow, user_id, address))
+    if not (_set(uow, user_id, address) or (_remove_unproved(uow, address) and _set(uow, user_id, address))):
+        return False
+    sessions.end_where_not_entitled(uow, user_id, address)
+    return True
 
 
 def withdraw_links(uow: UnitOfWork, user_id: UUID) -> None:

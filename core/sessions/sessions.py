@@ -158,6 +158,13 @@ def end_by_connections(uow: UnitOfWork, organization_id: UUID, user_id: UUID) ->
     return uow.sessions.revoke_by_connections(organization_id, user_id=user_id)
 
 
+def end_where_not_entitled(uow: UnitOfWork, user_id: UUID, email: str) -> None:
+    """Do what `end_by_connections` does for the organizations whose connections may not sign the user in (any more)."""
+    for organization_id in uow.identities.not_entitled(user_id):
+        ended = end_by_connections(uow, organization_id, user_id)
+        record_ended(uow, user_id, email, [organization_id] * len(ended))
+
+
 def _sessions_elsewhere(uow: UnitOfWork, caller: Caller) -> set[UUID]:
     """Return the caller's live sessions that do not belong to the service of this one."""
     return {one.id for one in uow.sessions.alive_of(caller.user_id) if one.service_id != caller.service_id}

@@ -47,6 +47,14 @@ class Identities(Protocol):
         """Return what a user is to the organization of a connection; None when there is no such connection or user."""
         ...
 
+    def not_entitled(self, user_id: UUID) -> Sequence[UUID]:
+        """List the organizations by whose connections a user has linked identities that may not sign the user in.
+
+        The user is neither a member, a suspended one included, nor an end user there, and has no address of
+        its verified mail domains.
+        """
+        ...
+
     def remove_of_organization(self, organization_id: UUID, user_id: UUID) -> None:
         """Unlink what a user has linked by the connections of an organization, and what is about to be linked so."""
         ...

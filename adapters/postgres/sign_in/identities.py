@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row
+from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.organizations.domain_proofs import FAILING_MAX
@@ -175,6 +175,30 @@ class PostgresIdentities(Aggregate):
                 },
             )
             .fetchone()
+        )
+
+    def not_entitled(self, user_id: UUID) -> Sequence[UUID]:
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT   DISTINCT i.organization_id
+                FROM     identities i
+                JOIN     users u ON u.id = i.user_id
+                WHERE    i.user_id = %(user_id)s AND i.connection_id IS NOT NULL
+                  AND    NOT EXISTS (SELECT FROM memberships m
+                                     WHERE  m.organization_id = i.organization_id AND m.user_id = u.id)
+                  AND    NOT EXISTS (SELECT FROM service_users e
+                                     WHERE  e.organization_id = i.organization_id AND e.user_id = u.id)
+                  AND    NOT EXISTS (SELECT FROM domain_routes r
+                                     WHERE  r.organization_id = i.organization_id
+                                       AND  r.domain = substring(u.email FROM '@([^@]*)$') AND r.verified_at IS NOT NULL
+                                       AND  (r.failing_since IS NULL OR r.failing_since > %(failing_after)s))
+                ORDER BY i.organization_id
+                """,
+                {"user_id": user_id, "failing_after": self._transaction.now - FAILING_MAX},
+            )
+            .fetchall()
         )
 
     def remove_of_organization(self, organization_id: UUID, user_id: UUID) -> None:

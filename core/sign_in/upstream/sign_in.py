@@ -93,8 +93,7 @@ def conclude(
     # The identity may have been unlinked while this transaction waited for the lock.
     if not uow.identities.use(identity, proven):
         raise SignInInterrupted().because("identity_unlinked")
-    if found is None:
-        raise SignInInterrupted().because("account_gone")
+    assert found is not None, "an identity has outlived its account"
     return _begin(uow, found, sign_in, proven, destination, connected)
 
 

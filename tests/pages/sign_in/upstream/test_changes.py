@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from core.sign_in.upstream import changes
 from tests.concurrency import at_once, statuses_of
 from tests.identity_provider import IdentityProvider
 from tests.openid_provider import CLIENT_SECRET, running_openid_provider
 from tests.service_provider import key_pair
 from tests.upstream_provider import serving as serving_answers
-from tests.world.builder import PASSWORD
+from tests.world.builder import PASSWORD, new_id
 from tests.world.openid_connection import CONNECTIONS
 from tests.world.saml_connection import saml_acme
 from tests.world.world import assert_refused
@@ -312,6 +313,12 @@ async def test_certificates_that_are_not_known_yet_are_learned_at_the_next_sign_
 
     assert acme.visitor.has_session
     assert world.value("SELECT cardinality(certificates) FROM upstream_connections") == 1
+
+
+async def test_a_connection_that_was_deleted_meanwhile_follows_no_metadata(acme: Acme) -> None:
+    transact = acme.world.installation.database.transact
+
+    assert await transact(changes.follow_metadata, acme.organization_id, new_id(), frozenset[str]()) is False
 
 
 @pytest.mark.parametrize("joins_as", ["", "member"])

@@ -121,6 +121,34 @@ async def test_leaving_unlinks_what_the_connections_of_the_organization_have_lin
     assert acme.world.value("SELECT provider FROM identities") == "codehost"
 
 
+async def test_changing_the_address_to_one_outside_of_the_mail_domain_unlinks_the_account(acme: Acme) -> None:
+    ada = await acme.world.signed_in_user(ADA)
+    asked = await acme.sign_in()
+    methods = await acme.visitor.submit(asked, "/app/sign-in", email=ADA)
+    await acme.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
+    assert (acme.identities, acme.live_sessions) == (1, 1)
+
+    await acme.world.change_address(ada.token, "ada.l@acme.example")
+    assert (acme.identities, acme.live_sessions) == (1, 1)
+    await acme.world.change_address(ada.token, PRIVATE)
+
+    assert (acme.identities, acme.live_sessions) == (0, 0)
+    assert (acme.organization_id, PRIVATE) in {one[:2] for one in acme.world.events("session.revoked")}
+
+
+async def test_a_connection_that_is_switched_off_behind_a_session_lets_it_begin_no_other(
+    acme: Acme, saml: SamlWorld
+) -> None:
+    await acme.change(joins_as="member")
+    await acme.sign_in()
+    service = await saml.service(acme.organization_id, "acme")
+    acme.world.connection.execute("UPDATE upstream_connections SET enabled = false")
+
+    page = await acme.visitor.open(service.sso())
+
+    assert "SAMLResponse" not in page.text
+
+
 async def with_second_factor(acme: Acme) -> None:
     """Sign Ada in by the connection, which is trusted, to her account with a second factor."""
     await acme.change(trust_mfa=True)
