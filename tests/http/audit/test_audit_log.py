@@ -164,13 +164,13 @@ class TestEntries:
         self, world: World, ada: Tokens, acme: UUID, database: PostgresDatabase
     ) -> None:
         action = AuditAction.UPSTREAM_CONNECTION_UPDATED
-        details = {"setup_link_id": str(OTHER)}
-        await database.transact(lambda uow: uow.audit(action, acme, organization_id=acme, **details))
+        link_id = str(OTHER)
+        await database.transact(lambda uow: uow.audit(action, acme, organization_id=acme, setup_link_id=link_id))
 
         [entry] = (await read(world, ada)).json["logs"]
 
         assert entry["actor"] == {"id": f"setup_link:{OTHER}", "email": "", "is_platform_owner": False}
-        assert (entry["action"], entry["details"]) == ("upstream_connection.updated", details)
+        assert (entry["action"], entry["details"]) == ("upstream_connection.updated", {"setup_link_id": link_id})
 
 
 class TestPages:
