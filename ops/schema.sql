@@ -1432,7 +1432,8 @@ CREATE TABLE sessions (
     parent_id uuid,
     confined_to uuid,
     confined_to_service uuid,
-    connection_id uuid
+    connection_id uuid,
+    confined_to_role text
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
@@ -1442,6 +1443,7 @@ COMMENT ON COLUMN sessions.parent_id IS 'The browser session from which this one
 COMMENT ON COLUMN sessions.confined_to IS 'The organization beyond which this session signs in to nothing; null for none.';
 COMMENT ON COLUMN sessions.confined_to_service IS 'The one service of it that the session may sign in to; null for all.';
 COMMENT ON COLUMN sessions.connection_id IS 'The upstream connection by which its user has signed in.';
+COMMENT ON COLUMN sessions.confined_to_role IS 'The role that the session opens besides member, while only the word of its connection says whose it is; null without that limit.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);

@@ -156,9 +156,8 @@ class Caller:
     confined_to: UUID | None = None
     confined_to_service: UUID | None = None
     connection_id: UUID | None = None
-    # For a session by a connection: whether only its word says that this is the user, and the role it lets in with.
-    is_by_word_alone: bool = False
-    joins_as: str | None = None
+    # For a session that nothing but a connection's word says is its user's: the role that this opens besides `member`.
+    confined_to_role: str | None = None
 
     @property
     def confinement(self) -> Confinement | None:
@@ -166,7 +165,10 @@ class Caller:
         if self.confined_to is None:
             return None
         return Confinement(
-            organization_id=self.confined_to, service_id=self.confined_to_service, connection_id=self.connection_id
+            organization_id=self.confined_to,
+            service_id=self.confined_to_service,
+            connection_id=self.connection_id,
+            role=self.confined_to_role,
         )
 
     @property
@@ -238,14 +240,14 @@ class Caller:
 
     def opens_role(self, role: str | None) -> bool:
         """Return whether the session acts with a role that its user has; a connection's word alone opens few."""
-        return not self.is_by_word_alone or role in {None, "member", self.joins_as}
+        return self.confinement is None or self.confinement.opens_role(role)
 
     def require_own_proof(self) -> None:
         """Raise `AddressNotConfirmed` where only a connection's word says whose session it is.
 
         It guards the additions of other ways to sign in, which would outlive that word.
         """
-        if self.is_by_word_alone:
+        if self.confined_to_role is not None:
             raise AddressNotConfirmed
 
     def forbid_service_tokens(self) -> None:

@@ -54,9 +54,9 @@ class Standing:
         return self.is_in_mail_domain or (not self.is_suspended and (self.role is not None or self.is_end_user))
 
     @property
-    def awaits_code(self) -> bool:
-        """Whether the user has a role that takes a mailed code first."""
-        return self.is_by_word_alone and self.role not in {None, MEMBER, self.joins_as}
+    def confined_to_role(self) -> str | None:
+        """The role that the connection's word alone opens besides `member`; None when there is more than its word."""
+        return (self.joins_as or MEMBER) if self.is_by_word_alone else None
 
 
 def standing_of(uow: UnitOfWork, proof: Proof) -> Standing | None:
@@ -83,7 +83,10 @@ def refusal_of(uow: UnitOfWork, user: User, proof: Proof, destination: Destinati
         record_failure(uow, user, proof.provider, reason="not_of_organization", device_token=destination.device_token)
         _unlink(uow, user, proof, standing)
         return NotOfOrganization().because("not_of_organization")
-    return AddressNotConfirmed().because("address_not_confirmed") if standing.awaits_code else None
+    assert proof.confinement is not None, "a proof by a connection is not confined"
+    if not proof.confinement.opens_role(standing.role):
+        return AddressNotConfirmed().because("address_not_confirmed")
+    return None
 
 
 def _unlink(uow: UnitOfWork, user: User, proof: Proof, standing: Standing) -> None:

@@ -42,6 +42,11 @@ class Proof:
         """Whether it began with the word of another party."""
         return FEDERATED in self.amr
 
+    def confined_to_role(self, role: str | None) -> Proof:
+        """Return the proof, by a connection, with the role that it opens at most; None for no such limit."""
+        assert self.confinement is not None, "a proof without limits opens a single role"
+        return replace(self, confinement=replace(self.confinement, role=role))
+
     def with_methods(self, *methods: str) -> Proof:
         """Return the proof with further authentication methods."""
         return replace(self, amr=(*self.amr, *methods))

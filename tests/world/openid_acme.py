@@ -73,9 +73,11 @@ class Acme:
         """Let a member ask for a change of the connection."""
         return await editor.patch(self.path, fields)
 
-    def confirm_identities(self) -> None:
-        """Store that the users of all identities have proved that the accounts are theirs."""
+    async def sign_in_confirmed(self) -> Answer:
+        """Sign in again, with identities whose users have proved that the accounts are theirs."""
         self.world.connection.execute("UPDATE identities SET confirmed_at = now()")
+        self.visitor.cookies.clear()
+        return await self.sign_in()
 
 
 async def openid_acme(world: World, visitor: Visitor, provider: OpenIdProvider) -> Acme:

@@ -40,8 +40,8 @@ class PostgresSessions(Aggregate):
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                                   refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
                                   impersonator_session_id, parent_id, confined_to, confined_to_service, connection_id,
-                                  created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                  confined_to_role, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 session.id,
@@ -325,15 +325,7 @@ CALLER: Final = """
     s.confined_to,
     s.confined_to_service,
     s.connection_id,
-    -- Whether nothing but the word of the connection says that the session is its user's, and as what that lets in.
-    s.connection_id IS NOT NULL
-    AND EXISTS (SELECT FROM identities i
-                WHERE  i.organization_id = s.confined_to AND i.connection_id = s.connection_id
-                  AND  i.user_id = s.user_id AND i.confirmed_at IS NULL) AS is_by_word_alone,
-    CASE WHEN s.connection_id IS NOT NULL
-         THEN (SELECT c.joins_as FROM upstream_connections c
-               WHERE  c.organization_id = s.confined_to AND c.id = s.connection_id)
-         END              AS joins_as
+    s.confined_to_role
 """
 LIVE: Final = """
     FROM   sessions s
@@ -364,10 +356,10 @@ _CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
 REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
 
 
-def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None]:
+def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None, str | None]:
     if confinement is None:
-        return None, None, None
-    return confinement.organization_id, confinement.service_id, confinement.connection_id
+        return None, None, None, None
+    return confinement.organization_id, confinement.service_id, confinement.connection_id, confinement.role
 
 
 def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller:

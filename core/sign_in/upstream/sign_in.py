@@ -7,7 +7,7 @@ address is linked only after signing in to it (decisions 10.6).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.accounts import addresses
@@ -131,7 +131,8 @@ def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSess
 
 def _may_link(browser: BrowserSession, context: IdentityContext) -> bool:
     # What another party could have begun must not add a way to sign in anywhere else.
-    return browser.confinement in {None, context.confinement}
+    limits = browser.confinement
+    return limits is None or replace(limits, role=None) == context.confinement
 
 
 def _begin(
@@ -149,9 +150,10 @@ def _begin(
             proof = proof.with_methods(MFA)
         # Asked before the user joins: whom the organization has removed, it does not get back by its own word.
         standing = entitlement.standing_of(uow, proof)
-        is_open = user.may_sign_in and user.closed_at is None
-        if is_open and standing is not None and standing.may_sign_in:
+        assert standing is not None, "a sign-in by a connection has made a proof by none"
+        if user.may_sign_in and user.closed_at is None and standing.may_sign_in:
             by_connection.join(uow, connected, user)
+        proof = proof.confined_to_role(standing.confined_to_role)
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
     if not isinstance(outcome, AddressNotConfirmed):
         return outcome

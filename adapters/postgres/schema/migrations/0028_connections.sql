@@ -50,6 +50,7 @@ BEGIN
         ADD COLUMN certificates   text[],
         ADD COLUMN issuer_changed boolean NOT NULL DEFAULT false;
     ALTER TABLE upstream_sign_ins ADD COLUMN ended_at timestamptz;
+    ALTER TABLE sessions ADD COLUMN confined_to_role text;
     UPDATE upstream_connections SET issuer_changed = true WHERE id = ANY (changed);
 END
 $$;
@@ -58,3 +59,4 @@ COMMENT ON COLUMN identities.confirmed_at IS 'When its user proved to have the a
 COMMENT ON COLUMN upstream_connections.certificates IS 'The SHA-256 of the certificates by which assertions are verified; null while they are not known.';
 COMMENT ON COLUMN upstream_connections.issuer_changed IS 'Whether the issuer was changed before that took the client secret again, which was not entered since.';
 COMMENT ON COLUMN upstream_sign_ins.ended_at IS 'When its connection was switched off; it is not completed after that, also when the connection is on again.';
+COMMENT ON COLUMN sessions.confined_to_role IS 'The role that the session opens besides member, while only the word of its connection says whose it is; null without that limit.';

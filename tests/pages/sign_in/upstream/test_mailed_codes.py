@@ -181,5 +181,6 @@ async def test_a_session_by_a_connections_word_alone_adds_no_other_way_to_sign_i
         ("PATCH", "/api/user", {"email": "other@acme.example"}),
     ):
         assert_refused(await client.request(method, path, token=token, body=body), 403, "FORBIDDEN")
-    acme.confirm_identities()
+    await acme.sign_in_confirmed()
+    token = (await command_line_token(acme))["access_token"]
     assert (await client.post("/api/user/set-password", token=token, body={"new_password": PASSWORD})).status == 200

@@ -154,7 +154,7 @@ async def with_second_factor(acme: Acme) -> None:
     await acme.change(trust_mfa=True)
     await acme.sign_in()
     acme.world.connection.execute("UPDATE users SET mfa_enabled_at = now() WHERE email = %s", (ADA,))
-    acme.confirm_identities()
+    await acme.sign_in_confirmed()
 
 
 @pytest.mark.parametrize("action", ["disable", "backup-codes"])
