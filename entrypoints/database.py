@@ -17,6 +17,7 @@ from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SE
 from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import canonical_addresses, migrations
+from adapters.postgres.sign_in.upstream import connections as upstream_connections
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 
@@ -103,6 +104,12 @@ def accounts_without_canonical_address(address: Secret) -> list[UUID]:
     """Return the ids of the accounts whose address is not in its canonical form."""
     with migrations.connected(address.reveal()) as connection:
         return [one.id for one in canonical_addresses.not_canonical(connection)]
+
+
+def connections_with_changed_issuer(address: Secret) -> list[UUID]:
+    """Return the ids of the connections whose issuer was changed while their client secret stayed."""
+    with migrations.connected(address.reveal()) as connection:
+        return upstream_connections.with_changed_issuer(connection)
 
 
 def migration_plan(address: Secret) -> migrations.Plan:

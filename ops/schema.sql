@@ -680,11 +680,13 @@ CREATE TABLE identities (
     scopes text[] DEFAULT '{}'::text[] NOT NULL,
     refresh_claim uuid,
     refresh_claimed_until timestamp with time zone,
+    confirmed_at timestamp with time zone,
     CONSTRAINT identities_check CHECK (((organization_id IS NOT NULL) OR ((connection_id IS NULL) AND (service_id IS NULL))))
 );
 COMMENT ON TABLE identities IS 'Accounts at other providers that sign a user in, each in one context only.';
 COMMENT ON COLUMN identities.client_id IS 'The client to which the tokens were issued.';
 COMMENT ON COLUMN identities.refresh_claim IS 'Names the request that refreshes the token at this moment.';
+COMMENT ON COLUMN identities.confirmed_at IS 'When its user proved to have the account, by signing in to it or by a mailed code; null while only the connection says so.';
 ALTER TABLE ONLY identities
     ADD CONSTRAINT identities_pkey PRIMARY KEY (id);
 CREATE INDEX identities_of_connection ON identities USING btree (organization_id, connection_id) WHERE (connection_id IS NOT NULL);
@@ -1522,7 +1524,8 @@ CREATE TABLE sessions (
     parent_id uuid,
     confined_to uuid,
     confined_to_service uuid,
-    connection_id uuid
+    connection_id uuid,
+    confined_to_role text
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
@@ -1532,6 +1535,7 @@ COMMENT ON COLUMN sessions.parent_id IS 'The browser session from which this one
 COMMENT ON COLUMN sessions.confined_to IS 'The organization beyond which this session signs in to nothing; null for none.';
 COMMENT ON COLUMN sessions.confined_to_service IS 'The one service of it that the session may sign in to; null for all.';
 COMMENT ON COLUMN sessions.connection_id IS 'The upstream connection by which its user has signed in.';
+COMMENT ON COLUMN sessions.confined_to_role IS 'The role that the session opens besides member, while only the word of its connection says whose it is; null without that limit.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
@@ -1723,6 +1727,8 @@ CREATE TABLE upstream_connections (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     made_by uuid,
+    certificates text[],
+    issuer_changed boolean DEFAULT false NOT NULL,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -1730,6 +1736,8 @@ CREATE TABLE upstream_connections (
 COMMENT ON TABLE upstream_connections IS 'Identity providers of organizations, by which their people sign in.';
 COMMENT ON COLUMN upstream_connections.issuer IS 'The OpenID provider, or the entity id of the SAML identity provider.';
 COMMENT ON COLUMN upstream_connections.made_by IS 'Who said last where the connection leads; null before Gatehouse recorded it.';
+COMMENT ON COLUMN upstream_connections.certificates IS 'The SHA-256 of the certificates by which assertions are verified; null while they are not known.';
+COMMENT ON COLUMN upstream_connections.issuer_changed IS 'Whether the issuer was changed before that took the client secret again, which was not entered since.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections
@@ -1750,11 +1758,13 @@ CREATE TABLE upstream_sign_ins (
     return_id text NOT NULL,
     proven_sealed bytea,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    ended_at timestamp with time zone
 );
 COMMENT ON TABLE upstream_sign_ins IS 'Browsers that have gone to another provider, or that have come back and sign in to link what they brought.';
 COMMENT ON COLUMN upstream_sign_ins.user_id IS 'The account to which the identity is to be linked.';
 COMMENT ON COLUMN upstream_sign_ins.proven_sealed IS 'The identity that the provider has confirmed.';
+COMMENT ON COLUMN upstream_sign_ins.ended_at IS 'When its connection was switched off; it is not completed after that, also when the connection is on again.';
 ALTER TABLE ONLY upstream_sign_ins
     ADD CONSTRAINT upstream_sign_ins_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY upstream_sign_ins

@@ -58,6 +58,7 @@ def read_answer(value: str, trusted: Sequence[str]) -> SamlAnswer:
         in_response_to=documents.attribute(root, "InResponseTo") or None,
         statuses=statuses,
         assertion=_verified_assertion(root, trusted) if statuses[0] == SUCCESS else None,
+        certificates=tuple(trusted),
     )
 
 

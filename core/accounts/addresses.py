@@ -76,6 +76,8 @@ def give(uow: UnitOfWork, user: User, address: str) -> bool:
 
     An account that has the address without ever having proved it is removed, with its memberships: it could have been
     registered by any person. It is kept if it governs an organization or the platform.
+
+    Organizations to which the account belongs by its former address alone sign it in by their connections no more.
     """
     if not (_set(uow, user.id, address) or (_remove_unproved(uow, address) and _set(uow, user.id, address))):
         return False

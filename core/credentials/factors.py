@@ -27,6 +27,9 @@ class SecondFactorNotProved(Forbidden):
 
 
 def require_proved(uow: UnitOfWork, caller: Caller) -> None:
-    """Raise `SecondFactorNotProved` for a session with one factor, where the account can and must prove two."""
-    if not caller.has_proved_second_factor and uow.second_factors.are_required(caller.user_id):
+    """Raise `SecondFactorNotProved` for a session with one factor, where the account can and must prove two.
+
+    A connection that an organization trusts with the second factor is trusted there, and not with the account.
+    """
+    if not caller.has_proved_own_factor and uow.second_factors.are_required(caller.user_id):
         raise SecondFactorNotProved

@@ -148,6 +148,7 @@ class PasskeyItem:
 def start_registration(uow: UnitOfWork) -> PasskeyOptions:
     """Return the options to make a passkey on an authenticator that has no passkey of this account yet."""
     caller = _owner(uow)
+    caller.require_own_proof()
     factors.require_proved(uow, caller)
     registered = _require_room(uow, caller)
     challenge = passkey_challenges.begin_registration(uow, caller.user_id)
@@ -172,6 +173,7 @@ def finish_registration(
     name = checked_name(given, characters_min=1)
     # Locked: proving the address in another way, or undoing a change of it, removes passkeys and ends sessions.
     caller = callers.lock_whole_account(uow)
+    caller.require_own_proof()
     factors.require_proved(uow, caller)
     _require_room(uow, caller)
 

@@ -78,6 +78,29 @@ class EventType(Enum):
     DOMAIN_VERIFIED = ("domain.verified", "Domain verified", "A custom domain was verified.")
     DOMAIN_DELETED = ("domain.deleted", "Domain removed", "A custom domain was removed.")
     BRANDING_UPDATED = ("branding.updated", "Branding changed", "The organization's branding was changed.")
+    UPSTREAM_CONNECTION_CREATED = (
+        "upstream_connection.created",
+        "Connection created",
+        "A connection to an identity provider was created.",
+    )
+    UPSTREAM_CONNECTION_UPDATED = (
+        "upstream_connection.updated",
+        "Connection changed",
+        "A connection to an identity provider was changed.",
+    )
+    UPSTREAM_CONNECTION_DELETED = (
+        "upstream_connection.deleted",
+        "Connection deleted",
+        "A connection to an identity provider was deleted.",
+    )
+    DOMAIN_ROUTE_CREATED = ("domain_route.created", "Domain route created", "A mail domain was claimed.")
+    DOMAIN_ROUTE_UPDATED = (
+        "domain_route.updated",
+        "Domain route changed",
+        "Where a mail domain signs in, or whether that is enforced, was changed.",
+    )
+    DOMAIN_ROUTE_VERIFIED = ("domain_route.verified", "Domain route verified", "A mail domain was verified.")
+    DOMAIN_ROUTE_DELETED = ("domain_route.deleted", "Domain route deleted", "A claim to a mail domain was given up.")
     SAML_CONFIGURATION_UPDATED = (
         "saml_configuration.updated",
         "SAML changed",
@@ -132,6 +155,8 @@ _CATEGORIES = {
     "api_key": "API keys",
     "domain": "Domains and branding",
     "branding": "Domains and branding",
+    "upstream_connection": "Organization management",
+    "domain_route": "Domains and branding",
     "saml_configuration": "Single sign-on",
     "saml_certificate": "Single sign-on",
     "scim_token": "Provisioning",

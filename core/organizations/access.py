@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus, is_device_trusted
+from core.sessions.callers import AddressNotConfirmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -272,6 +273,8 @@ def authorize(
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
     context.caller.require_within(organization.id)
+    if not context.caller.opens_role(membership.role):
+        raise AddressNotConfirmed
     context.caller.forbid_service_tokens()
     if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
         raise MembershipSuspended

@@ -63,6 +63,7 @@ class BrowserSession:
     confined_to: UUID | None = None
     confined_to_service: UUID | None = None
     connection_id: UUID | None = None
+    confined_to_role: str | None = None
     domain_id: UUID | None = None
     domain_organization_id: UUID | None = None
     is_disowned: bool = False
@@ -79,7 +80,10 @@ class BrowserSession:
         if self.confined_to is None:
             return None
         return Confinement(
-            organization_id=self.confined_to, service_id=self.confined_to_service, connection_id=self.connection_id
+            organization_id=self.confined_to,
+            service_id=self.confined_to_service,
+            connection_id=self.connection_id,
+            role=self.confined_to_role,
         )
 
     def is_recent(self, period: timedelta, *, at: datetime) -> bool:

@@ -7,7 +7,7 @@ a removed role or a demoted platform owner takes effect with the next request.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from core.errors import Forbidden, Unauthorized
 from core.sessions.confinement import Confinement
@@ -64,9 +64,22 @@ class Origin:
 BACKGROUND = Origin()
 
 
+# The methods of the account's own factors (RFC 8176): a code, and a passkey.
+_OF_THE_ACCOUNT: Final = frozenset({"otp", "hwk", "swk"})
+
+
 def have_second_factor(amr: Collection[str]) -> bool:
     """Return whether the methods of a sign-in include a second factor, or a device that remembers one."""
     return "mfa" in amr or "trusted" in amr
+
+
+class AddressNotConfirmed(Forbidden):
+    """Nothing but the word of an organization's identity provider says whose the session is (decisions 10.6)."""
+
+    default_message = (
+        "So far only your organization's identity provider says that this account is yours. Sign in on the sign-in page"
+        " of your organization once more, or with a mailed link there: a code that is mailed to you confirms it."
+    )
 
 
 class AccountUsedElsewhere(Forbidden):
@@ -169,6 +182,8 @@ class Caller:
     connection_id: UUID | None = None
     is_disowned: bool = False
     is_changed_by_service: bool = False
+    # For a session that nothing but a connection's word says is its user's: the role that this opens besides `member`.
+    confined_to_role: str | None = None
 
     @property
     def confinement(self) -> Confinement | None:
@@ -176,7 +191,10 @@ class Caller:
         if self.confined_to is None:
             return None
         return Confinement(
-            organization_id=self.confined_to, service_id=self.confined_to_service, connection_id=self.connection_id
+            organization_id=self.confined_to,
+            service_id=self.confined_to_service,
+            connection_id=self.connection_id,
+            role=self.confined_to_role,
         )
 
     @property
@@ -245,6 +263,12 @@ class Caller:
         return "mfa" in self.amr
 
     @property
+    def has_proved_own_factor(self) -> bool:
+        """Whether a second factor of the account itself was proved; that a connection is trusted proves none of it."""
+        is_own = self.connection_id is None or not _OF_THE_ACCOUNT.isdisjoint(self.amr)
+        return self.has_proved_second_factor and is_own
+
+    @property
     def is_remembered(self) -> bool:
         """Whether this session began with a device that remembers the second factor, instead of the factor itself."""
         return "trusted" in self.amr and not self.has_proved_second_factor
@@ -258,6 +282,18 @@ class Caller:
         """
         is_required = self.organization_requires_mfa and self.role is not None and not self.is_impersonated
         return is_required and not self.has_second_factor
+
+    def opens_role(self, role: str | None) -> bool:
+        """Return whether the session acts with a role that its user has; a connection's word alone opens few."""
+        return self.confinement is None or self.confinement.opens_role(role)
+
+    def require_own_proof(self) -> None:
+        """Raise `AddressNotConfirmed` where only a connection's word says whose session it is.
+
+        It guards the additions of other ways to sign in, which would outlive that word.
+        """
+        if self.confined_to_role is not None:
+            raise AddressNotConfirmed
 
     def forbid_service_tokens(self) -> None:
         """Raise `Forbidden` when the token was issued to a service (RFC 9068, 4: its audience is not Gatehouse)."""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 class Confinement:
     """The organization beyond which a session signs in to nothing, and possibly the one service of it (decisions 10.8).
 
+    `role` is set while nothing but the word of a connection says whose session it is: then that role and `member` are
+    all that it opens (decisions 10.6).
+
     Such a session began with the word of another party: an identity provider of the organization, or an account that a
     service may have linked.
     """
@@ -20,6 +23,11 @@ class Confinement:
     organization_id: UUID
     service_id: UUID | None = None
     connection_id: UUID | None = None
+    role: str | None = None
+
+    def opens_role(self, role: str | None) -> bool:
+        """Return whether its sessions act with a role that their user has in the organization."""
+        return self.role is None or role in {None, "member", self.role}
 
     def allows(self, organization_id: UUID | None, service_id: UUID | None) -> bool:
         """Return whether its sessions may sign in there; in a browser they are on the platform, without any context."""

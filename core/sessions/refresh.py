@@ -20,6 +20,7 @@ from uuid import UUID
 from core.errors import OrganizationNotActive, Unauthorized
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
+from core.sessions.callers import AddressNotConfirmed
 from core.sessions.token_claims import TokenGrant, token_grant
 
 if TYPE_CHECKING:
@@ -274,6 +275,8 @@ def _check_context(caller: Caller) -> None:
         raise OrganizationNotActive
     if not caller.belongs_to_context:
         raise RefreshRefused("You no longer belong to the organization of this session. Sign in again.")
+    if not caller.opens_role(caller.role):
+        raise RefreshRefused(AddressNotConfirmed.default_message)
     if caller.lacks_second_factor:
         # The organization began to require it after the session began; the sign-in explains what to do.
         raise RefreshRefused("This organization now requires multi-factor authentication. Sign in again.")

@@ -58,6 +58,14 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EndedSession:
+    """The user of a session that an organization has ended for many users at once."""
+
+    user_id: UUID
+    email: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionItem:
     """A session, as its user sees it."""
 
@@ -179,6 +187,19 @@ def sign_out(uow: UnitOfWork, session_id: UUID, user_id: UUID, email: str) -> No
         own, *of_children = ended
         person_events.publish(uow, EventType.USER_LOGOUT, user_id, email, organization_id=own)
         record_ended(uow, user_id, email, of_children)
+
+
+def record_ended_of(uow: UnitOfWork, ended: Iterable[EndedSession], organization_id: UUID, **data: str) -> None:
+    """Publish to an organization how many sessions of each user it has ended."""
+    for one, sessions in Counter(ended).items():
+        uow.publish_to_each(
+            EventType.SESSION_REVOKED,
+            (organization_id,),
+            actor_user_id=one.user_id,
+            actor_email=one.email,
+            sessions=sessions,
+            **data,
+        )
 
 
 def record_ended(uow: UnitOfWork, user_id: UUID, email: str, contexts: Iterable[UUID | None], **data: str) -> None:

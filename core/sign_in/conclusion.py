@@ -22,9 +22,10 @@ from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
-from core.sign_in import in_browsers, login_events, mfa_challenges, recognition
+from core.sign_in import entitlement, in_browsers, login_events, mfa_challenges, recognition
 from core.sign_in.arrivals import AssessedSignIn, assess
 from core.sign_in.refusals import (
+    ClosedToProviders,
     EmailNotVerified,
     SecondFactorDue,
     SignInInterrupted,
@@ -105,6 +106,8 @@ def _admit(
     """Return the assessed sign-in, or refuse an account that may not be used or a destination that is not open."""
     if user is None or not user.may_sign_in:
         return refuse(uow, user, proof.provider, destination, of_unusable, reason="deactivated")
+    if user.closed_at is not None and proof.is_of_provider:
+        return refuse(uow, user, proof.provider, destination, ClosedToProviders(), reason="closed")
     if not user.is_verified:
         if not proof.proves_address:
             return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
@@ -112,6 +115,9 @@ def _admit(
     slug = destination.organization_slug
     if user.waits_for_proof and slug is not None and uow.departures.is_waiting(user.id, slug, destination.service_slug):
         user = addresses.settle(uow, user, proves_address=proof.proves_address)
+    refusal = entitlement.refusal_of(uow, user, proof, destination)
+    if refusal is not None:
+        return refusal
     if _is_single_sign_on_missing(uow, user, proof, destination):
         record_failure(uow, user, proof.provider, reason="sso_required", device_token=destination.device_token)
         return SsoRequired().because("sso_required")

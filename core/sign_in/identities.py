@@ -162,18 +162,29 @@ def unlink_mine(uow: UnitOfWork, provider: Provider | None) -> None:
     uow.unfinished_sign_ins.end_all(caller.user_id)
 
 
-def link(uow: UnitOfWork, user_id: UUID, email: str, proven: ProvenIdentity, context: IdentityContext) -> None:
-    """Link a proved identity to a locked account, and tell its user by mail.
+def link(
+    uow: UnitOfWork,
+    user_id: UUID,
+    email: str,
+    proven: ProvenIdentity,
+    context: IdentityContext,
+    *,
+    is_mailed: bool = False,
+) -> None:
+    """Link a proved identity to a locked account whose user is signed in to it, and tell the user by mail.
 
-    Linking again renews the tokens. Raise `IdentityLinkedElsewhere` or `ProviderLinkedAlready`.
+    Linking again renews the tokens, and confirms the identity if the user has signed in by mail (`is_mailed`). Raise
+    `IdentityLinkedElsewhere` or `ProviderLinkedAlready`.
     """
     present = uow.identities.find(proven.provider, proven.subject, context)
     if present is not None:
         if present.user_id != user_id:
             raise IdentityLinkedElsewhere
         uow.identities.use(present, proven)
+        if is_mailed:
+            uow.identities.confirm(present)
         return
-    add(uow, user_id, proven, context)
+    add(uow, user_id, proven, context, is_confirmed=True)
     mail.send(
         uow,
         email,
@@ -185,8 +196,13 @@ def link(uow: UnitOfWork, user_id: UUID, email: str, proven: ProvenIdentity, con
     )
 
 
-def add(uow: UnitOfWork, user_id: UUID, proven: ProvenIdentity, context: IdentityContext) -> None:
-    """Store a new identity of a locked account; raise `ProviderLinkedAlready` when it has one of the provider."""
+def add(
+    uow: UnitOfWork, user_id: UUID, proven: ProvenIdentity, context: IdentityContext, *, is_confirmed: bool
+) -> None:
+    """Store a new identity of a locked account; raise `ProviderLinkedAlready` when it has one of the provider.
+
+    It is confirmed unless nothing but the word of an organization's connection links it (decisions 10.6).
+    """
     identity = Identity(
         id=uow.randomness.new_id(),
         user_id=user_id,
@@ -195,7 +211,7 @@ def add(uow: UnitOfWork, user_id: UUID, proven: ProvenIdentity, context: Identit
         email=proven.email,
         linked_at=uow.now,
     )
-    if not uow.identities.add(identity, proven, context):
+    if not uow.identities.add(identity, proven, context, confirmed_at=uow.now if is_confirmed else None):
         raise ProviderLinkedAlready
 
 

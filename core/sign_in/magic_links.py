@@ -27,7 +27,7 @@ from core.errors import BadRequest, Refusal
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sign_in import conclusion
-from core.sign_in.proofs import Proof
+from core.sign_in.proofs import MAILED, Proof
 from core.sign_in.refusals import SignInRefused
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ CODE_TEXTS: Final = LinkTexts(
     used="This code was used already. Request a new link where you wanted to sign in.",
     expired="This code has expired. It was valid for five minutes; request a new link where you wanted to sign in.",
 )
-# No registered method (RFC 8176) stands for access to a mailbox.
-_AMR: Final = "email"
 
 
 class MagicLinkRefused(SignInRefused):
@@ -138,7 +136,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
     for purpose in (TokenPurpose.MAGIC_LINK, TokenPurpose.MAGIC_LINK_CODE):
         # A user who waited may have requested several links; the unused ones would stay valid for a while.
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
-    proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
+    proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(MAILED,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(link.token.data, wanted))
     return (
         MagicLinkRefused(TEXTS.unknown).because(outcome.reason)

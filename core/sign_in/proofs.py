@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from core.accounts.providers import Provider
     from core.sessions.browser_sessions import BrowserSession
     from core.sessions.confinement import Confinement
+
+
+# A sign-in by another party's word, for which no registered method (RFC 8176) stands, and one by a mailed code or link.
+FEDERATED: Final = "fed"
+MAILED: Final = "email"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,16 @@ class Proof:
         """Whether more than one factor was proved."""
         return "mfa" in self.amr
 
+    @property
+    def is_of_provider(self) -> bool:
+        """Whether it began with the word of another party."""
+        return FEDERATED in self.amr
+
+    def confined_to_role(self, role: str | None) -> Proof:
+        """Return the proof, by a connection, with the role that it opens at most; None for no such limit."""
+        assert self.confinement is not None, "a proof without limits opens a single role"
+        return replace(self, confinement=replace(self.confinement, role=role))
+
     def with_methods(self, *methods: str) -> Proof:
         """Return the proof with further authentication methods."""
         return replace(self, amr=(*self.amr, *methods))
@@ -51,6 +66,11 @@ class InBrowser:
     # The value of the cookie that binds the browser to its sign-ins with other providers.
     upstream_binding: str | None = field(default=None, repr=False)
     return_id: str = field(default="", repr=False)
+
+    @property
+    def is_signed_in_by_mail(self) -> bool:
+        """Whether the present session has proved access to the mailbox of its account."""
+        return self.present is not None and MAILED in self.present.amr
 
     @property
     def has_proved_second_factor(self) -> bool:

@@ -50,6 +50,14 @@ class SignInInterrupted(SignInRefused):
     default_message = "This sign-in could not be completed. Sign in again."
 
 
+class ClosedToProviders(SignInRefused):
+    """The account is closed, and the word of another party does not reopen it (decisions 10.8)."""
+
+    default_message = (
+        "This account is closed. To open it again, sign in with its password, a passkey, or a mailed link."
+    )
+
+
 class SecondFactorDue(Forbidden):
     """The session in the browser has not proved the second factor that this destination requires."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.accounts import sign_in_failures, verification
+from core.accounts.links import LinkUnusable
 from core.accounts.providers import Provider
 from core.sign_in import conclusion
 from core.sign_in.proofs import Proof
@@ -33,23 +34,21 @@ class RegistrationPasswordWrong(SignInRefused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A counted attempt at the password of a registration, which is None when the link has no registration."""
+    """A counted attempt at the password of a registration."""
 
     id: UUID
     user: User
-    password_hash: str | None = field(repr=False)
+    password_hash: str = field(repr=False)
 
 
 def begin(uow: UnitOfWork, token: str, network: str | None) -> Attempt:
     """Count an attempt, and return it with the hash to compare; raise `LinkUnusable` or `RateLimitExceeded`."""
     found = verification.inspect_unproved(uow, token)
+    if found.registration is None:
+        # It has none, or another request is using it up at this moment.
+        raise LinkUnusable(verification.TEXTS.used).because("no_registration")
     attempt_id = sign_in_failures.attempt(uow, found.user.email, network, is_known_device=False)
-    registration = found.registration
-    return Attempt(
-        id=attempt_id,
-        user=found.user,
-        password_hash=registration.password_hash if registration is not None else None,
-    )
+    return Attempt(id=attempt_id, user=found.user, password_hash=found.registration.password_hash)
 
 
 def give_up(uow: UnitOfWork, attempt: Attempt) -> None:

@@ -85,6 +85,7 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
             yield _migrations(plan.applied, plan.pending)
             if not plan.pending:
                 yield _addresses(database.accounts_without_canonical_address(address))
+                yield from _connections(database.connections_with_changed_issuer(address))
             if not plan.pending and all(finding.is_ok for finding in required):
                 yield from trio.run(partial(_connected_findings, settings, address, mail_to))
     except main.REFUSALS as refusal:
@@ -185,6 +186,14 @@ def _addresses(accounts: Sequence[UUID]) -> Finding:
     listed = ", ".join(str(account) for account in accounts[:LISTED_MAX])
     what = f"addresses that no mail is sent to: {len(accounts)}; the accounts are {listed}"
     return Finding("addresses", False, what, "See ops/runbooks/mail.md, the section on addresses.")
+
+
+def _connections(changed: Sequence[UUID]) -> Iterator[Finding]:
+    if changed:
+        listed = ", ".join(str(one) for one in changed[:LISTED_MAX])
+        what = f"with another issuer than before, and the client secret of before: {len(changed)}; they are {listed}"
+        advice = "Ask their organizations to enter the client secret again, and to withdraw it at the issuer before."
+        yield Finding("connections", False, what, advice)
 
 
 async def _connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:

@@ -7,7 +7,7 @@ from uuid import UUID
 from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
-from core.sessions.sessions import Session
+from core.sessions.sessions import EndedSession, Session
 
 
 class Sessions(Protocol):
@@ -80,6 +80,20 @@ class Sessions(Protocol):
 
     def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         """Revoke the live sessions of a user that belong to a service."""
+        ...
+
+    def revoke_by_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[EndedSession]:
+        """Revoke the live sessions that began by a connection, and return whose they were."""
+        ...
+
+    def revoke_not_by_connection(
+        self, organization_id: UUID, connection_id: UUID, *, domain: str
+    ) -> Sequence[EndedSession]:
+        """Revoke the live sessions of members and end users of an organization that did not begin by a connection.
+
+        Those of addresses of a mail domain, on the platform or in the context of the organization; except those of the
+        organization's owner and of platform owners. Return whose they were.
+        """
         ...
 
     def end_impersonations(self, user_id: UUID) -> None:

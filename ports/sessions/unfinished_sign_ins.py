@@ -14,3 +14,7 @@ class UnfinishedSignIns(Protocol):
     def end_in_organization(self, organization_id: UUID, *, user_id: UUID) -> None:
         """End those of a user's that would sign in to an organization or one of its services."""
         ...
+
+    def end_by_connection(self, organization_id: UUID, connection_id: UUID) -> None:
+        """End all that began by a connection, also those that wait for its provider's answer."""
+        ...

@@ -6,6 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.accounts.providers import Provider
+from core.sign_in.entitlement import Standing
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
 
@@ -21,8 +22,13 @@ class Identities(Protocol):
         """List what a user has linked in a context, the oldest first; by every connection where none is named."""
         ...
 
-    def add(self, identity: Identity, proven: ProvenIdentity, context: IdentityContext) -> bool:
-        """Store a new identity; False when it is linked there, or its user has linked another one of the provider."""
+    def add(
+        self, identity: Identity, proven: ProvenIdentity, context: IdentityContext, *, confirmed_at: datetime | None
+    ) -> bool:
+        """Store a new identity, which is confirmed at a moment or not yet.
+
+        False when it is linked there, or its user has linked another one of the provider.
+        """
         ...
 
     def use(self, identity: Identity, proven: ProvenIdentity) -> bool:
@@ -31,6 +37,14 @@ class Identities(Protocol):
 
     def remove(self, user_id: UUID, provider: Provider, context: IdentityContext) -> None:
         """Unlink what a user has linked of a provider in a context."""
+        ...
+
+    def confirm(self, identity: Identity) -> None:
+        """Store that the user of an identity has proved that the account is theirs."""
+        ...
+
+    def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> Standing | None:
+        """Return what a user is to the organization of a connection; None when there is no such connection or user."""
         ...
 
     def remove_all(self, user_id: UUID) -> None:

@@ -40,6 +40,7 @@ DEFAULTS: dict[str, Any] = {
     "officesuite_userinfo_url": "https://graph.microsoft.com/oidc/userinfo",
     "billing_url": "https://api.stripe.com",
     "billing_secret_key": None,
+    "billing_sandbox": False,
     "billing_webhook_secret": None,
     "geoip_db": None,
     "frontend_url": None,
@@ -215,6 +216,7 @@ def test_a_wrong_value_of_every_setting_is_tested() -> None:
     # Those of billing and of the external providers have modules of their own.
     unchecked = {
         *(name.removeprefix(PREFIX) for name in NAMES if "SUITE_" in name or "CODEHOST_" in name),
+        "BILLING_SANDBOX",
         "BILLING_URL",
         "BILLING_SECRET_KEY",
         "BILLING_WEBHOOK_SECRET",

@@ -177,6 +177,7 @@ NOT_ISSUED = {
     "oauth_credentials": "the secret of an organization at a provider, which it has entered",
     "organization_roles": "what a role allows",
     "passkey_challenges": "a challenge, which counts up to a number of the account",
+    "request_sign_ins": "which request the form of a sign-in belonged to; it ends with the session",
     "saml_certificates": "keys of a service, which end with it",
     "saml_logouts": "a logout on its way",
     "saml_requests": "a request of a service provider that waits; who answers it is checked then",

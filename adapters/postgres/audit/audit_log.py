@@ -201,7 +201,8 @@ def _entry(
     actor_user_id: UUID | None,
     actor_email: str | None,
     actor_is_platform_owner: bool | None,
+    details: dict[str, Any],
     **columns: Any,
 ) -> LogEntry:
-    actor = Actor.of(actor_user_id, actor_email, actor_is_platform_owner, columns["details"])
-    return LogEntry(actor=actor, **columns)
+    actor = Actor.of(actor_user_id, actor_email, actor_is_platform_owner, details)
+    return LogEntry(actor=actor, details=details, **columns)

@@ -31,6 +31,7 @@ _LIVE: Final = """
            s.confined_to,
            s.confined_to_service,
            s.connection_id,
+           s.confined_to_role,
            b.domain_id,
            d.organization_id AS domain_organization_id,
            u.disowned_at IS NOT NULL AS is_disowned

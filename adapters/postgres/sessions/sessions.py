@@ -8,11 +8,12 @@ from uuid import UUID
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
+from core.organizations.memberships import OWNER
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
-from core.sessions.sessions import IDLE_LIFETIME, Session
+from core.sessions.sessions import IDLE_LIFETIME, EndedSession, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +46,8 @@ class PostgresSessions(Aggregate):
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                                   refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
                                   impersonator_session_id, parent_id, confined_to, confined_to_service, connection_id,
-                                  created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                  confined_to_role, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 session.id,
@@ -175,6 +176,67 @@ class PostgresSessions(Aggregate):
     def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         return self._revoked(f"{_REVOKE} AND service_id = %(service_id)s {_REVOKED}", user_id, service_id=service_id)
 
+    def revoke_by_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[EndedSession]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(EndedSession))
+            .execute(
+                """
+                UPDATE sessions s
+                SET    revoked_at = %(now)s
+                FROM   users u
+                WHERE  s.connection_id = %(connection_id)s AND s.confined_to = %(organization_id)s
+                  AND  u.id = s.user_id AND s.revoked_at IS NULL AND s.expires_at > %(now)s
+                  AND  s.refreshed_at > %(used_since)s
+                RETURNING u.id AS user_id, u.email
+                """,
+                {"organization_id": organization_id, "connection_id": connection_id, **self._times},
+            )
+            .fetchall()
+        )
+
+    def revoke_not_by_connection(
+        self, organization_id: UUID, connection_id: UUID, *, domain: str
+    ) -> Sequence[EndedSession]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(EndedSession))
+            .execute(
+                """
+                WITH bound AS MATERIALIZED (
+                    SELECT u.id, u.email
+                    FROM   users u
+                    JOIN   (SELECT user_id FROM memberships WHERE organization_id = %(organization_id)s
+                            UNION
+                            SELECT user_id FROM service_users WHERE organization_id = %(organization_id)s) AS people
+                           ON people.user_id = u.id
+                    WHERE  substring(u.email FROM '@([^@]*)$') = %(domain)s AND NOT u.is_platform_owner
+                      AND  NOT EXISTS (SELECT FROM memberships m
+                                       WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id
+                                         AND  m.role = %(owner)s AND m.suspended_at IS NULL)
+                )
+                UPDATE sessions s
+                SET    revoked_at = %(now)s
+                FROM   bound
+                WHERE  s.user_id = bound.id AND s.connection_id IS DISTINCT FROM %(connection_id)s
+                  AND  (s.organization_id = %(organization_id)s OR s.organization_id IS NULL)
+                  AND  s.impersonator_id IS NULL
+                  AND  s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s
+                RETURNING bound.id AS user_id, bound.email
+                """,
+                {
+                    "organization_id": organization_id,
+                    "connection_id": connection_id,
+                    "domain": domain,
+                    "owner": OWNER,
+                    **self._times,
+                },
+            )
+            .fetchall()
+        )
+
+    @property
+    def _times(self) -> dict[str, datetime]:
+        return {"now": self._transaction.now, "used_since": self._transaction.now - IDLE_LIFETIME}
+
     def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
         common_values = {
             "user_id": user_id,
@@ -277,7 +339,8 @@ CALLER: Final = """
     s.confined_to_service,
     s.connection_id,
     u.disowned_at IS NOT NULL           AS is_disowned,
-    u.changed_by_service_at IS NOT NULL AS is_changed_by_service
+    u.changed_by_service_at IS NOT NULL AS is_changed_by_service,
+    s.confined_to_role
 """
 LIVE: Final = """
     FROM   sessions s
@@ -308,10 +371,10 @@ _CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
 REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
 
 
-def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None]:
+def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None, str | None]:
     if confinement is None:
-        return None, None, None
-    return confinement.organization_id, confinement.service_id, confinement.connection_id
+        return None, None, None, None
+    return confinement.organization_id, confinement.service_id, confinement.connection_id, confinement.role
 
 
 def _session(

@@ -1,4 +1,5 @@
-"""Sign-ins without a session yet, in the tables `mfa_challenges`, `passkey_challenges` and `one_time_tokens`.
+"""Sign-ins without a session yet, in the tables `mfa_challenges`, `passkey_challenges`, `one_time_tokens` and
+`upstream_sign_ins`.
 
 A sign-in challenge for a passkey names no account. So passkey challenges have numbers from one sequence, and an account
 has the number up to which it answers none.
@@ -52,4 +53,28 @@ class PostgresUnfinishedSignIns(Aggregate):
               AND  data ->> 'org_slug' = (SELECT slug FROM organizations WHERE id = %s) AND used_at IS NULL
             """,
             (self._transaction.now, user_id, organization_id),
+        )
+
+    def end_by_connection(self, organization_id: UUID, connection_id: UUID) -> None:
+        # The index on the end of challenges finds the few that are open.
+        self._connection.execute_later(
+            """
+            UPDATE mfa_challenges
+            SET    used_at = %(now)s
+            WHERE  expires_at > %(now)s AND context -> 'confinement' ->> 'organization_id' = %(organization_id)s
+              AND  context -> 'confinement' ->> 'connection_id' = %(connection_id)s AND used_at IS NULL
+            """,
+            {
+                "now": self._transaction.now,
+                "organization_id": str(organization_id),
+                "connection_id": str(connection_id),
+            },
+        )
+        self._connection.execute_later(
+            """
+            UPDATE upstream_sign_ins
+            SET    ended_at = %s
+            WHERE  organization_id = %s AND connection_id = %s AND ended_at IS NULL
+            """,
+            (self._transaction.now, organization_id, connection_id),
         )

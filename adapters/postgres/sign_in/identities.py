@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.driver.rows import dict_row, kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
+from core.organizations.domain_proofs import FAILING_MAX
 from core.secrets import Secret
+from core.sign_in.entitlement import Standing
 from core.sign_in.identities import Identity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
 
@@ -74,16 +76,18 @@ class PostgresIdentities(Aggregate):
             .fetchall()
         )
 
-    def add(self, identity: Identity, proven: ProvenIdentity, context: IdentityContext) -> bool:
+    def add(
+        self, identity: Identity, proven: ProvenIdentity, context: IdentityContext, *, confirmed_at: datetime | None
+    ) -> bool:
         return (
             self._connection.execute(
                 """
                 INSERT INTO identities (id, user_id, provider, subject, connection_id, organization_id, service_id,
-                                        email, linked_at, used_at, client_id, access_token_sealed,
+                                        email, linked_at, used_at, confirmed_at, client_id, access_token_sealed,
                                         refresh_token_sealed, token_type, token_expires_at, scopes)
                 VALUES (%(id)s, %(user_id)s, %(provider)s, %(subject)s, %(connection_id)s, %(organization_id)s,
-                        %(service_id)s, %(email)s, %(now)s, %(now)s, %(client_id)s, %(access_token)s,
-                        %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s)
+                        %(service_id)s, %(email)s, %(now)s, %(now)s, %(confirmed_at)s, %(client_id)s,
+                        %(access_token)s, %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s)
                 ON CONFLICT DO NOTHING
                 """,
                 {
@@ -93,6 +97,7 @@ class PostgresIdentities(Aggregate):
                     "subject": identity.subject,
                     "email": identity.email,
                     "now": self._transaction.now,
+                    "confirmed_at": confirmed_at,
                     **_context(context),
                     **self._sealed(identity.id, proven.tokens),
                 },
@@ -130,6 +135,46 @@ class PostgresIdentities(Aggregate):
         self._connection.execute_later(
             f"{_REMOVE} {_IN_CONTEXT}",
             {"user_id": user_id, "provider": provider, **_context(context)},
+        )
+
+    def confirm(self, identity: Identity) -> None:
+        self._connection.execute_later(
+            "UPDATE identities SET confirmed_at = %s WHERE id = %s AND user_id = %s AND confirmed_at IS NULL",
+            (self._transaction.now, identity.id, identity.user_id),
+        )
+
+    def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> Standing | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Standing))
+            .execute(
+                """
+                SELECT c.enabled AS is_enabled,
+                       c.joins_as,
+                       i.confirmed_at IS NULL AS is_by_word_alone,
+                       m.role,
+                       m.suspended_at IS NOT NULL AS is_suspended,
+                       EXISTS (SELECT FROM service_users e
+                               WHERE  e.organization_id = c.organization_id AND e.user_id = u.id) AS is_end_user,
+                       EXISTS (SELECT FROM domain_routes r
+                               WHERE  r.organization_id = c.organization_id
+                                 AND  r.domain = substring(u.email FROM '@([^@]*)$') AND r.verified_at IS NOT NULL
+                                 AND  (r.failing_since IS NULL OR r.failing_since > %(failing_after)s)
+                              ) AS is_in_mail_domain
+                FROM   upstream_connections c
+                JOIN   users u            ON u.id = %(user_id)s
+                LEFT   JOIN memberships m ON m.organization_id = c.organization_id AND m.user_id = u.id
+                LEFT   JOIN identities i  ON i.organization_id = c.organization_id AND i.connection_id = c.id
+                                         AND i.user_id = u.id
+                WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
+                """,
+                {
+                    "user_id": user_id,
+                    "organization_id": organization_id,
+                    "connection_id": connection_id,
+                    "failing_after": self._transaction.now - FAILING_MAX,
+                },
+            )
+            .fetchone()
         )
 
     def remove_all(self, user_id: UUID) -> None:

@@ -88,10 +88,13 @@ def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> Mfa
 def _stored(confinement: Confinement | None) -> dict[str, Any]:
     if confinement is None:
         return {}
-    limits = {name: getattr(confinement, name) for name in _LIMITS}
+    limits = {name: getattr(confinement, name) for name in (*_LIMITS, "role")}
     return {"confinement": {name: str(value) for name, value in limits.items() if value is not None}}
 
 
 def _confinement(context: dict[str, Any]) -> Confinement | None:
     stored = context.get("confinement")
-    return Confinement(**{name: UUID(value) for name, value in stored.items()}) if stored is not None else None
+    if stored is None:
+        return None
+    role = stored.pop("role", None)
+    return Confinement(**{name: UUID(value) for name, value in stored.items()}, role=role)

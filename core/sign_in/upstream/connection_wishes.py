@@ -120,7 +120,7 @@ def applied(
         if wishes.attribute_mapping is None
         else _checked_mapping(wishes.attribute_mapping),
         joins_as=_role(uow, editor, before, wishes),
-        trust_mfa=before.trust_mfa if wishes.trust_mfa is None else wishes.trust_mfa,
+        trust_mfa=_trust(editor, before, wishes),
         enabled=before.enabled if wishes.enabled is None else wishes.enabled,
     )
     if described is not None:
@@ -161,6 +161,15 @@ def _role(uow: UnitOfWork, editor: Editor, before: Connection, wishes: Connectio
     if wished and not editor.require_may_give(uow, wished):
         raise BadRequest.of_field("joins_as", "This must be member, or a custom role of this organization.")
     return wished or None
+
+
+def _trust(editor: Editor, before: Connection, wishes: ConnectionWishes) -> bool:
+    """Return whether the connection replaces a second factor; raise `Forbidden` where the editor may not let it."""
+    if wishes.trust_mfa is None or wishes.trust_mfa == before.trust_mfa:
+        return before.trust_mfa
+    if wishes.trust_mfa:
+        editor.require_may_trust()
+    return wishes.trust_mfa
 
 
 def _checked_https(text: str, allowed: Sequence[Network], field: str) -> str:

@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Conflict, NotFound
+from core.events.actions import AuditAction
 from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
 from core.organizations.made_credentials import CredentialKind, record_maker
 from core.organizations.setup_links import Part
-from core.sign_in.upstream import connection_wishes
+from core.sign_in.upstream import changes, connection_wishes
 from core.sign_in.upstream.connection_wishes import Connection, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 
@@ -121,7 +122,7 @@ def change(
     described: SamlDescription | None,
     allowed: Iterable[Network],
 ) -> Connection:
-    """Change the given fields of a connection. With another issuer, the identities of the one before are unlinked."""
+    """Change the given fields of a connection; what ends with that, and who may make it, is in `changes.py`."""
     editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = uow.upstream_connections.find(editor.organization_id, connection_id)
     return _change(uow, editor, before, wishes, described, tuple(allowed))
@@ -136,7 +137,7 @@ def change_by_link(
     described: SamlDescription | None,
     allowed: Iterable[Network],
 ) -> Connection:
-    """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce`."""
+    """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`."""
     editor = Editor.of_link(uow, cookie)
     before = _found(uow.upstream_connections.find(editor.organization_id, connection_id))
     is_enforced = uow.domain_routes.is_enforced(editor.organization_id, connection_id)
@@ -149,8 +150,9 @@ def delete(uow: UnitOfWork, slug: str, connection_id: UUID) -> None:
     """Delete a connection, its identities and its domain routes; the sessions that began by it end."""
     editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
     connection = _found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    ended = changes.end_sessions(uow, editor.organization_id, connection_id)
     uow.upstream_connections.remove(editor.organization_id, connection_id)
-    _record(uow, editor, connection, "deleted")
+    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended)
 
 
 def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
@@ -175,8 +177,11 @@ def _create(
     if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
         raise TooManyConnections
     uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
-    record_maker(uow, CredentialKind.CONNECTION, editor.organization_id, connection.id, editor.user_id)
-    _record(uow, editor, connection, "created")
+    _record_maker(uow, editor, connection)
+    if described is not None:
+        named = changes.fingerprints(described.certificates)
+        uow.upstream_connections.save_certificates(editor.organization_id, connection.id, named)
+    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_CREATED, connection)
     return connection
 
 
@@ -193,12 +198,10 @@ def _change(
     after = connection_wishes.applied(uow, editor, before or unknown, wishes, described, allowed)
     before = _found(before)
     after = replace(after, updated_at=uow.now)
-    uow.upstream_connections.save(editor.organization_id, after, connection_wishes.secret(wishes))
-    record_maker(uow, CredentialKind.CONNECTION, editor.organization_id, after.id, editor.user_id)
-    if after.issuer != before.issuer:
-        # The ids of another provider are other people's.
-        uow.upstream_connections.unlink_all(editor.organization_id, after.id)
-    _record(uow, editor, after, "changed")
+    named = changes.fingerprints(described.certificates) if described is not None else None
+    details = changes.apply(uow, editor, before, after, wishes, named)
+    _record_maker(uow, editor, after)
+    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_UPDATED, after, **details)
     return after
 
 
@@ -228,14 +231,6 @@ def _found(connection: Connection | None) -> Connection:
     return connection
 
 
-def _record(uow: UnitOfWork, editor: Editor, connection: Connection, what: str) -> None:
-    editor.record(
-        uow,
-        f"upstream_provider.{what}",
-        provider_id=str(connection.id),
-        provider_name=connection.name,
-        issuer=connection.issuer,
-        joins_as=connection.joins_as,
-        trust_mfa=connection.trust_mfa,
-        enabled=connection.enabled,
-    )
+def _record_maker(uow: UnitOfWork, editor: Editor, connection: Connection) -> None:
+    assert editor.user_id is not None, "a connection is changed by no person"
+    record_maker(uow, CredentialKind.CONNECTION, editor.organization_id, connection.id, editor.user_id)

@@ -7,19 +7,22 @@ Any organization may claim a domain; only one claim to it can be verified. The p
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `DomainRoute`
 
 from core.errors import BadRequest, Conflict, NotFound
+from core.events.actions import AuditAction
 from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize
 from core.organizations.domain_proofs import Finding, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
 from core.organizations.setup_links import Part
+from core.sign_in.upstream import enforcement
 from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from core.organizations.domain_proofs import DomainProof
     from ports.unit_of_work import UnitOfWork
@@ -54,6 +57,11 @@ class RouteClaim:
     connection_id: UUID
     enforced: bool
     proof: DomainProof
+
+    def is_enforced_at(self, at: datetime) -> bool:
+        """Return whether it is proved and enforced; its connection may be switched off."""
+        ends_at = self.proof.ends_at
+        return self.enforced and self.proof.verified_at is not None and (ends_at is None or at < ends_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +124,7 @@ def change(
         enforced=before.enforced if enforced is None else enforced,
     )
     uow.domain_routes.save(after)
-    _record(uow, editor, after, "changed")
+    _record(uow, editor, AuditAction.DOMAIN_ROUTE_UPDATED, after, **_enforce(uow, before, after))
     return _shown(after)
 
 
@@ -125,7 +133,7 @@ def delete(uow: UnitOfWork, slug: str, route_id: UUID) -> None:
     editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
     claim = _locked(uow, editor.organization_id, route_id)
     uow.domain_routes.remove(editor.organization_id, route_id)
-    _record(uow, editor, claim, "deleted")
+    _record(uow, editor, AuditAction.DOMAIN_ROUTE_DELETED, claim)
 
 
 def find_to_verify(uow: UnitOfWork, slug: str, route_id: UUID) -> RouteClaim:
@@ -176,7 +184,7 @@ def _create(uow: UnitOfWork, editor: Editor, text: str, connection_id: UUID, *, 
     )
     if not uow.domain_routes.add(claim):
         raise DomainRoutedAlready
-    _record(uow, editor, claim, "created")
+    _record(uow, editor, AuditAction.DOMAIN_ROUTE_CREATED, claim)
     return _shown(claim)
 
 
@@ -189,18 +197,33 @@ def _verify(uow: UnitOfWork, editor: Editor, route_id: UUID, records: Sequence[s
         raise DomainUnproved
     after = _checked(uow, claim, finding)
     if claim.proof.verified_at is None:
-        _record(uow, editor, after, "verified")
+        _record(uow, editor, AuditAction.DOMAIN_ROUTE_VERIFIED, after)
     return _shown(after)
 
 
-def _record(uow: UnitOfWork, editor: Editor, claim: RouteClaim, what: str) -> None:
+def _record(uow: UnitOfWork, editor: Editor, action: AuditAction, claim: RouteClaim, **details: Any) -> None:
     editor.record(
         uow,
-        f"domain_route.{what}",
+        action,
+        route_id=str(claim.id),
         domain=claim.proof.domain,
         provider_id=str(claim.connection_id),
         enforced=claim.enforced,
+        **details,
     )
+
+
+def _enforce(uow: UnitOfWork, before: RouteClaim, after: RouteClaim) -> dict[str, int]:
+    """End the sessions that began otherwise, if the route is enforced from now on; return the detail to record."""
+    if not after.is_enforced_at(uow.now):
+        return {}
+    if before.is_enforced_at(uow.now) and before.connection_id == after.connection_id:
+        return {}
+    connection = uow.upstream_connections.find(after.organization_id, after.connection_id)
+    if connection is None or not connection.enabled:
+        return {}
+    ended = enforcement.of_domain(uow, after.organization_id, after.connection_id, after.proof.domain)
+    return {"sessions_ended": ended}
 
 
 def _found(uow: UnitOfWork, organization_id: UUID, route_id: UUID) -> RouteClaim:
@@ -215,6 +238,7 @@ def _checked(uow: UnitOfWork, claim: RouteClaim, finding: Finding) -> RouteClaim
     after = replace(claim, proof=claim.proof.checked(finding, at=uow.now))
     if not uow.domain_routes.save_proof(after):
         raise DomainVerifiedElsewhere
+    _enforce(uow, claim, after)
     return after
 
 

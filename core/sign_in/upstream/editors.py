@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.events.actions import AuditAction
 from core.organizations import access, setup_links
 from core.organizations.access import Capability, authorize_and_lock
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
+    from core.events.actions import AuditAction
     from core.organizations.access import Operation, OrganizationAccess
     from ports.unit_of_work import UnitOfWork
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 class Editor:
     """A caller who may change what an organization has set, which is locked. `member` is None for a setup link.
 
-    `user_id` is the member, or who made the setup link.
+    `user_id` is the member, or who made the setup link; None for metadata that are read again by themselves.
     """
 
     organization_id: UUID
-    user_id: UUID
+    user_id: UUID | None = None
     member: OrganizationAccess | None = None
     recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -61,13 +61,15 @@ class Editor:
         self.member.require_no_less(capabilities, "let people join as")
         return True
 
-    def record(self, uow: UnitOfWork, change: str, **details: Any) -> None:
-        """Record a change as one to the organization: operations 6.3 has no actions of its own for these."""
-        uow.record(
-            AuditAction.ORGANIZATION_UPDATED,
-            self.organization_id,
-            organization_id=self.organization_id,
-            change=change,
-            **details,
-            **self.recorded,
-        )
+    def require_may_trust(self) -> None:
+        """Raise `Forbidden` unless the caller may let a connection replace the second factor of people of every role.
+
+        The form of a setup link has no such field.
+        """
+        assert self.member is not None, "the holder of a setup link trusts a connection with the second factor"
+        self.member.require(Capability.ORG_MEMBERS_MANAGE)
+        self.member.require(Capability.ORG_ROLES_MANAGE)
+
+    def record(self, uow: UnitOfWork, action: AuditAction, **details: Any) -> None:
+        """Record a change to the organization; one by a setup link has no actor, and names the link."""
+        uow.record(action, self.organization_id, organization_id=self.organization_id, **details, **self.recorded)

@@ -125,13 +125,17 @@ class SamlAssertion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlAnswer:
-    """The answer of an identity provider. `statuses` are the names of its levels; only the assertion is signed."""
+    """The answer of an identity provider. `statuses` are the names of its levels; only the assertion is signed.
+
+    `certificates` are those by one of which its signature was verified.
+    """
 
     issuer: str | None
     destination: str | None
     in_response_to: str | None
     statuses: Sequence[str]
     assertion: SamlAssertion | None
+    certificates: Sequence[str] = ()
 
     @property
     def is_declined(self) -> bool:

@@ -7,8 +7,8 @@ address is linked only after signing in to it (decisions 10.6).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from core.accounts import addresses
 from core.accounts.users import User, find_or_add
@@ -16,15 +16,14 @@ from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest, Forbidden
 from core.events import person_events
 from core.events.events import EventType
+from core.sessions.callers import AddressNotConfirmed
 from core.sessions.sessions import MFA
-from core.sign_in import conclusion, identities
-from core.sign_in.proofs import Proof
+from core.sign_in import conclusion, entitlement, identities
+from core.sign_in.proofs import FEDERATED, Proof
 from core.sign_in.refusals import SignInInterrupted
 from core.sign_in.upstream import by_connection, flows
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.secrets import Secret
     from core.sessions.browser_sessions import BrowserSession
     from core.sign_in.conclusion import Outcome
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from core.sign_in.upstream.by_connection import Connected
     from core.sign_in.upstream.flows import UpstreamSignIn
     from ports.unit_of_work import UnitOfWork
-
-# A sign-in by another party's word: no registered method (RFC 8176) stands for it.
-AMR: Final = "fed"
 
 
 class NoVerifiedAddress(Forbidden):
@@ -63,10 +59,20 @@ class SignInToLink:
     continue_id: Secret
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailedCodeDue(SignInToLink):
+    """The identity is linked by a connection's word alone, and its user's role takes a code mailed to this address."""
+
+    email: str
+
+
 def conclude(
     uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination, *, browser: str
 ) -> Outcome | SignInToLink:
-    """Sign in the user of an identity, who may be new; or keep it until its user has signed in to the account."""
+    """Sign in the user of an identity, who may be new; or keep it until its user has signed in to the account.
+
+    Keep it likewise, as `MailedCodeDue`, when the user's role takes more than the word of a connection.
+    """
     context = sign_in.context
     connected = by_connection.lock(uow, sign_in)
     identity = uow.identities.find(proven.provider, proven.subject, context)
@@ -79,15 +85,16 @@ def conclude(
             if user.is_verified:
                 return SignInToLink(continue_id=flows.keep_proven(uow, sign_in, proven, user.id, browser=browser))
             user = addresses.mark_proved(uow, user)
-            identities.add(uow, user.id, proven, context)
+            identities.add(uow, user.id, proven, context, is_confirmed=context.connection_id is None)
             if is_new:
                 _publish(uow, user, proven, context)
-            return _begin(uow, user, _proof(user.id, proven, sign_in.context), destination, connected)
+            return _begin(uow, user, sign_in, proven, destination, connected)
     found = uow.users.lock(identity.user_id)
     # The identity may have been unlinked while this transaction waited for the lock.
     if not uow.identities.use(identity, proven):
         raise SignInInterrupted().because("identity_unlinked")
-    return _begin(uow, found, _proof(identity.user_id, proven, context), destination, connected)
+    assert found is not None, "an identity has outlived its account"
+    return _begin(uow, found, sign_in, proven, destination, connected)
 
 
 def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, browser: BrowserSession | None) -> None:
@@ -101,13 +108,14 @@ def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, brows
 
 def link_and_conclude(
     uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination
-) -> Outcome:
+) -> Outcome | SignInToLink:
     """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it."""
     assert destination.browser is not None, "a sign-in that links is completed outside of a browser"
     connected = by_connection.lock(uow, sign_in)
     user = _require_user(uow, sign_in, destination.browser.present)
-    identities.link(uow, user.id, user.email, proven, sign_in.context)
-    return _begin(uow, user, _proof(user.id, proven, sign_in.context), destination, connected)
+    is_mailed = destination.browser.is_signed_in_by_mail
+    identities.link(uow, user.id, user.email, proven, sign_in.context, is_mailed=is_mailed)
+    return _begin(uow, user, sign_in, proven, destination, connected)
 
 
 def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSession | None) -> User:
@@ -123,23 +131,36 @@ def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSess
 
 def _may_link(browser: BrowserSession, context: IdentityContext) -> bool:
     # What another party could have begun must not add a way to sign in anywhere else.
-    return browser.confinement in {None, context.confinement}
+    limits = browser.confinement
+    return limits is None or replace(limits, role=None) == context.confinement
 
 
 def _begin(
-    uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination, connected: Connected | None
-) -> Outcome:
+    uow: UnitOfWork,
+    user: User,
+    sign_in: UpstreamSignIn,
+    proven: ProvenIdentity,
+    destination: Destination,
+    connected: Connected | None,
+) -> Outcome | SignInToLink:
     """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further."""
+    proof = Proof(user_id=user.id, provider=proven.provider, amr=(FEDERATED,), confinement=sign_in.context.confinement)
     if connected is not None:
         if connected.connection.trust_mfa:
             proof = proof.with_methods(MFA)
-        if user is not None and user.may_sign_in:
+        # Asked before the user joins: whom the organization has removed, it does not get back by its own word.
+        standing = entitlement.standing_of(uow, proof)
+        assert standing is not None, "a sign-in by a connection has made a proof by none"
+        if user.may_sign_in and user.closed_at is None and standing.may_sign_in:
             by_connection.join(uow, connected, user)
-    return conclusion.conclude_locked(uow, user, proof, destination)
-
-
-def _proof(user_id: UUID, proven: ProvenIdentity, context: IdentityContext) -> Proof:
-    return Proof(user_id=user_id, provider=proven.provider, amr=(AMR,), confinement=context.confinement)
+        proof = proof.confined_to_role(standing.confined_to_role)
+    outcome = conclusion.conclude_locked(uow, user, proof, destination)
+    if not isinstance(outcome, AddressNotConfirmed):
+        return outcome
+    browser = destination.browser.upstream_binding if destination.browser is not None else None
+    assert browser is not None, "a sign-in by a connection is completed outside of its browser"
+    continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
+    return MailedCodeDue(continue_id=continue_id, email=user.email)
 
 
 def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: IdentityContext) -> str:

@@ -52,12 +52,7 @@ async def show_link(call: Call) -> None:
 @in_browser_or_not
 async def request_link(call: Call, form: AddressForm) -> Page:
     """Mail a link to sign in with; the page is the same whether or not an account has the address."""
-    binding = browsers.binding(call)
-    browser = (
-        RequestingBrowser(binding=binding, return_to=form.return_to, return_id=form.return_id) if binding else None
-    )
-    await call.transact(magic_links.request, form.email, ReturnRequest(), browser=browser)
-    return await _mail_page(call, form.way, form.email)
+    return await mail_link(call, form.way, form.email)
 
 
 @routes.get(CODE, status=303)
@@ -78,6 +73,14 @@ async def submit_link_code(call: Call, form: LinkCodeForm) -> Page | Annotated[N
     except (MagicLinkRefused, BadRequest) as refusal:
         return await _mail_page(call, form.way, form.email, refusal)
     return await ways.conclude(call, outcome, form.way)
+
+
+async def mail_link(call: Call, way: Way, email: str) -> Response:
+    """Mail a link to sign in with, and return the page that takes the code of it."""
+    binding = browsers.binding(call)
+    browser = RequestingBrowser(binding=binding, return_to=way.return_to, return_id=way.return_id) if binding else None
+    await call.transact(magic_links.request, email, ReturnRequest(), browser=browser)
+    return await _mail_page(call, way, email)
 
 
 async def _mail_page(call: Call, way: Way, email: str, refusal: Refusal | None = None) -> Response:

@@ -19,6 +19,7 @@ from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.identities import ProvenIdentity
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.upstream import beginning, flows, sign_in
@@ -26,13 +27,13 @@ from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.beginning import Begun, Wanted
 from core.sign_in.upstream.flows import ProviderNotOffered, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.providers import PARAMETERS, CodeExchange
-from core.sign_in.upstream.sign_in import OtherUserSignedIn, SignInToLink
+from core.sign_in.upstream.sign_in import MailedCodeDue, OtherUserSignedIn, SignInToLink
 from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.pages.account_pages import after
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.returns import Way
-from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in import mailed_links, ways
 from entrypoints.web import browsers
 from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN
@@ -138,7 +139,7 @@ async def link_after_sign_in(call: Call, query: ContinueQuery) -> Page | Annotat
     began, proven = await call.transact(flows.use_proven, query.id, browser=ways.upstream_binding(call))
     wanted = ways.destination(call, carried_way(began))
     outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, wanted)
-    return await ways.conclude(call, outcome, await way_of(call, began))
+    return await _go_on(call, began, outcome)
 
 
 def bind(call: Call) -> str:
@@ -180,10 +181,20 @@ async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) ->
         return after(IDENTITIES, "linked")
     wanted = ways.destination(call, carried_way(began))
     outcome = await transact_counted(call, sign_in.conclude, began, proven, wanted, browser=browser)
-    if isinstance(outcome, SignInToLink):
-        target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
-        return await ways.send_to_sign_in(call, return_to=target)
-    return await ways.conclude(call, outcome, await way_of(call, began))
+    return await _go_on(call, began, outcome)
+
+
+async def _go_on(
+    call: Call, began: UpstreamSignIn, outcome: SignInCompleted | SecondFactorPending | SignInToLink
+) -> Response:
+    """Lead a browser on that has come back; to a sign-in to the account, where that is to come before."""
+    if not isinstance(outcome, SignInToLink):
+        return await ways.conclude(call, outcome, await way_of(call, began))
+    target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
+    if isinstance(outcome, MailedCodeDue):
+        kept = await call.transact(browser_returns.keep, BrowserReturn(target=target))
+        return await mailed_links.mail_link(call, Way(return_id=kept.reveal()), outcome.email)
+    return await ways.send_to_sign_in(call, return_to=target)
 
 
 async def _begin(call: Call, provider: Provider, query: ProviderQuery) -> None:

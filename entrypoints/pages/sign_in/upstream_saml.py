@@ -4,6 +4,7 @@ A browser sends no cookie with a POST from elsewhere. So the answer is verified 
 to a GET that brings the cookie which binds it to its sign-in (decisions 9.6).
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -12,9 +13,9 @@ import msgspec
 
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
-from core.sign_in.upstream import by_connection, flows, saml
+from core.sign_in.upstream import by_connection, changes, flows, saml
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.by_connection import ConnectionClosed
+from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.connections import Connection
 from core.sign_in.upstream.flows import Departure, SignInOver
 from core.sign_in.upstream.saml import Expected, SamlDescription, SamlRequest, ServiceProvider
@@ -62,6 +63,7 @@ async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None
         request_id=await call.read(flows.request_id_of, form.relay_state),
     )
     assertion = saml.require_for_us(answer, expected, at=call.installation.clock())
+    await _require_known_certificates(call, target, answer.certificates)
     proven = saml.identity(assertion, connection.attribute_mapping)
     continue_id = await call.transact(flows.keep_answer, connection.id, form.relay_state, proven)
     parameters = urlencode({"id": continue_id.reveal()})
@@ -78,6 +80,25 @@ async def go_on_with_assertion(
     if began.user_id is not None or began.context.connection_id != connection_id:
         raise SignInOver().because("of_another_connection")
     return await complete(call, began, proven)
+
+
+async def _require_known_certificates(call: Call, target: OpenConnection, used: Sequence[str]) -> None:
+    """Raise unless an answer was verified by certificates that the connection has had all the time.
+
+    What was remembered of the metadata may be older than what the organization has set since, so those are read again
+    before anything follows from a difference.
+    """
+    connection, organization_id = target.connection, target.context.organization_id
+    assert organization_id is not None, "a connection has no organization"
+    known = await call.read(changes.certificates_of, organization_id, connection.id)
+    if known == changes.fingerprints(used):
+        return
+    now = await call.installation.saml_connections.describe(connection.metadata, is_fresh=True)
+    named = changes.fingerprints(now.certificates)
+    if not await call.transact(changes.follow_metadata, organization_id, connection.id, named):
+        raise SignInOver().because("certificates_replaced")
+    if named.isdisjoint(changes.fingerprints(used)):
+        raise SignInOver().because("certificates_outdated")
 
 
 async def request_address(call: Call, connection: Connection, departure: Departure, described: SamlDescription) -> str:

@@ -44,10 +44,22 @@ class UpstreamConnections(Protocol):
         """Store the new state of a connection; without a secret the one before stays."""
         ...
 
-    def unlink_all(self, organization_id: UUID, connection_id: UUID) -> None:
-        """Delete the identities of a connection, and the sign-ins by it that are under way."""
+    def certificates_of(self, organization_id: UUID, connection_id: UUID) -> frozenset[str] | None:
+        """Return the SHA-256 of the certificates by which assertions are verified; None while they are not known."""
         ...
 
-    def remove(self, organization_id: UUID, connection_id: UUID) -> bool:
-        """Delete a connection with everything that belongs to it, and end its sessions; False when there is none."""
+    def save_certificates(self, organization_id: UUID, connection_id: UUID, certificates: frozenset[str]) -> None:
+        """Store the SHA-256 of the certificates by which assertions are verified from now on."""
+        ...
+
+    def has_identities(self, organization_id: UUID, connection_id: UUID) -> bool:
+        """Return whether any identity of a connection is linked."""
+        ...
+
+    def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
+        """Delete the identities of a connection, and the sign-ins by it that are under way; return how many."""
+        ...
+
+    def remove(self, organization_id: UUID, connection_id: UUID) -> None:
+        """Delete a connection with its identities, its domain routes and the sign-ins by it that are under way."""
         ...

@@ -50,10 +50,18 @@ class DomainRoutes(Protocol):
         """Return whether a route enforces a connection, once its domain is proved."""
         ...
 
+    def enforced_to(self, organization_id: UUID, connection_id: UUID) -> Sequence[RouteClaim]:
+        """Lock and list the claims in force that enforce a connection."""
+        ...
+
     def open_route(self, domain: str) -> OpenRoute | None:
         """Return the route of a domain that is in force; None when it has none."""
         ...
 
     def enforced_on(self, domain: str, user_id: UUID) -> UUID | None:
-        """Return the connection that a route in force enforces on a user; None for the owner of its organization."""
+        """Return the connection that a route in force enforces on a user; None for the owner of its organization.
+
+        The route stays as it is until this transaction ends, so that what enforces it finds the session which this
+        transaction begins.
+        """
         ...

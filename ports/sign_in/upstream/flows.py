@@ -34,7 +34,7 @@ class UpstreamSignIns(Protocol):
         ...
 
     def is_kept(self, sign_in_id: UUID) -> bool:
-        """Return whether a sign-in, used or not, was not deleted."""
+        """Return whether a sign-in, used or not, was neither deleted nor ended."""
         ...
 
     def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:

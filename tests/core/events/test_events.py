@@ -46,6 +46,9 @@ HEADINGS = {
     "audit_log": "Audit log",
     "billing": "Billing",
     "webhook": "Webhooks",
+    # Additions (decisions 13.5 and 13.6).
+    "upstream_connection": "Organization management",
+    "domain_route": "Domains and branding",
 }
 
 

@@ -18,7 +18,7 @@ from entrypoints.settings import Settings
 from tests.clock import SettableClock
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, lay_made_cluster
-from tests.world.builder import Builder
+from tests.world.builder import Builder, new_id
 from tests.world.directory import insert_scim_token
 
 if TYPE_CHECKING:
@@ -321,6 +321,26 @@ def test_credentials_whose_maker_may_not_do_any_more_what_they_allow_are_listed(
     assert every.what.endswith("acme: SCIM token scim_live_000019")
     assert cut.what.endswith("acme: SCIM token scim_live_000019; and 1 more")
     assert every.advice == "Ask the owner of each organization to replace or revoke them."
+
+
+def test_a_connection_whose_issuer_has_changed_without_its_secret_is_not_ok(
+    healthy_doctor: Doctor, connection: Connection, clock: SettableClock
+) -> None:
+    organization_id, connection_id = Builder(connection, clock).organization(), new_id()
+    connection.execute(
+        """
+        INSERT INTO upstream_connections (id, organization_id, type, name, issuer, scopes, attribute_mapping, trust_mfa,
+                                          enabled, created_at, updated_at, issuer_changed)
+        VALUES (%s, %s, 'saml', 'Acme', 'https://idp.acme.example', '{}', '{}', false, true, now(), now(), true)
+        """,
+        (connection_id, organization_id),
+    )
+
+    finding = healthy_doctor.examine()["connections"]
+
+    assert (healthy_doctor.status, finding.verdict) == (1, "NOT OK")
+    assert finding.what.endswith(f"the client secret of before: 1; they are {connection_id}")
+    assert finding.advice.startswith("Ask their organizations to enter the client secret again")
 
 
 def test_an_unreachable_database_is_not_ok(healthy_doctor: Doctor, tmp_path: Path) -> None:

@@ -160,6 +160,18 @@ class TestEntries:
         assert entry["actor"] == {"id": "system", "email": "system@unknown", "is_platform_owner": False}
         assert (entry["ip_address"], entry["user_agent"]) == (None, None)
 
+    async def test_what_a_setup_link_did_names_the_link(
+        self, world: World, ada: Tokens, acme: UUID, database: PostgresDatabase
+    ) -> None:
+        action = AuditAction.UPSTREAM_CONNECTION_UPDATED
+        link_id = str(OTHER)
+        await database.transact(lambda uow: uow.audit(action, acme, organization_id=acme, setup_link_id=link_id))
+
+        [entry] = (await read(world, ada)).json["logs"]
+
+        assert entry["actor"] == {"id": f"setup_link:{OTHER}", "email": "", "is_platform_owner": False}
+        assert (entry["action"], entry["details"]) == ("upstream_connection.updated", {"setup_link_id": link_id})
+
 
 class TestPages:
     """Pages by number, newest first."""

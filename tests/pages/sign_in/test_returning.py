@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,7 +25,7 @@ async def signed_in_location(visitor: Visitor, path: str) -> str:
     return answer.headers["Location"]
 
 
-async def kept(world: World, target: str, **context: str) -> str:
+async def kept(world: World, target: str, **context: Any) -> str:
     """Keep a return, and return its id."""
     wanted = BrowserReturn(target=target, **context)
     return (await world.installation.database.transact(browser_returns.keep, wanted)).reveal()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from adapters.postgres.driver.connection import RawConnection
+
 _SECRET: Final = {"table": "upstream_connections", "column": "client_secret_sealed"}
 
 
@@ -131,39 +133,55 @@ class PostgresUpstreamConnections(Aggregate):
                    client_secret_sealed = coalesce(%(secret)s, client_secret_sealed), scopes = %(scopes)s,
                    metadata_url = %(metadata_url)s, metadata_xml = %(metadata_xml)s,
                    attribute_mapping = %(attribute_mapping)s, joins_as = %(joins_as)s, trust_mfa = %(trust_mfa)s,
-                   enabled = %(enabled)s, updated_at = %(updated_at)s
+                   enabled = %(enabled)s, updated_at = %(updated_at)s,
+                   issuer_changed = issuer_changed AND %(secret)s::bytea IS NULL
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
             """,
             self._columns(organization_id, connection, secret),
         )
 
-    def unlink_all(self, organization_id: UUID, connection_id: UUID) -> None:
+    def certificates_of(self, organization_id: UUID, connection_id: UUID) -> frozenset[str] | None:
+        found = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                "SELECT certificates FROM upstream_connections WHERE organization_id = %s AND id = %s",
+                (organization_id, connection_id),
+            )
+            .fetchone()
+        )
+        return frozenset(found) if found is not None else None
+
+    def save_certificates(self, organization_id: UUID, connection_id: UUID, certificates: frozenset[str]) -> None:
+        self._connection.execute_later(
+            "UPDATE upstream_connections SET certificates = %s WHERE organization_id = %s AND id = %s",
+            (sorted(certificates), organization_id, connection_id),
+        )
+
+    def has_identities(self, organization_id: UUID, connection_id: UUID) -> bool:
+        [has_identities] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                "SELECT EXISTS (SELECT FROM identities WHERE organization_id = %s AND connection_id = %s)",
+                (organization_id, connection_id),
+            )
+            .fetchall()
+        )
+        return has_identities
+
+    def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
+        # The provider that comes next must not get what the one before has answered.
         self._connection.execute_later(
             "DELETE FROM upstream_sign_ins WHERE organization_id = %s AND connection_id = %s",
             (organization_id, connection_id),
         )
-        self._connection.execute_later(
+        return self._connection.execute(
             "DELETE FROM identities WHERE organization_id = %s AND connection_id = %s", (organization_id, connection_id)
-        )
+        ).rowcount
 
-    def remove(self, organization_id: UUID, connection_id: UUID) -> bool:
-        is_removed = (
-            self._connection.execute(
-                "DELETE FROM upstream_connections WHERE organization_id = %s AND id = %s",
-                (organization_id, connection_id),
-            ).rowcount
-            == 1
+    def remove(self, organization_id: UUID, connection_id: UUID) -> None:
+        self._connection.execute_later(
+            "DELETE FROM upstream_connections WHERE organization_id = %s AND id = %s", (organization_id, connection_id)
         )
-        if is_removed:
-            self._connection.execute_later(
-                """
-                UPDATE sessions
-                SET    revoked_at = %s
-                WHERE  connection_id = %s AND confined_to = %s AND revoked_at IS NULL
-                """,
-                (self._transaction.now, connection_id, organization_id),
-            )
-        return is_removed
 
     def _columns(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> dict[str, Any]:
         seal = self._transaction.vault.seal
@@ -184,6 +202,12 @@ class PostgresUpstreamConnections(Aggregate):
             "enabled": connection.enabled,
             "updated_at": connection.updated_at,
         }
+
+
+def with_changed_issuer(connection: RawConnection) -> list[UUID]:
+    """Return the connections whose issuer was changed while their client secret stayed, the oldest first."""
+    rows = connection.execute("SELECT id FROM upstream_connections WHERE issuer_changed ORDER BY created_at, id")
+    return [connection_id for (connection_id,) in rows.fetchall()]
 
 
 def _connection(*, type: str, **columns: Any) -> Connection:  # noqa: A002 - a column

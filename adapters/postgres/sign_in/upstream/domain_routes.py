@@ -30,10 +30,17 @@ _IN_FORCE: Final = """
 """
 _OPEN: Final = "SELECT c.id AS connection_id, c.name AS connection_name, o.slug AS organization_slug, r.enforced"
 _ENFORCED: Final = """
-      AND  r.enforced
-      AND  NOT EXISTS (SELECT FROM memberships
-                       WHERE  organization_id = r.organization_id AND user_id = %(user_id)s AND role = %(owner)s
-                       AND    suspended_at IS NULL)
+    SELECT CASE WHEN r.enforced AND c.enabled AND o.status = 'active'
+                 AND NOT EXISTS (SELECT FROM memberships
+                                 WHERE  organization_id = r.organization_id AND user_id = %(user_id)s
+                                 AND    role = %(owner)s AND suspended_at IS NULL)
+                THEN c.id END
+    FROM   domain_routes r
+    JOIN   upstream_connections c ON c.organization_id = r.organization_id AND c.id = r.connection_id
+    JOIN   organizations o        ON o.id = r.organization_id
+    WHERE  r.domain = %(domain)s AND r.verified_at IS NOT NULL
+      AND  (r.failing_since IS NULL OR r.failing_since > %(failing_after)s)
+    FOR    SHARE OF r
 """
 
 
@@ -187,6 +194,22 @@ class PostgresDomainRoutes(Aggregate):
         )
         return is_enforced
 
+    def enforced_to(self, organization_id: UUID, connection_id: UUID) -> Sequence[RouteClaim]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_claim))
+            .execute(
+                f"""
+                {_CLAIM}
+                WHERE    organization_id = %s AND connection_id = %s AND enforced AND verified_at IS NOT NULL
+                  AND    (failing_since IS NULL OR failing_since > %s)
+                ORDER BY domain
+                FOR NO KEY UPDATE
+                """,
+                (organization_id, connection_id, self._failing_after),
+            )
+            .fetchall()
+        )
+
     def open_route(self, domain: str) -> OpenRoute | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(OpenRoute))
@@ -198,7 +221,7 @@ class PostgresDomainRoutes(Aggregate):
         return (
             self._connection.cursor(row_factory=scalar_row)
             .execute(
-                f"SELECT c.id {_IN_FORCE} {_ENFORCED}",
+                _ENFORCED,
                 {"domain": domain, "failing_after": self._failing_after, "user_id": user_id, "owner": OWNER},
             )
             .fetchone()

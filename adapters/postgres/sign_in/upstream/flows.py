@@ -85,7 +85,7 @@ class PostgresUpstreamSignIns(Aggregate):
     def is_kept(self, sign_in_id: UUID) -> bool:
         [is_kept] = (
             self._connection.cursor(row_factory=scalar_row)
-            .execute("SELECT EXISTS (SELECT FROM upstream_sign_ins WHERE id = %s)", (sign_in_id,))
+            .execute("SELECT EXISTS (SELECT FROM upstream_sign_ins WHERE id = %s AND ended_at IS NULL)", (sign_in_id,))
             .fetchall()
         )
         return is_kept
@@ -97,7 +97,8 @@ class PostgresUpstreamSignIns(Aggregate):
                 """
                 SELECT EXISTS (SELECT FROM upstream_sign_ins
                                WHERE  user_id = %s AND browser_hash = %s AND connection_id = %s
-                                 AND  proven_sealed IS NOT NULL AND used_at IS NULL AND expires_at > %s)
+                                 AND  proven_sealed IS NOT NULL AND used_at IS NULL AND ended_at IS NULL
+                                 AND  expires_at > %s)
                 """,
                 (user_id, browser_hash, connection_id, self._transaction.now),
             )

@@ -220,16 +220,17 @@ async def test_every_change_of_connections_and_routes_is_in_the_audit_log(
     ):
         assert (await team.request("owner", method, at, body=body)).status in {200, 204}
 
-    details = [details for (details,) in world.audit_entries("organization.updated", "details")]
-    assert [one["change"] for one in details] == [
-        "upstream_provider.created",
+    entries = world.audit_entries(None, "action", "details", organization_id=team.organization_id)
+    assert [action for action, _ in entries] == [
+        "upstream_connection.created",
         "domain_route.created",
         "domain_route.verified",
-        "domain_route.changed",
-        "upstream_provider.changed",
+        "domain_route.updated",
+        "upstream_connection.updated",
         "domain_route.deleted",
-        "upstream_provider.deleted",
+        "upstream_connection.deleted",
     ]
+    details = [details for _, details in entries]
     assert details[3]["domain"] == "acme.example"
     assert details[3]["enforced"] is True
     assert "secret" not in str(details)

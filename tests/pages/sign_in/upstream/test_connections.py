@@ -2,86 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from tests.openid_provider import (
-    CLIENT_ID,
-    CLIENT_SECRET,
-    KEY,
-    OTHER_KEY,
-    OpenIdProvider,
-    public_key,
-    running_openid_provider,
-)
+from tests.openid_provider import CLIENT_ID, KEY, OTHER_KEY, public_key
 from tests.world.builder import PASSWORD
-from tests.world.openid_connection import CONNECTIONS, ROUTES, connected_organization
+from tests.world.openid_connection import CONNECTIONS
 from tests.world.upstream import parameters_of
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-    from uuid import UUID
-
-    from tests.application import Answer
+    from tests.world.openid_acme import Acme
     from tests.world.saml import SamlWorld
-    from tests.world.signing_in import SignedInUser
-    from tests.world.world import World
 
 ADA = "ada@acme.example"
-
-
-@dataclass
-class Acme:
-    """An organization with a connection and a verified domain."""
-
-    world: World
-    visitor: Visitor
-    provider: OpenIdProvider
-    owner: SignedInUser
-    organization_id: UUID
-    connection_id: str
-
-    async def depart(self, visitor: Visitor | None = None) -> str:
-        """Begin a sign-in, and return the address at the provider."""
-        path = f"/auth/upstream?connection_id={self.connection_id}"
-        answer = await (visitor or self.visitor).send("GET", path)
-        assert answer.status == 303, answer.text
-        return answer.headers["Location"]
-
-    async def sign_in(self, **answer: str) -> Answer:
-        """Sign in by the connection, and return the page that follows."""
-        return await self.visitor.open(self.provider.sign_in(await self.depart(), **answer))
-
-    async def change(self, **fields: Any) -> None:
-        """Change the connection."""
-        answer = await self.owner.patch(f"{CONNECTIONS}/{self.connection_id}", fields)
-        assert answer.status == 200, answer.text
-
-    async def enforce(self) -> None:
-        """Enforce the sign-in for the domain."""
-        [route] = (await self.owner.get(ROUTES)).json["domain_routes"]
-        answer = await self.owner.patch(f"{ROUTES}/{route['id']}", {"enforced": True})
-        assert answer.status == 200, answer.text
-
-
-@pytest.fixture
-def provider() -> Generator[OpenIdProvider]:
-    """The identity provider of Acme."""
-    with running_openid_provider() as running:
-        yield running
-
-
-@pytest.fixture
-async def acme(world: World, visitor: Visitor, provider: OpenIdProvider) -> Acme:
-    """Acme, with its connection and its domain."""
-    made = await connected_organization(world, provider.url, client_id=CLIENT_ID, client_secret=CLIENT_SECRET)
-    return Acme(world, visitor, provider, made.owner, made.organization_id, made.connection_id)
 
 
 async def test_a_user_of_a_verified_domain_gets_a_session_that_is_confined_to_the_organization(acme: Acme) -> None:
@@ -287,7 +225,7 @@ async def test_a_connection_that_is_switched_off_during_a_sign_in_ends_it(acme: 
 async def test_with_another_issuer_the_accounts_of_the_one_before_are_unlinked(acme: Acme) -> None:
     await acme.sign_in()
 
-    await acme.change(issuer=acme.provider.url + "/other")
+    await acme.change(issuer=acme.provider.url + "/other", client_secret="the-secret-there")
 
     assert acme.world.value("SELECT count(*) FROM identities") == 0
 

@@ -69,10 +69,12 @@ async def test_the_holder_connects_by_saml_and_routes_a_mail_domain_to_it(
     assert claimed["txt_value"] in routed.text
     assert unproved.status == 400
     assert "The domain is verified." in proved.text
-    changes = [details["change"] for details in setups.recorded(link)]
-    assert changes == [
-        "upstream_provider.created",
-        "upstream_provider.changed",
+    entries = setups.team.world.audit_entries(None, "action", "details", "actor_user_id")
+    recorded = [(action, actor) for action, details, actor in entries if details.get("setup_link_id") == link["id"]]
+    assert {actor for _, actor in recorded} == {None}
+    assert [action for action, _ in recorded] == [
+        "upstream_connection.created",
+        "upstream_connection.updated",
         "domain_route.created",
         "domain_route.verified",
     ]

@@ -1,0 +1,177 @@
+"""Changes of where a connection leads, and what ends with them (decisions 10.8 and 13.5).
+
+A connection leads elsewhere with another issuer (or entity id), another client id, another mapping of the id, or when
+not one certificate stays by which assertions were verified. Then the ids that it names may be other people's: its
+identities are unlinked, its sessions end, and so do the sign-ins that are under way. Switching a connection off, and no
+longer trusting it with the second factor, end its sessions too. All ways to change a connection lead through here: a
+member, the holder of a setup link, and metadata that are other ones when they are read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from core.errors import BadRequest, Conflict
+from core.events.actions import AuditAction
+from core.sessions import sessions
+from core.sign_in.upstream import connection_wishes, enforcement
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.editors import Editor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from core.sign_in.upstream.connection_wishes import Connection, ConnectionWishes
+    from ports.unit_of_work import UnitOfWork
+
+
+class IdentitiesLinked(Conflict):
+    """The holder of a setup link would unlink accounts with which people sign in already."""
+
+    default_message = (
+        "People sign in by this connection already, and this change would unlink their accounts. Ask the person who"
+        " sent you the link to make it."
+    )
+
+
+def fingerprints(certificates: Iterable[str]) -> frozenset[str]:
+    """Return the SHA-256 of certificates."""
+    return frozenset(hashlib.sha256(certificate.encode()).hexdigest() for certificate in certificates)
+
+
+def leads_elsewhere(
+    before: Connection, after: Connection, *, known: frozenset[str] | None, named: frozenset[str] | None
+) -> bool:
+    """Return whether a connection leads elsewhere than before.
+
+    `known` are the certificates that verify now, None for unknown ones; `named` those of new metadata, None without.
+    """
+    if before.issuer is None:
+        return False
+    is_other_key = named is not None and (known is None or known.isdisjoint(named))
+    return is_other_key or any(
+        old != new
+        for old, new in (
+            (before.issuer, after.issuer),
+            (before.client_id, after.client_id),
+            (before.attribute_mapping.get("id"), after.attribute_mapping.get("id")),
+        )
+    )
+
+
+def require_allowed(
+    uow: UnitOfWork, editor: Editor, before: Connection, after: Connection, wishes: ConnectionWishes
+) -> None:
+    """Raise unless the editor may let a connection lead elsewhere.
+
+    Where it gives a role or replaces a second factor, that takes the right to do so. The secret at one issuer is
+    never sent to another.
+    """
+    if editor.member is None and uow.upstream_connections.has_identities(editor.organization_id, before.id):
+        raise IdentitiesLinked
+    if before.joins_as is not None:
+        editor.require_may_give(uow, before.joins_as)
+    if before.trust_mfa:
+        editor.require_may_trust()
+    if not before.is_saml and after.issuer != before.issuer and wishes.client_secret is None:
+        raise BadRequest.of_field("client_secret", "Another issuer takes the client secret that it has given you.")
+
+
+def apply(
+    uow: UnitOfWork,
+    editor: Editor,
+    before: Connection,
+    after: Connection,
+    wishes: ConnectionWishes,
+    named: frozenset[str] | None,
+) -> dict[str, Any]:
+    """Store the new state of a connection whose organization is locked, and end what ends with the change.
+
+    Return the details to record.
+    """
+    organization_id = editor.organization_id
+    known = uow.upstream_connections.certificates_of(organization_id, before.id)
+    is_elsewhere = leads_elsewhere(before, after, known=known, named=named)
+    if is_elsewhere:
+        require_allowed(uow, editor, before, after, wishes)
+    uow.upstream_connections.save(organization_id, after, connection_wishes.secret(wishes))
+    if named is not None:
+        uow.upstream_connections.save_certificates(organization_id, after.id, named)
+    if is_elsewhere:
+        return _lead_elsewhere(uow, organization_id, after.id)
+    if (before.enabled and not after.enabled) or (before.trust_mfa and not after.trust_mfa):
+        return {"sessions_ended": end_sessions(uow, organization_id, after.id)}
+    if after.enabled and not before.enabled:
+        return {"sessions_ended": enforcement.of_connection(uow, organization_id, after.id)}
+    return {}
+
+
+def certificates_of(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> frozenset[str] | None:
+    """Return the SHA-256 of the certificates of a connection; None while they are not known."""
+    return uow.upstream_connections.certificates_of(organization_id, connection_id)
+
+
+def follow_metadata(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, named: frozenset[str]) -> bool:
+    """Take over the certificates of metadata that were read again; return whether sign-ins may go on.
+
+    If not one of the certificates before is among them, the connection leads elsewhere. That ends its sessions, and
+    this sign-in with them. Where the connection gives a role or replaces a second factor, it changes nothing: raise
+    `UpstreamFailed` until a member sets the metadata again who may do so.
+    """
+    uow.organizations.lock(organization_id)
+    connection = uow.upstream_connections.find(organization_id, connection_id)
+    if connection is None:
+        return False
+    known = uow.upstream_connections.certificates_of(organization_id, connection_id)
+    if known is None or not known.isdisjoint(named):
+        uow.upstream_connections.save_certificates(organization_id, connection_id, named)
+        return True
+    if connection.joins_as is not None or connection.trust_mfa:
+        raise UpstreamFailed(
+            "The identity provider has replaced all its certificates at once. Ask an administrator of your organization"
+            " to set its metadata again, which confirms the new ones."
+        ).because("certificates_replaced")
+    uow.upstream_connections.save_certificates(organization_id, connection_id, named)
+    details = _lead_elsewhere(uow, organization_id, connection_id)
+    editor = Editor(organization_id=organization_id)
+    record(uow, editor, AuditAction.UPSTREAM_CONNECTION_UPDATED, connection, cause="metadata", **details)
+    return False
+
+
+def end_sessions(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> int:
+    """End the sessions of a connection and its sign-ins that are under way; return how many sessions ended.
+
+    The organization is locked, so that none begins meanwhile.
+    """
+    uow.unfinished_sign_ins.end_by_connection(organization_id, connection_id)
+    ended = list(uow.sessions.revoke_by_connection(organization_id, connection_id))
+    # A statement of its own: it finds what was begun while the ones above waited for a lock.
+    ended += uow.sessions.revoke_by_connection(organization_id, connection_id)
+    sessions.record_ended_of(uow, ended, organization_id, connection_id=str(connection_id))
+    return len(ended)
+
+
+def record(uow: UnitOfWork, editor: Editor, action: AuditAction, connection: Connection, **details: Any) -> None:
+    """Record what was done to a connection."""
+    editor.record(
+        uow,
+        action,
+        provider_id=str(connection.id),
+        provider_name=connection.name,
+        issuer=connection.issuer,
+        joins_as=connection.joins_as,
+        trust_mfa=connection.trust_mfa,
+        enabled=connection.enabled,
+        **details,
+    )
+
+
+def _lead_elsewhere(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> dict[str, Any]:
+    ended = end_sessions(uow, organization_id, connection_id)
+    return {
+        "leads_elsewhere": True,
+        "identities_unlinked": uow.upstream_connections.unlink_all(organization_id, connection_id),
+        "sessions_ended": ended,
+    }

@@ -1,0 +1,186 @@
+"""Identities that a connection's word alone has linked open few roles before a mailed code (decisions 10.6)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.world.builder import PASSWORD
+from tests.world.openid_acme import command_line_token
+from tests.world.signing_in import claims_of
+from tests.world.visitor import Visitor
+from tests.world.world import assert_refused
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.openid_acme import Acme
+    from tests.world.saml import SamlWorld
+
+ADA = "ada@acme.example"
+CODE = "/app/sign-in/code"
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def appoint(acme: Acme, role: str) -> None:
+    """Give Ada's account, which nobody has proved, a role in Acme; it is made if it does not exist."""
+    world = acme.world
+    if world.value("SELECT count(*) FROM users WHERE email = %s", ADA) == 0:
+        world.user(ADA)
+        world.connection.execute("UPDATE users SET email_verified_at = NULL WHERE email = %s", (ADA,))
+    world.connection.execute("DELETE FROM memberships WHERE user_id = %s", (world.user_id(ADA),))
+    world.member(acme.organization_id, world.user_id(ADA), role, is_confirmed=False)
+
+
+async def mailed_code(acme: Acme) -> str:
+    """Open the link of the mail on another device, as its reader does, and return the code that it shows."""
+    [mail] = [one for one in await acme.world.mails() if one.template == "magic_link"]
+    assert mail.to == ADA
+    device = Visitor(acme.world.client)
+    shown = await device.submit(await device.open(f"/auth/magic-link?token={mail.values['token']}"))
+    [code] = _UUID.findall(shown.text)
+    return code
+
+
+def assert_code_is_asked_for(acme: Acme, page: Answer) -> None:
+    """Assert that a page asks for the mailed code, and that nobody has signed in."""
+    assert CODE in page.text, page.text
+    assert (acme.live_sessions, acme.visitor.has_session) == (0, False)
+
+
+@pytest.mark.parametrize("role", ["admin", "auditor"])
+async def test_a_role_that_the_connection_does_not_give_takes_a_mailed_code_once(acme: Acme, role: str) -> None:
+    acme.world.custom_role(acme.organization_id, "auditor", "audit_logs.view")
+    appoint(acme, role)
+
+    page = await acme.sign_in()
+    assert_code_is_asked_for(acme, page)
+    home = await acme.visitor.submit(page, CODE, code=await mailed_code(acme))
+
+    assert ADA in home.text
+    assert acme.live_sessions == 1
+    assert acme.world.value("SELECT confirmed_at IS NOT NULL FROM identities")
+    acme.visitor.cookies.clear()
+    await acme.sign_in()
+    assert acme.live_sessions == 2
+
+
+async def test_the_code_suffices_where_the_connection_is_required(acme: Acme) -> None:
+    appoint(acme, "admin")
+    await acme.enforce()
+
+    page = await acme.sign_in()
+    await acme.visitor.submit(page, CODE, code=await mailed_code(acme))
+
+    assert acme.live_sessions == 1
+
+
+async def test_an_account_without_a_password_is_linked_by_a_mailed_code_where_the_connection_is_required(
+    acme: Acme,
+) -> None:
+    acme.world.user(ADA)
+    acme.world.remove_password(ADA)
+    await acme.enforce()
+
+    asked = await acme.sign_in()
+    methods = await acme.visitor.submit(asked, "/app/sign-in", email=ADA)
+    page = await acme.visitor.submit(methods, "/app/sign-in/link")
+    await acme.visitor.submit(page, CODE, code=await mailed_code(acme))
+
+    assert acme.live_sessions == 1
+    assert acme.world.value("SELECT confirmed_at IS NOT NULL FROM identities")
+
+
+@pytest.mark.parametrize("role", ["member", "auditor"])
+async def test_the_roles_that_a_connection_may_give_take_no_code(acme: Acme, role: str) -> None:
+    acme.world.custom_role(acme.organization_id, "auditor", "audit_logs.view")
+    await acme.change(joins_as="auditor")
+    appoint(acme, role)
+
+    await acme.sign_in()
+
+    assert acme.live_sessions == 1
+
+
+async def test_a_password_does_not_take_the_place_of_the_code(acme: Acme) -> None:
+    appoint(acme, "admin")
+    page = await acme.sign_in()
+    acme.world.connection.execute(
+        "UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = 'owner@acme.example')"
+        " WHERE email = %s",
+        (ADA,),
+    )
+    [link] = re.findall(r'name="return_id" value="([^"]+)"', page.text)
+    methods = await acme.visitor.submit(
+        await acme.visitor.open(f"/app/sign-in?return_id={link}"), "/app/sign-in", email=ADA
+    )
+
+    again = await acme.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
+
+    assert CODE in again.text
+    assert acme.live_sessions == 0
+    assert not acme.world.value("SELECT confirmed_at IS NOT NULL FROM identities")
+
+
+async def test_another_person_than_the_reader_of_the_mail_does_not_get_in(acme: Acme) -> None:
+    appoint(acme, "admin")
+    page = await acme.sign_in()
+
+    refused = await acme.visitor.submit(page, CODE, code="6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11")
+
+    assert refused.status == 401
+    assert_code_is_asked_for(acme, refused)
+
+
+async def test_who_is_promoted_later_opens_nothing_with_it_before_the_code(acme: Acme, saml: SamlWorld) -> None:
+    await acme.change(joins_as="member")
+    await acme.sign_in()
+    appoint(acme, "admin")
+    service = await saml.service(acme.organization_id, "acme")
+
+    choice = await acme.visitor.open("/app/choose-organization")
+    at_service = await acme.visitor.open(service.sso())
+
+    assert "SAMLResponse" not in at_service.text
+    assert choice.status == 200
+    acme.visitor.cookies.clear()
+    page = await acme.sign_in()
+    assert CODE in page.text
+
+
+async def test_a_session_by_a_connections_word_alone_opens_no_new_role_of_its_user(acme: Acme) -> None:
+    await acme.change(joins_as="member")
+    await acme.sign_in()
+    tokens = await command_line_token(acme)
+    client, token = acme.world.client, tokens["access_token"]
+    # Its context is the organization, as that of a session of its services is.
+    acme.world.connection.execute(
+        "UPDATE sessions SET organization_id = %s WHERE id = %s",
+        (acme.organization_id, claims_of(token)["sid"]),
+    )
+    refreshed = await acme.world.refresh(tokens["refresh_token"])
+    assert claims_of(refreshed.json["access_token"])["role"] == "member"
+
+    appoint(acme, "admin")
+
+    refused = await client.get("/api/organizations/acme", token=token)
+    assert_refused(refused, 403, "FORBIDDEN")
+    assert "a code that is mailed to you confirms it" in refused.json["error"]
+    assert_refused(await acme.world.refresh(refreshed.json["refresh_token"]), 401, "UNAUTHORIZED")
+
+
+async def test_a_session_by_a_connections_word_alone_adds_no_other_way_to_sign_in(acme: Acme) -> None:
+    await acme.sign_in()
+    token = (await command_line_token(acme))["access_token"]
+    client = acme.world.client
+
+    for method, path, body in (
+        ("POST", "/api/user/set-password", {"new_password": PASSWORD}),
+        ("POST", "/api/auth/passkeys/register/start", {}),
+        ("PATCH", "/api/user", {"email": "other@acme.example"}),
+    ):
+        assert_refused(await client.request(method, path, token=token, body=body), 403, "FORBIDDEN")
+    await acme.sign_in_confirmed()
+    token = (await command_line_token(acme))["access_token"]
+    assert (await client.post("/api/user/set-password", token=token, body={"new_password": PASSWORD})).status == 200
