@@ -57,15 +57,12 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
 
 
 def settle(uow: UnitOfWork, user: User, *, proves_address: bool) -> User:
-    """Return the account whose user is about to use what an organization gave, and has not confirmed it.
+    """Return the account of a user who is about to use an unconfirmed gift, where using it does not confirm it.
 
-    Where using it confirms nothing, a proof of the address gives the account to its owner first. Raise
-    `AddressDisowned` and `MailedProofRequired`.
+    A proof of the address gives the account to its owner first. Raise `AddressDisowned` and `MailedProofRequired`.
     """
     if user.is_disowned:
         raise AddressDisowned
-    if user.changed_by_service_at is None:
-        return user
     if not proves_address:
         raise MailedProofRequired
     return reclaim(uow, user)

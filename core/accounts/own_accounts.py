@@ -85,13 +85,13 @@ class TooManyConflicts(RateLimitExceeded):
     default_message = "Too many addresses belonged to other accounts. Wait before you change another address."
 
 
-def take_access(uow: UnitOfWork, organization_id: UUID, belonging: Belonging) -> None:
+def take_access(uow: UnitOfWork, organization_id: UUID, belonging: Belonging | None) -> None:
     """End what a user has who leaves the organization, as far as the organization has a say about the account.
 
     In its verified mail domains it deactivates an own account, and takes the address back from any other. Outside of
-    them only its own part ends, which is its caller's to do.
+    them, and when the account is gone, only its own part ends, which is its caller's to do.
     """
-    if not belonging.is_in_own_domain or belonging.is_platform_owner:
+    if belonging is None or not belonging.is_in_own_domain or belonging.is_platform_owner:
         return
     if belonging.is_own_of(organization_id):
         uow.own_accounts.deactivate(organization_id, belonging.id, at=uow.now)

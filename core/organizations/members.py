@@ -189,17 +189,15 @@ def remove_unconfirmed(
     uow: UnitOfWork, user_id: UUID, *, reason: str, except_organization_id: UUID | None
 ) -> Sequence[UUID]:
     """End the memberships of a user that they have not confirmed, in all other organizations; return these."""
-    ended: list[UUID] = []
-    for organization_id in uow.members.unconfirmed_organizations_of(user_id):
-        if organization_id == except_organization_id:
-            continue
-        # Under this lock the user cannot confirm it meanwhile, nor be removed.
+    organizations = uow.members.unconfirmed_organizations_of(user_id, except_organization_id=except_organization_id)
+    for organization_id in organizations:
         uow.organizations.lock(organization_id)
-        membership = uow.members.unconfirmed(organization_id, user_id)
-        if membership is not None:
-            _end(uow, membership, reason=reason)
-            ended.append(organization_id)
-    return ended
+    # After the locks: until then the user could confirm one, or be removed.
+    ending = [uow.members.unconfirmed(organization_id, user_id) for organization_id in organizations]
+    ended = [membership for membership in ending if membership is not None]
+    for membership in ended:
+        _end(uow, membership, reason=reason)
+    return [membership.org_id for membership in ended]
 
 
 def _end(uow: UnitOfWork, membership: Membership, **details: Any) -> None:

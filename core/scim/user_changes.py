@@ -136,8 +136,7 @@ def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None =
     if is_deleted:
         uow.own_accounts.delete(user_id)
         return
-    if belonging is not None:
-        own_accounts.take_access(uow, organization.id, belonging)
+    own_accounts.take_access(uow, organization.id, belonging)
     ended = sessions.end_in_organization(uow, organization.id, user_id)
     sessions.record_ended(uow, user_id, user.email, ended)
     uow.scim_users.delete_sign_ins(organization.id, user_id)
@@ -283,8 +282,7 @@ def _suspend(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> Non
     belonging = uow.own_accounts.lock(organization_id, user.id)
     uow.scim_users.set_suspended(organization_id, user.id, at=uow.now)
     inviters.withdraw(uow, organization_id, user.id)
-    if belonging is not None:
-        own_accounts.take_access(uow, organization_id, belonging)
+    own_accounts.take_access(uow, organization_id, belonging)
     ended = sessions.end_in_organization(uow, organization_id, user.id)
     sessions.record_ended(uow, user.id, user.email, ended)
     record(uow, AuditAction.USER_DEACTIVATED, organization_id, user.id)

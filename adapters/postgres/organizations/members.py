@@ -109,16 +109,16 @@ class PostgresMembers(Aggregate):
             "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
         ).fetchall()
 
-    def unconfirmed_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
+    def unconfirmed_organizations_of(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[UUID]:
         ids = self._connection.cursor(row_factory=scalar_row)
         return ids.execute(
             """
             SELECT   organization_id
             FROM     memberships
-            WHERE    user_id = %s AND confirmed_at IS NULL
+            WHERE    user_id = %s AND confirmed_at IS NULL AND organization_id IS DISTINCT FROM %s
             ORDER BY organization_id
             """,
-            (user_id,),
+            (user_id, except_organization_id),
         ).fetchall()
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:

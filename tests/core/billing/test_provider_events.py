@@ -62,6 +62,13 @@ def test_whatever_the_object_is_the_event_is_read(event_type: str, subject: Any,
     assert all(reference is None or len(reference) <= 255 for reference in (read.subscription_id, read.customer_id))
 
 
+def test_an_event_whose_object_names_nothing_has_no_effect() -> None:
+    for event_type in EFFECTS:
+        read = parsed(event_type, {}, data={"object": {}})
+
+        assert (read.subscription_id, read.customer_id) == (None, None), event_type
+
+
 @given(JSON)
 def test_whatever_is_sent_is_an_event_or_refused(sent: Any) -> None:
     with pytest.raises(EventInvalid):

@@ -45,6 +45,23 @@ async def end_sessions(world: World, ada: Tokens, end_user_id: UUID | str, slug:
 class TestEndSessions:
     """Ending an end user's sessions in this organization's context."""
 
+    async def test_all_sessions_of_an_own_account_in_the_mail_domain_end(
+        self, world: World, ada: Tokens, acme: UUID
+    ) -> None:
+        world.mail_domain(acme, "acme.example")
+        for email in ("bob@acme.example", "bob@elsewhere.example"):
+            world.user(email)
+        world.connection.execute("UPDATE users SET created_by_organization_id = %s WHERE email LIKE 'bob@%%'", (acme,))
+        kept = {}
+        for email in ("bob@acme.example", "bob@elsewhere.example"):
+            await world.sign_in(email, org_slug="acme", service_slug="shop")
+            elsewhere = await world.sign_in(email)
+
+            assert (await end_sessions(world, ada, world.user_id(email))).status == 200
+
+            kept[email] = (await world.list_sessions(elsewhere)).status == 200
+        assert kept == {"bob@acme.example": False, "bob@elsewhere.example": True}
+
     async def test_ended_sessions_are_refused_from_the_next_request_on(self, world: World, ada: Tokens) -> None:
         sessions = [await sign_in_to_service(world), await sign_in_to_service(world, service="blog")]
 

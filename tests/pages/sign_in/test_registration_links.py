@@ -112,7 +112,7 @@ async def test_a_link_without_a_registration_offers_to_choose_a_password_alone(w
     assert "It was not me" not in page.text
     fields = {"form_token": visitor_token(page), "token": token}
     refused = await visitor.post(CONFIRM, fields | {"password": PASSWORD})
-    assert refused.status == 401
+    assert refused.status == 400
     assert (await visitor.submit(page, CHOOSE)).status == 200
 
 

@@ -94,7 +94,8 @@ async def test_the_session_of_somebody_who_has_left_signs_in_to_no_service(acme:
     acme.world.connection.execute("UPDATE saml_configurations SET members_only = false")
     acme.world.connection.execute("DELETE FROM memberships WHERE user_id = %s", (acme.world.user_id(PRIVATE),))
 
-    page = await acme.visitor.open(service.sso())
+    asked = await acme.visitor.open(service.sso())
+    page = await acme.visitor.submit(asked, f"{service.path}/authenticate")
 
     assert "SAMLResponse" not in page.text
     assert (acme.identities, acme.live_sessions) == (0, 0)
