@@ -22,8 +22,8 @@ HISTORIES_OF_THE_GATE = 25
 STEPS_OF_THE_GATE = 25
 HISTORIES = 2000
 STEPS = 40
-# So that several processes share them.
-CHUNK = 250
+# So that several processes share them, and each test ends long before a test is taken for stuck.
+CHUNK = 50
 
 
 @pytest.fixture
