@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ from tests.tenants.taking import KINDS, Step, Story
 
 if TYPE_CHECKING:
     from tests.openid_provider import OpenIdProvider
+    from tests.tenants.neighbourhood import Neighbourhood
     from tests.world.world import World
 
 MODULES: Final = (attacking, connecting, giving, living)
@@ -44,6 +45,8 @@ class Runner:
     world: World
     work: OpenIdProvider
     evil: OpenIdProvider
+    # What the histories so far led to: how sessions came about, and what B gave.
+    happened: set[str] = field(default_factory=set[str])
 
     async def violation_of(self, steps: list[Step]) -> Violation | None:
         """Run a history in a new neighbourhood; return the first violation, or None."""
@@ -55,8 +58,15 @@ class Runner:
         except Violation as violation:
             return violation
         finally:
+            self._remember(hood)
             self._forget()
         return None
+
+    def _remember(self, hood: Neighbourhood) -> None:
+        slug = hood.organizations[B].slug
+        self.happened.update(held.way for held in hood.model.sessions)
+        self.happened.update("membership" for of, _ in hood.model.gifts if of == slug)
+        self.happened.update("subscription" for of, _ in hood.model.subscriptions if of == slug)
 
     def _forget(self) -> None:
         """Check the log of a history, and delete what makes later ones slower than the first."""

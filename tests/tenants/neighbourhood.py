@@ -6,7 +6,7 @@ Each history has names and addresses of its own in the database of the test, so 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -160,7 +160,7 @@ class Neighbourhood:
         self.model.sessions.append(held)
         if held.service and held.organization == self.organizations[A].slug and way is Way.PERSON:
             # The makers of a service hold the tokens of its users.
-            self.model.sessions.append(Held(**{**vars(held), "person": self.eve, "way": Way.MAKER}))
+            self.model.sessions.append(replace(held, person=self.eve, way=Way.MAKER))
         return held
 
     def address_of(self, user_id: str) -> str | None:
