@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.tenants import judging, living
+from tests.tenants import acting, judging, living
 from tests.tenants.giving import picked
 from tests.tenants.model import Way
 from tests.tenants.taking import Story, step
@@ -18,21 +18,21 @@ GIVING, LEAVING, REGISTERING, CONNECTING = Story.GIVING, Story.LEAVING, Story.RE
 @step(GIVING, LEAVING, REGISTERING)
 async def attacker_signs_in(hood: Neighbourhood, address: str, at: str) -> None:
     """Try the attacker's password for any address, at any service."""
-    await living.sign_in(hood, hood.eve, address, at)
+    await acting.sign_in(hood, hood.eve, address, at)
 
 
-@step(GIVING, LEAVING)
+@step(GIVING)
 async def attacker_gets_in(hood: Neighbourhood, own: str) -> None:
     """Choose a password by the attacker's mailbox, and sign in."""
-    if await living.reset(hood, hood.eve, own):
-        await living.sign_in(hood, hood.eve, own)
+    if await acting.reset(hood, hood.eve, own):
+        await acting.sign_in(hood, hood.eve, own)
 
 
 @step(GIVING, CONNECTING)
 async def attacker_changes_address(hood: Neighbourhood, pick: int, own: str) -> None:
     """Change the address of an account to the attacker's, with any session that she holds."""
     held = picked(judging.live(hood, hood.eve), pick)
-    if held is not None and await living.change_address(hood, held, own):
+    if held is not None and await acting.change_address(hood, held, own):
         _opened(hood, held.way, held.user_id)
 
 
@@ -49,7 +49,7 @@ async def attacker_sets_password(hood: Neighbourhood, pick: int, whole: bool) ->
         _opened(hood, held.way, held.user_id)
 
 
-@step(GIVING, LEAVING)
+@step(LEAVING)
 async def attacker_refreshes(hood: Neighbourhood, pick: int) -> None:
     held = picked(judging.live(hood, hood.eve), pick)
     if held is not None:

@@ -7,7 +7,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from tests.openid_provider import CLIENT_SECRET
 from tests.tenants import judging
-from tests.tenants.giving import is_at
 from tests.tenants.model import Ended, Way
 from tests.tenants.neighbourhood import DEPUTY, A
 from tests.tenants.taking import Story, step
@@ -29,7 +28,7 @@ HOPS_MAX = 6
 async def links_by_connection(hood: Neighbourhood, address: str) -> None:
     """The owner of an address at work signs in by its connection; one who has an account signs in to it first."""
     person = hood.model.owner_of(address)
-    of = next((name for name in hood.organizations if is_at(hood, name, address)), None)
+    of = next((name for name in hood.organizations if hood.is_at(name, address)), None)
     if person is None or of is None or (of == A and hood.is_redirected):
         return
     await link(hood, person, of, address)
@@ -56,12 +55,12 @@ async def owner_links_by_connection(hood: Neighbourhood) -> None:
     await _by_connection(hood, hood.employer, A, claims, Way.CONNECTION, password="correct horse battery")
 
 
-@step(CONNECTING, LEAVING)
+@step(CONNECTING)
 async def employer_signs_in(hood: Neighbourhood, address: str) -> None:
     """The provider of A asserts that it has signed in the person of an address, whom it may have linked once."""
     for one in hood.addresses:
         # A link is to the subject of the address with which it was made.
-        if hood.model.owner_of(one) is hood.model.owner_of(address) and is_at(hood, A, one):
+        if hood.model.owner_of(one) is hood.model.owner_of(address) and hood.is_at(A, one):
             await _by_connection(hood, hood.employer, A, _claims(one), Way.CONNECTION)
 
 

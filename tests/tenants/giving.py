@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.tenants import acting
+from tests.tenants.judging import judge
 from tests.tenants.model import Ended
 from tests.tenants.neighbourhood import A, B
 from tests.tenants.taking import Story, step
@@ -27,7 +29,7 @@ async def scim_creates(hood: Neighbourhood, of: str, address: str, active: bool)
     if answer.status == 201:
         _made(hood, of, answer.json["id"], had_account=had_account)
         _joined(hood, of, answer.json["id"], address)
-        _set_active(hood, of, answer.json["id"], active=active)
+        await _set_active(hood, of, answer.json["id"], active=active)
 
 
 @step(GIVING)
@@ -39,7 +41,7 @@ async def scim_renames(hood: Neighbourhood, of: str, pick: int, address: str) ->
         return
     change = [{"op": "replace", "path": "userName", "value": address}]
     answer = await hood.scim(of, "PATCH", f"/Users/{user_id}", {"schemas": [PATCH], "Operations": change})
-    _renamed(hood, of, user_id, answer)
+    await _renamed(hood, of, user_id, answer)
 
 
 @step(GIVING)
@@ -48,7 +50,7 @@ async def scim_replaces(hood: Neighbourhood, of: str, pick: int, address: str) -
     if user_id is None or not _may_rename(hood, of, user_id, address):
         return
     answer = await hood.scim(of, "PUT", f"/Users/{user_id}", {"schemas": [USER], "userName": address})
-    _renamed(hood, of, user_id, answer)
+    await _renamed(hood, of, user_id, answer)
 
 
 @step(SUSPENDING, LEAVING)
@@ -59,16 +61,16 @@ async def scim_switches(hood: Neighbourhood, of: str, pick: int, active: bool) -
     change = [{"op": "replace", "path": "active", "value": active}]
     answer = await hood.scim(of, "PATCH", f"/Users/{user_id}", {"schemas": [PATCH], "Operations": change})
     if answer.status == 200:
-        _set_active(hood, of, user_id, active=active)
+        await _set_active(hood, of, user_id, active=active)
 
 
-@step(SUSPENDING, LEAVING, GIVING)
+@step(SUSPENDING, LEAVING)
 async def scim_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is not None:
         dispose(hood, of, user_id)
         answer = await hood.scim(of, "DELETE", f"/Users/{user_id}")
-        removed(hood, of, user_id, answer, "the directory deleted the user")
+        await removed(hood, of, user_id, answer, "the directory deleted the user")
 
 
 @step(LEAVING)
@@ -87,10 +89,10 @@ async def group_removes(hood: Neighbourhood, of: str, pick: int, whole: bool) ->
         change = [{"op": "remove", "path": f'members[value eq "{user_id}"]'}]
         answer = await hood.scim(of, "PATCH", path, {"schemas": [PATCH], "Operations": change})
     if answer.status in {200, 204} and user_id not in _members(hood, organization):
-        removed(hood, of, user_id, answer, "the group was changed")
+        await removed(hood, of, user_id, answer, "the group was changed")
 
 
-@step(GIVING, LEAVING, SUSPENDING)
+@step(GIVING, SUSPENDING)
 async def key_adds(hood: Neighbourhood, of: str, address: str) -> None:
     had_account = hood.user_id(address) is not None
     answer = await hood.by_key(of, "POST", "/users", {"email": address})
@@ -117,10 +119,10 @@ async def key_renames(hood: Neighbourhood, of: str, pick: int, address: str) -> 
     if user_id is None or not _may_rename(hood, of, user_id, address):
         return
     answer = await hood.by_key(of, "PATCH", f"/users/{user_id}", {"email": address})
-    _renamed(hood, of, user_id, answer)
+    await _renamed(hood, of, user_id, answer)
 
 
-@step(SUSPENDING, LEAVING)
+@step(SUSPENDING)
 async def key_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
     user_id = picked(hood.organizations[of].service_users, pick)
     if user_id is None:
@@ -129,10 +131,12 @@ async def key_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
     answer = await hood.by_key(of, "DELETE", f"/users/{user_id}")
     if answer.status == 204:
         slug = hood.organizations[of].slug
+        _forget(hood.organizations[of].service_users, user_id)
         hood.model.subscriptions.pop((slug, user_id), None)
         for held in hood.model.sessions:
             if (held.user_id, held.organization, bool(held.service)) == (user_id, slug, True):
                 held.end(Ended.MEMBERSHIP, "the backend deleted the user")
+        await _judge_left(hood, user_id)
 
 
 @step(GIVING, LEAVING, SUSPENDING)
@@ -167,7 +171,7 @@ async def owner_removes(hood: Neighbourhood, of: str, pick: int) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is not None:
         answer = await hood.by_owner(of, "POST", f"/members/{user_id}")
-        removed(hood, of, user_id, answer, "the owner removed the member")
+        await removed(hood, of, user_id, answer, "the owner removed the member")
 
 
 def joined_by_invitation(hood: Neighbourhood, of: str, address: str, answer: Answer) -> None:
@@ -177,10 +181,18 @@ def joined_by_invitation(hood: Neighbourhood, of: str, address: str, answer: Ans
         _joined(hood, of, user_id, address)
 
 
-def removed(hood: Neighbourhood, of: str, user_id: str, answer: Answer, how: str) -> None:
-    """Record that a membership ended, unless that was refused."""
+async def removed(hood: Neighbourhood, of: str, user_id: str, answer: Answer, how: str) -> None:
+    """Record that a membership ended, unless that was refused, and judge the sessions that it leaves."""
     if answer.status in {200, 204}:
+        _forget(hood.organizations[of].users, user_id)
         hood.model.take_membership(hood.organizations[of].slug, user_id, how)
+        await _judge_left(hood, user_id)
+
+
+async def _judge_left(hood: Neighbourhood, user_id: str) -> None:
+    for held in list(hood.model.sessions):
+        if held.user_id == user_id and held.ended is not None:
+            await judge(hood, held)
 
 
 def picked(choices: list[Any], pick: int) -> Any:
@@ -191,13 +203,8 @@ def picked(choices: list[Any], pick: int) -> Any:
 def dispose(hood: Neighbourhood, of: str, user_id: str) -> None:
     """Record that the organization of a mail domain is about to dispose over one of its addresses."""
     address = hood.address_of(user_id)
-    if address is not None and is_at(hood, of, address):
+    if address is not None and hood.is_at(of, address):
         hood.model.disposed.add(address)
-
-
-def is_at(hood: Neighbourhood, of: str, address: str | None) -> bool:
-    """Return whether an address lies in the mail domain of an organization."""
-    return address is not None and address.endswith(f"@{hood.organizations[of].domain}")
 
 
 def _joined(hood: Neighbourhood, of: str, user_id: str, address: str) -> None:
@@ -212,9 +219,13 @@ def _made(hood: Neighbourhood, of: str, user_id: str, *, had_account: bool) -> N
 
 
 def _remember(users: list[str], user_id: str) -> None:
+    _forget(users, user_id)
+    users.append(user_id)
+
+
+def _forget(users: list[str], user_id: str) -> None:
     if user_id in users:
         users.remove(user_id)
-    users.append(user_id)
 
 
 def _members(hood: Neighbourhood, organization: Organization) -> list[str]:
@@ -224,7 +235,7 @@ def _members(hood: Neighbourhood, organization: Organization) -> list[str]:
     return [user_id for (user_id,) in rows]
 
 
-def _set_active(hood: Neighbourhood, of: str, user_id: str, *, active: bool) -> None:
+async def _set_active(hood: Neighbourhood, of: str, user_id: str, *, active: bool) -> None:
     organization, model = hood.organizations[of], hood.model
     gift = model.gifts.get((organization.slug, user_id))
     if active:
@@ -235,22 +246,27 @@ def _set_active(hood: Neighbourhood, of: str, user_id: str, *, active: bool) -> 
     model.take_membership(organization.slug, user_id, "the directory deactivated the user", is_suspended=True)
     dispose(hood, of, user_id)
     is_own = model.makers.get(user_id) == organization.slug and not model.belongs_elsewhere(organization.slug, user_id)
-    if is_own and is_at(hood, of, hood.address_of(user_id)):
+    if is_own and hood.is_at(of, hood.address_of(user_id)):
         model.off.add(user_id)
         model.end_sessions(user_id, "the directory deactivated the account")
+    await _judge_left(hood, user_id)
 
 
 def _may_rename(hood: Neighbourhood, of: str, user_id: str, address: str) -> bool:
     owner, model = hood.model.owner_of(address), hood.model
     if of == B:
         return owner is not None and owner is model.owner_of(hood.address_of(user_id) or "")
-    return owner is hood.eve or not is_at(hood, A, address)
+    return owner is hood.eve or not hood.is_at(A, address)
 
 
-def _renamed(hood: Neighbourhood, of: str, user_id: str, answer: Answer) -> None:
+async def _renamed(hood: Neighbourhood, of: str, user_id: str, answer: Answer) -> None:
+    """Record another address; the attacker uses an account at once that has got an address of hers."""
     if answer.status == 200:
         dispose(hood, of, user_id)
         hood.model.change_address(user_id)
-        if not is_at(hood, of, hood.address_of(user_id)):
+        if not hood.is_at(of, hood.address_of(user_id)):
             # A deactivation holds in the organization's own mail domain only.
             hood.model.off.discard(user_id)
+        address = hood.address_of(user_id)
+        if address in hood.eve.addresses:
+            await acting.use_mailbox(hood, address)

@@ -19,9 +19,20 @@ if TYPE_CHECKING:
 
 MODULES: Final = (attacking, connecting, giving, living)
 # How often a history stays with the address and the organization that it is about.
-FOCUS: Final = 0.7
+FOCUS: Final = 0.85
+# How many of the kinds of a story are tried in one history, and how often a step is of one of them.
+KINDS_DIVISOR: Final = 2
+# What each story is always about, besides the kinds that are drawn for a history.
+STAPLES: Final = {
+    Story.GIVING: {"scim_creates", "key_subscribes", "key_renames"},
+    Story.SUSPENDING: {"scim_creates", "scim_switches"},
+    Story.LEAVING: {"scim_creates", "signs_in", "owner_removes"},
+    Story.REGISTERING: {"attacker_registers", "registers", "proves"},
+    Story.CONNECTING: {"links_by_connection", "attacker_redirects_connection"},
+}
+WITHIN: Final = 0.9
 # Of the addresses of a neighbourhood: those of Alice and Bob, then those of the attacker.
-HONEST, OWN = (0, 1, 2, 3), (4, 5)
+HONEST, OWN = (0, 1, 2, 3), (4, 5, 6)
 SHRINKING_RUNS_MAX: Final = 150
 
 
@@ -100,14 +111,19 @@ class Runner:
 
 
 def draw(seed: int, length: int, story: Story | None = None) -> list[Step]:
-    """Draw the history of a seed: three quarters of its steps are of one story, and it has a favourite address."""
+    """Draw the history of a seed: nearly all steps are of a few kinds of one story, and about one address.
+
+    With few kinds each of them comes several times, so that more of what takes three or four certain steps is tried.
+    """
     random = Random(seed)
     chosen = story if story is not None else list(Story)[seed % len(Story)]
-    within = [kind for kind in KINDS if chosen in kind.stories]
-    focus = _Focus(random.choice(HONEST), random.choice(OWN))
+    of_story = [kind for kind in KINDS if chosen in kind.stories]
+    within = random.sample(of_story, len(of_story) // KINDS_DIVISOR)
+    within += [kind for kind in of_story if kind.name in STAPLES[chosen]]
+    focus = _Focus(random.choice(HONEST), random.choice(OWN), random.choice((A, B)))
     steps = list[Step]()
     for _ in range(length):
-        kind = random.choice(within if random.random() < 0.8 else KINDS)
+        kind = random.choice(within if random.random() < WITHIN else KINDS)
         steps.append(Step(kind, {name: focus.value(random, kind.name, name) for name in kind.parameters}))
     return steps
 
@@ -116,6 +132,7 @@ def draw(seed: int, length: int, story: Story | None = None) -> list[Step]:
 class _Focus:
     honest: int
     own: int
+    organization: str
 
     def value(self, random: Random, kind: str, name: str) -> Any:
         """Draw the value of a parameter."""
@@ -125,17 +142,21 @@ class _Focus:
             case "own":
                 return self.own if random.random() < FOCUS else random.choice(OWN)
             case "name":
-                return random.choice(("alice", "bob", "eve", "eve"))
+                return random.choice((("alice", "alice", "bob", "bob")[self.honest], "eve"))
             case "of":
-                return random.choice((A, A, B)) if kind.endswith(("renames", "replaces")) else random.choice((A, B))
+                return (
+                    random.choice((A, A, B))
+                    if kind.endswith(("renames", "replaces"))
+                    else random.choice((A, B, self.organization))
+                )
             case "at":
-                return random.choice(("", A, B))
+                return random.choice(("", A, B, self.organization, self.organization))
             case "pick":
                 return random.choice((0, 0, 0, 1, 2))
             case _:
                 return random.random() < 0.5
 
     def _address(self, random: Random, *, is_rename: bool) -> int:
-        if random.random() < (0.6 if is_rename else 0.15):
+        if random.random() < (0.8 if is_rename else 0.15):
             return self.own if random.random() < FOCUS else random.choice(OWN)
         return self.honest if random.random() < FOCUS else random.choice(HONEST)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.tenants.giving import is_at
 from tests.tenants.model import GOVERNING, Ended, Held, Violation, Way
 from tests.tenants.neighbourhood import A, B
 
@@ -78,7 +77,7 @@ def _judge_account(hood: Neighbourhood, held: Held, address: str) -> None:
         return
     if is_of_a and held.way is Way.CONNECTION:
         # An address at A is A's to assert; any other one only while the link of its person lasts.
-        if is_at(hood, A, address) or (at_a.slug, held.user_id) not in model.unlinked:
+        if hood.is_at(A, address) or (at_a.slug, held.user_id) not in model.unlinked:
             return
         raise Violation("taken over by a former employer", f"{held}, which is the account of {address}")
     if is_of_a and held.way is Way.REDIRECTED and _is_unproved_at_work(hood, held, address):
@@ -94,7 +93,7 @@ def _is_unproved_at_work(hood: Neighbourhood, held: Held, address: str) -> bool:
         other.user_id == held.user_id and other.person is not held.person and other.way is not Way.MAKER
         for other in hood.model.sessions
     )
-    return is_at(hood, A, address) and not is_used
+    return hood.is_at(A, address) and not is_used
 
 
 def _judge_subscription(hood: Neighbourhood, held: Held, profile: Any) -> None:

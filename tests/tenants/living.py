@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.tenants import judging
+from tests.tenants.acting import RESETS, change_address, reset, sign_in
 from tests.tenants.giving import joined_by_invitation, picked, removed
 from tests.tenants.taking import Story, step
 
 if TYPE_CHECKING:
-    from core.mail.mail import MailMessage
     from tests.tenants.model import Held, Person
     from tests.tenants.neighbourhood import Neighbourhood
 
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 REGISTERING, CONNECTING = Story.REGISTERING, Story.CONNECTING
 JSON = {"Accept": "application/json"}
-# What opens an account for the reader of a mailbox.
-RESETS = ("reset_password", "choose_password", "invitation_accepted")
 VERIFICATION = "verify_email"
 
 
@@ -59,7 +57,7 @@ async def mail_scanner_opens(hood: Neighbourhood, address: str) -> None:
         await hood.send("GET", f"{path}?token={mails[-1].values['token']}", headers={"Accept": "*/*"})
 
 
-@step(GIVING, SUSPENDING, LEAVING, REGISTERING, CONNECTING)
+@step(SUSPENDING, REGISTERING, CONNECTING)
 async def gets_in(hood: Neighbourhood, address: str) -> None:
     """The owner of an address chooses a new password by mail, and signs in with it."""
     person = hood.model.owner_of(address)
@@ -68,15 +66,16 @@ async def gets_in(hood: Neighbourhood, address: str) -> None:
         await sign_in(hood, person, address)
 
 
-@step(GIVING, LEAVING, SUSPENDING)
+@step(LEAVING, SUSPENDING)
 async def signs_in(hood: Neighbourhood, address: str, at: str) -> None:
-    """The owner of an address signs in to the service of an organization, or to the platform."""
+    """The owner of an address signs in to a service or the platform, after a new password where theirs is refused."""
     person = hood.model.owner_of(address)
     assert person is not None
-    await sign_in(hood, person, address, at)
+    if await sign_in(hood, person, address, at) is None and await reset(hood, person, address):
+        await sign_in(hood, person, address, at)
 
 
-@step(GIVING, REGISTERING)
+@step(REGISTERING)
 async def uses_magic_link(hood: Neighbourhood, address: str) -> None:
     person = hood.model.owner_of(address)
     assert person is not None
@@ -88,7 +87,7 @@ async def uses_magic_link(hood: Neighbourhood, address: str) -> None:
         await judging.judge(hood, held)
 
 
-@step(GIVING, LEAVING)
+@step(GIVING)
 async def accepts_invitation(hood: Neighbourhood, of: str, address: str) -> None:
     """The owner of an address accepts with the proof of the mailed link."""
     person = hood.model.owner_of(address)
@@ -119,7 +118,7 @@ async def confirms_membership(hood: Neighbourhood, address: str) -> None:
             _confirmed(hood, organization.slug, address)
 
 
-@step(GIVING, LEAVING)
+@step(GIVING)
 async def selects(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
     """A person selects an organization in one of their sessions."""
     held = picked(judging.live(hood, hood.person(name)), pick)
@@ -133,7 +132,7 @@ async def leaves(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
     if held is not None:
         path = f"{hood.organizations[of].path}/leave"
         answer = await hood.send("POST", path, token=held.access_token, by=held.person)
-        removed(hood, of, held.user_id, answer, "the member left")
+        await removed(hood, of, held.user_id, answer, "the member left")
 
 
 @step(GIVING, CONNECTING)
@@ -157,43 +156,6 @@ async def closes_account(hood: Neighbourhood, address: str) -> None:
         answer = await hood.send("DELETE", "/api/user", token=held.access_token, by=person)
         if answer.status == 204:
             hood.model.closed.add(held.user_id)
-
-
-async def change_address(hood: Neighbourhood, held: Held, address: str) -> bool:
-    """Ask in a session for an address of the same person, and press the button behind the link in its mailbox."""
-    answer = await hood.send("PATCH", "/api/user", {"email": address}, token=held.access_token, by=held.person)
-    if answer.status != 200:
-        return False
-    for mail in (await hood.mails(address, "verify_new_email"))[-1:]:
-        changed = await hood.send_form("/auth/verify-email", {"token": mail.values["token"]}, by=held.person)
-        if changed.status == 200:
-            hood.model.change_address(held.user_id)
-            return True
-    return False
-
-
-async def reset(hood: Neighbourhood, person: Person, address: str) -> bool:
-    """Choose a password by a link in the mailbox; return whether there was one and it worked."""
-    await hood.send("POST", "/api/auth/forgot-password", {"email": address}, by=person)
-    mails: list[MailMessage] = await hood.mails(address, *RESETS)
-    if not mails:
-        return False
-    body = {"token": mails[-1].values["token"], "new_password": person.password}
-    answer = await hood.send("POST", "/api/auth/reset-password", body, by=person)
-    hood.mailboxes[address] = [one for one in hood.mailboxes[address] if one not in mails]
-    return answer.status == 200
-
-
-async def sign_in(hood: Neighbourhood, person: Person, address: str, at: str = "") -> Held | None:
-    """Sign in by password, and judge what that opened; None when it is refused."""
-    context = {}
-    if at:
-        party = hood.organizations[at].party
-        context = {"org_slug": party.slug, "service_slug": party.service_slug}
-    body = {"email": address, "password": person.password, **context}
-    held = hood.hold(person, await hood.send("POST", "/api/auth/login", body, by=person))
-    await judging.judge(hood, held)
-    return held
 
 
 async def _cause(hood: Neighbourhood, person: Person, address: str, path: str, body: dict[str, str]) -> None:

@@ -7,11 +7,12 @@ proofs or origins, by which the product brings it about.
 
 The people:
 
-- Alice and Bob have an address at A and at B, and a private one each. They open mails that they have caused, and press
-  buttons that they understand.
-- Eve attacks. She has an address at A and a private one. At A she has a role with `integrations.manage` only, and holds
-  what its insiders hold: the SCIM token, the API key, and the tokens of the users of its service. She reads only her
-  own mailboxes.
+- Alice has an address at A, Bob one at B, and each a private one. They open mails that they have caused, and press
+  buttons that they understand; and they link their accounts to the connection of A only while it leads where its owner
+  has set it to.
+- Eve attacks. She has an address at A and two private ones. At A she has a role with `integrations.manage` only, and
+  holds what its insiders hold: the SCIM token, the API key, a setup link, and the tokens of the users of its service.
+  She reads only her own mailboxes.
 - The employer operates the identity provider to which the connection of A leads by right, and asserts there whatever it
   wants. It reads no mailbox.
 - The owners of A and B are honest, and everything of B is.

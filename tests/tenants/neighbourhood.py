@@ -163,6 +163,10 @@ class Neighbourhood:
             self.model.sessions.append(replace(held, person=self.eve, way=Way.MAKER))
         return held
 
+    def is_at(self, of: str, address: str | None) -> bool:
+        """Return whether an address lies in the mail domain of an organization."""
+        return address is not None and address.endswith(f"@{self.organizations[of].domain}")
+
     def address_of(self, user_id: str) -> str | None:
         """Return the address of an account, or None when there is none."""
         rows = self.world.rows("SELECT email FROM users WHERE id = %s", user_id)
@@ -185,7 +189,7 @@ async def settle(world: World, work: OpenIdProvider, evil: OpenIdProvider) -> Ne
 
     alice = person("alice", domains[A], "home.example")
     bob = person("bob", domains[B], "home.example")
-    eve = person("eve", "evil.example", domains[A])
+    eve = person("eve", "evil.example", domains[A], "mail.example")
     employer = Person("the employer", (), "10.99.1.1")
     people = (alice, bob, eve, employer)
     organizations = {name: await _organization(world, name, number, domains[name], work.url) for name in (A, B)}

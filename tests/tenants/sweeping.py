@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.tenants import connecting, living
-from tests.tenants.judging import judge, refresh, select
+from tests.tenants import acting, connecting, living
+from tests.tenants.judging import judge, refresh
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import B
 
@@ -24,7 +24,7 @@ async def sweep(hood: Neighbourhood) -> None:
         if model.owner_of(address) is not hood.eve:
             await _attack(hood, address)
     for address in hood.eve.addresses:
-        await _use_mailbox(hood, address)
+        await acting.use_mailbox(hood, address)
     for person in (hood.alice, hood.bob):
         for address in person.addresses:
             await _recover(hood, person, address)
@@ -44,31 +44,22 @@ async def _sign_on_at_b(hood: Neighbourhood) -> None:
 
 async def _attack(hood: Neighbourhood, address: str) -> None:
     """Try the attacker's password for the account of another person."""
-    await living.sign_in(hood, hood.eve, address)
-
-
-async def _use_mailbox(hood: Neighbourhood, address: str) -> None:
-    """Get in by the attacker's own mailbox, and try each organization and service."""
-    await living.reset(hood, hood.eve, address)
-    held = await living.sign_in(hood, hood.eve, address)
-    if held is not None:
-        await select(hood, held, hood.organizations[B])
-        await living.sign_in(hood, hood.eve, address, B)
+    await acting.sign_in(hood, hood.eve, address)
 
 
 async def _recover(hood: Neighbourhood, person: Person, address: str) -> None:
     """The owner of a mailbox gets in to its account, or registers it, unless its organization has disposed over it."""
     if address in hood.model.disposed:
         return
-    if not await living.reset(hood, person, address):
+    if not await acting.reset(hood, person, address):
         await living.registers(hood, address)
         caused = hood.caused.get(address, [])
         if caused:
             await hood.send("GET", f"/auth/verify-email?token={caused[-1]}", by=person, headers=living.JSON)
         # A registration that was proved since the first try has a password of another registration.
-        if await living.sign_in(hood, person, address) is None:
-            await living.reset(hood, person, address)
-    if await living.sign_in(hood, person, address) is None:
+        if await acting.sign_in(hood, person, address) is None:
+            await acting.reset(hood, person, address)
+    if await acting.sign_in(hood, person, address) is None:
         raise Violation("denied", f"{person.name} cannot get in to an account of {address} by its mailbox")
 
 
