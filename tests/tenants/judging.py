@@ -80,20 +80,25 @@ def _judge_account(hood: Neighbourhood, held: Held, address: str) -> None:
         if hood.is_at(A, address) or (at_a.slug, held.user_id) not in model.unlinked:
             return
         raise Violation("taken over by a former employer", f"{held}, which is the account of {address}")
-    if is_of_a and held.way is Way.REDIRECTED and _is_unproved_at_work(hood, held, address):
+    if is_of_a and held.way is Way.REDIRECTED and _is_asserted(hood, held, address):
         return
     if held.user_id in model.opened:
         return
     raise Violation("taken over", f"{held}, which is the account of {address}")
 
 
-def _is_unproved_at_work(hood: Neighbourhood, held: Held, address: str) -> bool:
-    """Return whether an account at A was never used by its person, so that A may assert its address."""
+def _is_asserted(hood: Neighbourhood, held: Held, address: str) -> bool:
+    """Return whether A may assert an address of its own: the account was never used by its person before it first did.
+
+    What that link opens is at A alone; it stays when the person comes later.
+    """
     is_used = any(
-        other.user_id == held.user_id and other.person is not held.person and other.way is not Way.MAKER
+        other.user_id == held.user_id and other.person is not held.person and other.way is Way.PERSON
         for other in hood.model.sessions
     )
-    return hood.is_at(A, address) and not is_used
+    if hood.is_at(A, address) and not is_used:
+        hood.model.asserted.add(held.user_id)
+    return hood.is_at(A, address) and held.user_id in hood.model.asserted
 
 
 def _judge_subscription(hood: Neighbourhood, held: Held, profile: Any) -> None:

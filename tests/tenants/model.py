@@ -134,6 +134,8 @@ class Model:
     unlinked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     # Accounts that their person has closed.
     closed: set[str] = field(default_factory=set[str])
+    # Accounts at A whose address A has asserted before their person used them.
+    asserted: set[str] = field(default_factory=set[str])
     # Addresses over which the organization of their mail domain has disposed.
     disposed: set[str] = field(default_factory=set[str])
 
