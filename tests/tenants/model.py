@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-# Roles at A that nobody joins with unless its owner gives them.
+# Roles at A that a person has only when its owner gives them.
 GOVERNING: Final = frozenset({"owner", "admin", "deputy"})
 
 
@@ -181,7 +181,7 @@ class Model:
                 held.end(Ended.ACCOUNT, how)
 
     def change_address(self, user_id: str) -> None:
-        """The address of an account changed, which ends what nobody had confirmed."""
+        """The address of an account changed, which ends what was not confirmed."""
         for (_, member_id), gift in self.gifts.items():
             if member_id == user_id:
                 gift.is_certain = False

@@ -46,7 +46,7 @@ async def assert_none_found(runner: Runner, seeds: range, length: int) -> None:
         assert found is None, str(found)
 
 
-async def test_nobody_holds_what_was_not_given_to_them(runner: Runner) -> None:
+async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> None:
     await assert_none_found(runner, range(HISTORIES_OF_THE_GATE), STEPS_OF_THE_GATE)
 
     # Histories in which every step is refused would show nothing.
@@ -55,7 +55,7 @@ async def test_nobody_holds_what_was_not_given_to_them(runner: Runner) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, HISTORIES, CHUNK))
-async def test_nobody_holds_what_was_not_given_to_them_in_many_histories(runner: Runner, first: int) -> None:
+async def test_no_person_holds_what_was_not_given_to_them_in_many_histories(runner: Runner, first: int) -> None:
     await assert_none_found(runner, range(first, first + CHUNK), STEPS)
 
 
