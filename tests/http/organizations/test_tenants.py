@@ -1,0 +1,74 @@
+"""Two organizations, their people and an attacker, in any order of steps: no one holds what was not given to them.
+
+What is given to whom is in `tests/tenants/model.py`; the kinds of steps are beside it. A history is drawn from its
+seed, so the same histories are run everywhere. A failure names the seed, and shows the fewest steps that still fail.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.openid_provider import running_openid_provider
+from tests.tenants.histories import Runner, draw
+from tests.tenants.model import Way
+from tests.tenants.taking import Story
+from tests.tenants.undone import UNDONE
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from tests.tenants.undone import Undone
+    from tests.world.world import World
+
+HISTORIES_OF_THE_GATE = 25
+STEPS_OF_THE_GATE = 25
+HISTORIES = 2000
+STEPS = 40
+# So that several processes share them, and each test ends long before a test is taken for stuck.
+CHUNK = 50
+# Within how many histories of its story the test finds that a rule was undone.
+HISTORIES_TO_FIND = 60
+
+
+@pytest.fixture
+def runner(world: World) -> Generator[Runner]:
+    """Runs histories in the world of the test."""
+    with running_openid_provider() as work, running_openid_provider() as evil:
+        yield Runner(world, work, evil)
+
+
+async def assert_none_found(runner: Runner, seeds: range, length: int) -> None:
+    """Run the histories of these seeds."""
+    for seed in seeds:
+        found = await runner.find(seed, length)
+        assert found is None, str(found)
+
+
+async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> None:
+    await assert_none_found(runner, range(HISTORIES_OF_THE_GATE), STEPS_OF_THE_GATE)
+
+    # Histories in which every step is refused would show nothing.
+    assert runner.happened >= {Way.PERSON, Way.MAKER, Way.CONNECTION, "membership", "subscription"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(0, HISTORIES, CHUNK))
+async def test_no_person_holds_what_was_not_given_to_them_in_many_histories(runner: Runner, first: int) -> None:
+    await assert_none_found(runner, range(first, first + CHUNK), STEPS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("undone", UNDONE, ids=lambda undone: undone.rule)
+async def test_histories_find_that_a_rule_was_undone(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch, undone: Undone
+) -> None:
+    undone.patch(monkeypatch)
+    number = list(Story).index(undone.story)
+
+    for seed in range(number, number + HISTORIES_TO_FIND * len(Story), len(Story)):
+        violation = await runner.violation_of(draw(seed, STEPS))
+        if violation is not None and violation.kind in undone.kinds:
+            return
+    pytest.fail(f"nothing was found in {HISTORIES_TO_FIND} histories")

@@ -1,0 +1,62 @@
+"""What people do with their mailboxes and passwords, of which steps are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.tenants.judging import judge, select
+from tests.tenants.neighbourhood import B
+
+if TYPE_CHECKING:
+    from core.mail.mail import MailMessage
+    from tests.tenants.model import Held, Person
+    from tests.tenants.neighbourhood import Neighbourhood
+
+# What opens an account for the reader of a mailbox.
+RESETS = ("reset_password", "choose_password", "invitation_accepted")
+
+
+async def change_address(hood: Neighbourhood, held: Held, address: str) -> bool:
+    """Ask in a session for an address of the same person, and press the button behind the link in its mailbox."""
+    answer = await hood.send("PATCH", "/api/user", {"email": address}, token=held.access_token, by=held.person)
+    if answer.status != 200:
+        return False
+    for mail in (await hood.mails(address, "verify_new_email"))[-1:]:
+        changed = await hood.send_form("/auth/verify-email", {"token": mail.values["token"]}, by=held.person)
+        if changed.status == 200:
+            hood.model.change_address(held.user_id)
+            return True
+    return False
+
+
+async def reset(hood: Neighbourhood, person: Person, address: str) -> bool:
+    """Choose a password by a link in the mailbox; return whether there was one and it worked."""
+    await hood.send("POST", "/api/auth/forgot-password", {"email": address}, by=person)
+    mails: list[MailMessage] = await hood.mails(address, *RESETS)
+    if not mails:
+        return False
+    body = {"token": mails[-1].values["token"], "new_password": person.password}
+    answer = await hood.send("POST", "/api/auth/reset-password", body, by=person)
+    hood.mailboxes[address] = [one for one in hood.mailboxes[address] if one not in mails]
+    return answer.status == 200
+
+
+async def sign_in(hood: Neighbourhood, person: Person, address: str, at: str = "") -> Held | None:
+    """Sign in by password, and judge what that opened; None when it is refused."""
+    context = {}
+    if at:
+        party = hood.organizations[at].party
+        context = {"org_slug": party.slug, "service_slug": party.service_slug}
+    body = {"email": address, "password": person.password, **context}
+    held = hood.hold(person, await hood.send("POST", "/api/auth/login", body, by=person))
+    await judge(hood, held)
+    return held
+
+
+async def use_mailbox(hood: Neighbourhood, address: str) -> None:
+    """Get in by the attacker's own mailbox, and try each organization and service."""
+    await reset(hood, hood.eve, address)
+    held = await sign_in(hood, hood.eve, address)
+    if held is not None:
+        await select(hood, held, hood.organizations[B])
+        await sign_in(hood, hood.eve, address, B)

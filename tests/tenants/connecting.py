@@ -1,0 +1,241 @@
+"""What people do with the connections of organizations: signing in by them, and changing where they lead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from tests.openid_provider import CLIENT_SECRET
+from tests.tenants import judging
+from tests.tenants.model import Ended, Way
+from tests.tenants.neighbourhood import DEPUTY, A
+from tests.tenants.taking import Story, step
+from tests.world.relying_party import CHALLENGE, REDIRECT_URI
+from tests.world.visitor import Visitor, forms_of
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.tenants.model import Held, Person
+    from tests.tenants.neighbourhood import Neighbourhood
+
+CONNECTING, LEAVING, SUSPENDING = Story.CONNECTING, Story.LEAVING, Story.SUSPENDING
+# What a person may write into their own entry at the provider.
+NICKNAME = "nickname"
+HOPS_MAX = 6
+
+
+@step(CONNECTING, SUSPENDING)
+async def links_by_connection(hood: Neighbourhood, address: str) -> None:
+    """The owner of an address at work signs in by its connection; one who has an account signs in to it first."""
+    person = hood.model.owner_of(address)
+    of = next((name for name in hood.organizations if hood.is_at(name, address)), None)
+    if person is None or of is None or (of == A and hood.is_redirected):
+        return
+    await link(hood, person, of, address)
+
+
+async def link(hood: Neighbourhood, person: Person, of: str, address: str) -> Held | None:
+    """Sign in by a connection, and to the account where it asks for that; None when it is refused."""
+    held = await _by_connection(hood, person, of, _claims(address), Way.PERSON, password=person.password)
+    if held is not None:
+        hood.model.unlinked.discard((hood.organizations[of].slug, held.user_id))
+    return held
+
+
+@step(CONNECTING)
+async def owner_links_by_connection(hood: Neighbourhood) -> None:
+    """The owner of A links their account to the connection, unless they see that it leads elsewhere."""
+    if hood.is_redirected:
+        return
+    rows = hood.world.rows(
+        "SELECT email FROM users JOIN memberships ON user_id = users.id WHERE organization_id = %s AND role = 'owner'",
+        hood.organizations[A].party.organization_id,
+    )
+    claims = _claims(rows[0][0])
+    await _by_connection(hood, hood.employer, A, claims, Way.CONNECTION, password="correct horse battery")
+
+
+@step(CONNECTING)
+async def employer_signs_in(hood: Neighbourhood, address: str) -> None:
+    """The provider of A asserts that it has signed in the person of an address, whom it may have linked once."""
+    for one in hood.addresses:
+        # A link is to the subject of the address with which it was made.
+        if hood.model.owner_of(one) is hood.model.owner_of(address) and hood.is_at(A, one):
+            await _by_connection(hood, hood.employer, A, _claims(one), Way.CONNECTION)
+
+
+@step(CONNECTING)
+async def attacker_asserts(hood: Neighbourhood, address: str, whole: bool) -> None:
+    """The attacker signs in as another person: by her own provider, or by what she has written into her entry."""
+    at_a = hood.organizations[A]
+    owner = f"owner{at_a.slug.split('-')[1].lstrip('0')}@{at_a.domain}"
+    wanted = owner if whole else address
+    await _by_connection(hood, hood.eve, A, _claims(wanted), Way.REDIRECTED, at_work=False)
+    claims = {**_claims(hood.eve.addresses[1]), NICKNAME: _claims(wanted)["sub"]}
+    # What the mapping does not name says nothing: then she is one of the people at work.
+    way = Way.REDIRECTED if hood.is_redirected else Way.PERSON
+    await _by_connection(hood, hood.eve, A, claims, way)
+
+
+@step(CONNECTING)
+async def attacker_redirects_connection(hood: Neighbourhood, whole: bool) -> None:
+    """The attacker changes where the connection of A leads: to her provider, or to an attribute that she writes."""
+    if whole:
+        await _change(hood, hood.eve, {"issuer": hood.evil.url, "client_secret": CLIENT_SECRET})
+    else:
+        await _change(hood, hood.eve, {"attribute_mapping": {"id": NICKNAME}})
+
+
+@step(CONNECTING)
+async def holder_of_setup_link_redirects(hood: Neighbourhood) -> None:
+    """The attacker got a setup link of A, and changes the issuer there."""
+    made = await hood.by_owner(A, "POST", "/setup-links", {"parts": ["upstream"]})
+    visitor = Visitor(hood.world.client, address=hood.eve.network)
+    path = f"/app/setup/parts/upstream/{hood.organizations[A].connection_id}"
+    link = urlsplit(made.json["url"]).path
+    await visitor.submit(await visitor.open(link), link)
+    page = await visitor.open(path)
+    before = await _shown(hood)
+    await visitor.submit(page, path, issuer=hood.evil.url, client_secret=CLIENT_SECRET)
+    _changed(hood, before, await _shown(hood))
+
+
+@step(CONNECTING)
+async def owner_sets_connection(hood: Neighbourhood, pick: int, whole: bool) -> None:
+    """The owner of A disables and enables the connection, says as what its people join, or repairs where it leads."""
+    match pick:
+        case 0:
+            answer = await _change(hood, None, {"enabled": whole})
+            if answer.status == 200 and not whole:
+                _ended(hood, "the connection was disabled")
+        case 1:
+            # An owner who looks sees where it leads.
+            if not hood.is_redirected:
+                await _change(hood, None, {"joins_as": DEPUTY if whole else ""})
+        case _:
+            repaired = {"issuer": hood.work.url, "client_secret": CLIENT_SECRET, "attribute_mapping": {}}
+            await _change(hood, None, repaired)
+
+
+async def _change(hood: Neighbourhood, person: Person | None, fields: dict[str, Any]) -> Answer:
+    organization, before = hood.organizations[A], await _shown(hood)
+    token = organization.owner_token if person is None else await _own_token(hood, person)
+    path = f"{organization.path}/upstream-providers/{organization.connection_id}"
+    answer = await hood.send("PATCH", path, fields, token=token, by=person)
+    if answer.status == 200:
+        _changed(hood, before, answer.json)
+    return answer
+
+
+async def _shown(hood: Neighbourhood) -> dict[str, Any]:
+    answer = await hood.by_owner(A, "GET", f"/upstream-providers/{hood.organizations[A].connection_id}")
+    return answer.json
+
+
+def _changed(hood: Neighbourhood, before: dict[str, Any], after: dict[str, Any]) -> None:
+    hood.joins_as = after["joins_as"] or ""
+    hood.is_redirected = after["issuer"] != hood.work.url or bool(after["attribute_mapping"])
+    if any(before[name] != after[name] for name in ("issuer", "attribute_mapping")):
+        _ended(hood, "the connection leads to another provider")
+
+
+def _ended(hood: Neighbourhood, how: str) -> None:
+    """Every session that began by the connection has ended."""
+    for held in hood.model.sessions:
+        if held.organization == hood.organizations[A].slug and held.way in {Way.CONNECTION, Way.REDIRECTED}:
+            held.end(Ended.CONNECTION, how)
+
+
+async def _own_token(hood: Neighbourhood, person: Person) -> str:
+    """Return a token of the attacker's own account at A."""
+    for address in reversed(person.addresses):
+        body = {"email": address, "password": person.password}
+        answer = await hood.send("POST", "/api/auth/login", body, by=person)
+        if answer.status == 200:
+            return answer.json["access_token"]
+    return "none"
+
+
+def _claims(address: str) -> dict[str, Any]:
+    """Return what a provider says of the person of an address."""
+    return {"sub": f"sub-{address}", "email": address, NICKNAME: f"sub-{address}"}
+
+
+async def _by_connection(
+    hood: Neighbourhood,
+    person: Person,
+    of: str,
+    claims: dict[str, Any],
+    way: Way,
+    *,
+    password: str | None = None,
+    at_work: bool = True,
+) -> Held | None:
+    """Sign in by a connection, with what its provider says, and go on to the service of the organization.
+
+    None when that is refused, or when the connection leads to the other provider.
+    """
+    organization = hood.organizations[of]
+    visitor = Visitor(hood.world.client, address=person.network)
+    begun = await visitor.send("GET", f"/auth/upstream?connection_id={organization.connection_id}")
+    if begun.status != 303:
+        return None
+    provider = hood.work if at_work else hood.evil
+    location = begun.headers["Location"]
+    if not location.startswith(provider.url):
+        return None
+    provider.claims = claims
+    page = await visitor.open(provider.sign_in(location))
+    provider.codes.clear()
+    provider.requests.clear()
+    if not visitor.has_session and password is not None and _form(page, "/app/sign-in"):
+        methods = await visitor.submit(page, "/app/sign-in", email=claims["email"])
+        if _form(methods, "/app/sign-in/password"):
+            await visitor.submit(methods, "/app/sign-in/password", password=password)
+    if not visitor.has_session:
+        return None
+    held = hood.hold(person, await _tokens(hood, visitor, of), way)
+    if held is not None and of == A and hood.joins_as and not hood.is_redirected:
+        _joined(hood, held, claims["email"])
+    await judging.judge(hood, held)
+    return held
+
+
+def _joined(hood: Neighbourhood, held: Held, address: str) -> None:
+    """Record the membership that the connection of A gives to people who have none."""
+    organization = hood.organizations[A]
+    if (organization.slug, held.user_id) not in hood.model.gifts:
+        hood.model.give_membership(organization.slug, held.user_id, address, hood.joins_as)
+        organization.users.append(held.user_id)
+
+
+async def _tokens(hood: Neighbourhood, visitor: Visitor, of: str) -> Answer:
+    """Go on to the service of an organization with the session of a browser; return the answer with the tokens."""
+    party = hood.organizations[of].party
+    query = urlencode(
+        {
+            "client_id": str(party.client_id),
+            "response_type": "code",
+            "redirect_uri": REDIRECT_URI,
+            "scope": "openid email",
+            "code_challenge": CHALLENGE,
+            "code_challenge_method": "S256",
+        }
+    )
+    answer = await visitor.send("GET", f"/auth/authorize?{query}")
+    for _ in range(HOPS_MAX):
+        target = answer.headers.get("Location") or answer.headers.get("Refresh", "").partition("; url=")[2]
+        if target.startswith(REDIRECT_URI):
+            code = parse_qs(urlsplit(target).query).get("code", [""])[0]
+            return await party.redeem(code)
+        if answer.status == 303:
+            answer = await visitor.send("GET", target)
+        elif _form(answer, "/auth/authorize/allow"):
+            answer = await visitor.submit(answer, "/auth/authorize/allow", is_followed=False)
+        else:
+            return answer
+    return answer
+
+
+def _form(page: Answer, action: str) -> bool:
+    return page.status == 200 and any(form.action == action for form in forms_of(page))

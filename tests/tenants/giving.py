@@ -1,0 +1,272 @@
+"""What organizations do: provisioning by SCIM and by key, inviting, and removing.
+
+B is honest: it renames its users only to other addresses of the same person. A is not, except for its owner.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.tenants import acting
+from tests.tenants.judging import judge
+from tests.tenants.model import Ended
+from tests.tenants.neighbourhood import A, B
+from tests.tenants.taking import Story, step
+from tests.world.directory import GROUP, PATCH, USER
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.tenants.neighbourhood import Neighbourhood, Organization
+
+GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
+
+
+@step(GIVING, SUSPENDING, LEAVING)
+async def scim_creates(hood: Neighbourhood, of: str, address: str, active: bool) -> None:
+    had_account = hood.user_id(address) is not None
+    body = {"schemas": [USER], "userName": address, "active": active}
+    answer = await hood.scim(of, "POST", "/Users", body)
+    if answer.status == 201:
+        _made(hood, of, answer.json["id"], had_account=had_account)
+        _joined(hood, of, answer.json["id"], address)
+        await _set_active(hood, of, answer.json["id"], active=active)
+
+
+@step(GIVING)
+async def scim_renames(hood: Neighbourhood, of: str, pick: int, address: str) -> None:
+    """Give a user another address, which A takes from its people at work never (it could read their mail anyway)."""
+    organization = hood.organizations[of]
+    user_id = picked(organization.users, pick)
+    if user_id is None or not _may_rename(hood, of, user_id, address):
+        return
+    change = [{"op": "replace", "path": "userName", "value": address}]
+    answer = await hood.scim(of, "PATCH", f"/Users/{user_id}", {"schemas": [PATCH], "Operations": change})
+    await _renamed(hood, of, user_id, answer)
+
+
+@step(GIVING)
+async def scim_replaces(hood: Neighbourhood, of: str, pick: int, address: str) -> None:
+    user_id = picked(hood.organizations[of].users, pick)
+    if user_id is None or not _may_rename(hood, of, user_id, address):
+        return
+    answer = await hood.scim(of, "PUT", f"/Users/{user_id}", {"schemas": [USER], "userName": address})
+    await _renamed(hood, of, user_id, answer)
+
+
+@step(SUSPENDING, LEAVING)
+async def scim_switches(hood: Neighbourhood, of: str, pick: int, active: bool) -> None:
+    user_id = picked(hood.organizations[of].users, pick)
+    if user_id is None:
+        return
+    change = [{"op": "replace", "path": "active", "value": active}]
+    answer = await hood.scim(of, "PATCH", f"/Users/{user_id}", {"schemas": [PATCH], "Operations": change})
+    if answer.status == 200:
+        await _set_active(hood, of, user_id, active=active)
+
+
+@step(SUSPENDING, LEAVING)
+async def scim_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
+    user_id = picked(hood.organizations[of].users, pick)
+    if user_id is not None:
+        dispose(hood, of, user_id)
+        answer = await hood.scim(of, "DELETE", f"/Users/{user_id}")
+        await removed(hood, of, user_id, answer, "the directory deleted the user")
+
+
+@step(LEAVING)
+async def group_removes(hood: Neighbourhood, of: str, pick: int, whole: bool) -> None:
+    """Remove a member by the group: by an operation of a PATCH, or by absence in a PUT."""
+    organization = hood.organizations[of]
+    user_id = picked(organization.users, pick)
+    if user_id is None:
+        return
+    path = f"/Groups/{organization.party.organization_id}"
+    if whole:
+        others = [one for one in _members(hood, organization) if one != user_id]
+        body = {"schemas": [GROUP], "displayName": "x", "members": [{"value": one} for one in others]}
+        answer = await hood.scim(of, "PUT", path, body)
+    else:
+        change = [{"op": "remove", "path": f'members[value eq "{user_id}"]'}]
+        answer = await hood.scim(of, "PATCH", path, {"schemas": [PATCH], "Operations": change})
+    if answer.status in {200, 204} and user_id not in _members(hood, organization):
+        await removed(hood, of, user_id, answer, "the group was changed")
+
+
+@step(GIVING, SUSPENDING)
+async def key_adds(hood: Neighbourhood, of: str, address: str) -> None:
+    had_account = hood.user_id(address) is not None
+    answer = await hood.by_key(of, "POST", "/users", {"email": address})
+    if answer.status == 200:
+        _made(hood, of, answer.json["id"], had_account=had_account)
+        _remember(hood.organizations[of].service_users, answer.json["id"])
+
+
+@step(GIVING)
+async def key_subscribes(hood: Neighbourhood, of: str, address: str) -> None:
+    """Add a user by address, and subscribe them to the paid plan."""
+    await key_adds(hood, of, address)
+    user_id = hood.user_id(address)
+    body = {"user_id": user_id, "plan_id": str(hood.organizations[of].plan_id)}
+    answer = await hood.by_key(of, "POST", "/subscriptions", body)
+    if answer.status == 200:
+        assert user_id is not None
+        hood.model.give_subscription(hood.organizations[of].slug, user_id, address)
+
+
+@step(GIVING)
+async def key_renames(hood: Neighbourhood, of: str, pick: int, address: str) -> None:
+    user_id = picked(hood.organizations[of].service_users, pick)
+    if user_id is None or not _may_rename(hood, of, user_id, address):
+        return
+    answer = await hood.by_key(of, "PATCH", f"/users/{user_id}", {"email": address})
+    await _renamed(hood, of, user_id, answer)
+
+
+@step(SUSPENDING)
+async def key_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
+    user_id = picked(hood.organizations[of].service_users, pick)
+    if user_id is None:
+        return
+    dispose(hood, of, user_id)
+    answer = await hood.by_key(of, "DELETE", f"/users/{user_id}")
+    if answer.status == 204:
+        slug = hood.organizations[of].slug
+        _forget(hood.organizations[of].service_users, user_id)
+        hood.model.subscriptions.pop((slug, user_id), None)
+        for held in hood.model.sessions:
+            if (held.user_id, held.organization, bool(held.service)) == (user_id, slug, True):
+                held.end(Ended.MEMBERSHIP, "the backend deleted the user")
+        await _judge_left(hood, user_id)
+
+
+@step(GIVING, LEAVING, SUSPENDING)
+async def invites(hood: Neighbourhood, of: str, address: str, on_behalf: bool) -> None:
+    """The owner invites, and accepts on the person's behalf or not."""
+    answer = await hood.by_owner(of, "POST", "/invitations", {"email": address, "role": "member"})
+    if answer.status != 200:
+        return
+    organization = hood.organizations[of]
+    invitation_id, token = answer.json["invitation"]["id"], answer.json["token"]
+    organization.invitations.append((address, invitation_id, token))
+    person = hood.model.owner_of(address)
+    if person is not None:
+        hood.model.addressed.add((organization.slug, person))
+    if on_behalf:
+        accepted = await hood.by_owner(of, "POST", f"/invitations/{invitation_id}/accept")
+        joined_by_invitation(hood, of, address, accepted)
+
+
+@step(GIVING)
+async def inviter_accepts_with_bare_token(hood: Neighbourhood, of: str, pick: int) -> None:
+    """Accept with the token that the inviter sees."""
+    found = picked(hood.organizations[of].invitations, pick)
+    if found is not None:
+        address, _, token = found
+        answer = await hood.send("POST", "/api/invitations/accept", {"token": token})
+        joined_by_invitation(hood, of, address, answer)
+
+
+@step(LEAVING, SUSPENDING)
+async def owner_removes(hood: Neighbourhood, of: str, pick: int) -> None:
+    user_id = picked(hood.organizations[of].users, pick)
+    if user_id is not None:
+        answer = await hood.by_owner(of, "POST", f"/members/{user_id}")
+        await removed(hood, of, user_id, answer, "the owner removed the member")
+
+
+def joined_by_invitation(hood: Neighbourhood, of: str, address: str, answer: Answer) -> None:
+    """Record what an accepted invitation gave."""
+    user_id = hood.user_id(address)
+    if answer.status == 200 and user_id is not None:
+        _joined(hood, of, user_id, address)
+
+
+async def removed(hood: Neighbourhood, of: str, user_id: str, answer: Answer, how: str) -> None:
+    """Record that a membership ended, unless that was refused, and judge the sessions that it leaves."""
+    if answer.status in {200, 204}:
+        _forget(hood.organizations[of].users, user_id)
+        hood.model.take_membership(hood.organizations[of].slug, user_id, how)
+        await _judge_left(hood, user_id)
+
+
+async def _judge_left(hood: Neighbourhood, user_id: str) -> None:
+    for held in list(hood.model.sessions):
+        if held.user_id == user_id and held.ended is not None:
+            await judge(hood, held)
+
+
+def picked(choices: list[Any], pick: int) -> Any:
+    """Return one of the choices, the latest for 0; None without any."""
+    return choices[-1 - pick % len(choices)] if choices else None
+
+
+def dispose(hood: Neighbourhood, of: str, user_id: str) -> None:
+    """Record that the organization of a mail domain is about to dispose over one of its addresses."""
+    address = hood.address_of(user_id)
+    if address is not None and hood.is_at(of, address):
+        hood.model.disposed.add(address)
+
+
+def _joined(hood: Neighbourhood, of: str, user_id: str, address: str) -> None:
+    organization = hood.organizations[of]
+    _remember(organization.users, user_id)
+    hood.model.give_membership(organization.slug, user_id, address, "member")
+
+
+def _made(hood: Neighbourhood, of: str, user_id: str, *, had_account: bool) -> None:
+    if not had_account:
+        hood.model.makers[user_id] = hood.organizations[of].slug
+
+
+def _remember(users: list[str], user_id: str) -> None:
+    _forget(users, user_id)
+    users.append(user_id)
+
+
+def _forget(users: list[str], user_id: str) -> None:
+    if user_id in users:
+        users.remove(user_id)
+
+
+def _members(hood: Neighbourhood, organization: Organization) -> list[str]:
+    rows = hood.world.rows(
+        "SELECT user_id::text FROM memberships WHERE organization_id = %s", organization.party.organization_id
+    )
+    return [user_id for (user_id,) in rows]
+
+
+async def _set_active(hood: Neighbourhood, of: str, user_id: str, *, active: bool) -> None:
+    organization, model = hood.organizations[of], hood.model
+    gift = model.gifts.get((organization.slug, user_id))
+    if active:
+        model.off.discard(user_id)
+        if gift is not None:
+            gift.is_suspended = False
+        return
+    model.take_membership(organization.slug, user_id, "the directory deactivated the user", is_suspended=True)
+    dispose(hood, of, user_id)
+    is_own = model.makers.get(user_id) == organization.slug and not model.belongs_elsewhere(organization.slug, user_id)
+    if is_own and hood.is_at(of, hood.address_of(user_id)):
+        model.off.add(user_id)
+        model.end_sessions(user_id, "the directory deactivated the account")
+    await _judge_left(hood, user_id)
+
+
+def _may_rename(hood: Neighbourhood, of: str, user_id: str, address: str) -> bool:
+    owner, model = hood.model.owner_of(address), hood.model
+    if of == B:
+        return owner is not None and owner is model.owner_of(hood.address_of(user_id) or "")
+    return owner is hood.eve or not hood.is_at(A, address)
+
+
+async def _renamed(hood: Neighbourhood, of: str, user_id: str, answer: Answer) -> None:
+    """Record another address; the attacker uses an account at once that has got an address of hers."""
+    if answer.status == 200:
+        dispose(hood, of, user_id)
+        hood.model.change_address(user_id)
+        if not hood.is_at(of, hood.address_of(user_id)):
+            # A deactivation holds in the organization's own mail domain only.
+            hood.model.off.discard(user_id)
+        address = hood.address_of(user_id)
+        if address in hood.eve.addresses:
+            await acting.use_mailbox(hood, address)

@@ -1,0 +1,162 @@
+"""Histories: drawn from a seed, run, and shrunk by leaving out steps as long as the same kind of violation is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.secret_watch import WATCH
+from tests.tenants import attacking, connecting, giving, living, sweeping
+from tests.tenants.model import Violation
+from tests.tenants.neighbourhood import A, B, settle
+from tests.tenants.taking import KINDS, Step, Story
+
+if TYPE_CHECKING:
+    from tests.openid_provider import OpenIdProvider
+    from tests.tenants.neighbourhood import Neighbourhood
+    from tests.world.world import World
+
+MODULES: Final = (attacking, connecting, giving, living)
+# How often a history stays with the address and the organization that it is about.
+FOCUS: Final = 0.85
+# How many of the kinds of a story are tried in one history, and how often a step is of one of them.
+KINDS_DIVISOR: Final = 2
+# What each story is always about, besides the kinds that are drawn for a history.
+STAPLES: Final = {
+    Story.GIVING: {"scim_creates", "key_subscribes", "key_renames"},
+    Story.SUSPENDING: {"scim_creates", "scim_switches"},
+    Story.LEAVING: {"scim_creates", "signs_in", "owner_removes"},
+    Story.REGISTERING: {"attacker_registers", "registers", "proves"},
+    Story.CONNECTING: {"links_by_connection", "attacker_redirects_connection"},
+}
+WITHIN: Final = 0.9
+# Of the addresses of a neighbourhood: those of Alice and Bob, then those of the attacker.
+HONEST, OWN = (0, 1, 2, 3), (4, 5, 6)
+SHRINKING_RUNS_MAX: Final = 150
+
+
+@dataclass(frozen=True)
+class Found:
+    """A violation, the seed of the history that found it, and the fewest steps that still do."""
+
+    seed: int
+    violation: Violation
+    steps: list[Step]
+
+    def __str__(self) -> str:
+        lines = "\n".join(f"  {number}. {one}" for number, one in enumerate(self.steps, 1))
+        return f"seed {self.seed}: {self.violation}\n{lines}"
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs histories in the world of a test, with two identity providers: that of work, and the attacker's."""
+
+    world: World
+    work: OpenIdProvider
+    evil: OpenIdProvider
+    # What the histories so far led to: how sessions came about, and what B gave.
+    happened: set[str] = field(default_factory=set[str])
+
+    async def violation_of(self, steps: list[Step]) -> Violation | None:
+        """Run a history in a new neighbourhood; return the first violation, or None."""
+        hood = await settle(self.world, self.work, self.evil)
+        try:
+            for one in steps:
+                await one.take(hood)
+            await sweeping.sweep(hood)
+        except Violation as violation:
+            return violation
+        finally:
+            self._remember(hood)
+            self._forget()
+        return None
+
+    def _remember(self, hood: Neighbourhood) -> None:
+        slug = hood.organizations[B].slug
+        self.happened.update(held.way for held in hood.model.sessions)
+        self.happened.update("membership" for of, _ in hood.model.gifts if of == slug)
+        self.happened.update("subscription" for of, _ in hood.model.subscriptions if of == slug)
+
+    def _forget(self) -> None:
+        """Check the log of a history, and delete what makes later ones slower than the first."""
+        assert WATCH.leaks() == []
+        WATCH.begin()
+        self.world.connection.execute("DELETE FROM mails")
+
+    async def find(self, seed: int, length: int, story: Story | None = None) -> Found | None:
+        """Run the history of a seed; return what it violates, shrunk, or None."""
+        steps = draw(seed, length, story)
+        violation = await self.violation_of(steps)
+        if violation is None:
+            return None
+        return await self._shrunk(Found(seed, violation, steps))
+
+    async def _shrunk(self, found: Found) -> Found:
+        """Leave out ever smaller runs of steps while the violation stays of the same kind."""
+        steps, size, runs = found.steps, len(found.steps) // 2, 0
+        while size and runs < SHRINKING_RUNS_MAX:
+            start = 0
+            while start < len(steps) and runs < SHRINKING_RUNS_MAX:
+                shorter = steps[:start] + steps[start + size :]
+                runs += 1
+                violation = await self.violation_of(shorter)
+                if violation is not None and violation.kind == found.violation.kind:
+                    steps, found = shorter, Found(found.seed, violation, shorter)
+                else:
+                    start += size
+            size //= 2
+        return found
+
+
+def draw(seed: int, length: int, story: Story | None = None) -> list[Step]:
+    """Draw the history of a seed: nearly all steps are of a few kinds of one story, and about one address.
+
+    With few kinds each of them comes several times, so that more of what takes three or four certain steps is tried.
+    """
+    random = Random(seed)
+    chosen = story if story is not None else list(Story)[seed % len(Story)]
+    of_story = [kind for kind in KINDS if chosen in kind.stories]
+    within = random.sample(of_story, len(of_story) // KINDS_DIVISOR)
+    within += [kind for kind in of_story if kind.name in STAPLES[chosen]]
+    focus = _Focus(random.choice(HONEST), random.choice(OWN), random.choice((A, B)))
+    steps = list[Step]()
+    for _ in range(length):
+        kind = random.choice(within if random.random() < WITHIN else KINDS)
+        steps.append(Step(kind, {name: focus.value(random, kind.name, name) for name in kind.parameters}))
+    return steps
+
+
+@dataclass(frozen=True)
+class _Focus:
+    honest: int
+    own: int
+    organization: str
+
+    def value(self, random: Random, kind: str, name: str) -> Any:
+        """Draw the value of a parameter."""
+        match name:
+            case "address":
+                return self._address(random, is_rename=kind.endswith(("renames", "replaces")))
+            case "own":
+                return self.own if random.random() < FOCUS else random.choice(OWN)
+            case "name":
+                return random.choice((("alice", "alice", "bob", "bob")[self.honest], "eve"))
+            case "of":
+                return (
+                    random.choice((A, A, B))
+                    if kind.endswith(("renames", "replaces"))
+                    else random.choice((A, B, self.organization))
+                )
+            case "at":
+                return random.choice(("", A, B, self.organization, self.organization))
+            case "pick":
+                return random.choice((0, 0, 0, 1, 2))
+            case _:
+                return random.random() < 0.5
+
+    def _address(self, random: Random, *, is_rename: bool) -> int:
+        if random.random() < (0.8 if is_rename else 0.15):
+            return self.own if random.random() < FOCUS else random.choice(OWN)
+        return self.honest if random.random() < FOCUS else random.choice(HONEST)

@@ -1,0 +1,108 @@
+"""Rules that keep organizations and people apart, each undone by one patch, to show that the histories find the hole.
+
+A line names the function that is patched, and what it is patched with. Most functions do nothing then; a rule that has
+moved fails here, because there is nothing left to patch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from core.accounts import addresses
+from tests.tenants.taking import Story
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+
+@dataclass(frozen=True)
+class Undone:
+    """A rule that is undone, the story whose histories find that, and the kinds of violation."""
+
+    rule: str
+    module: str
+    name: str
+    instead: Callable[[Any], Any]
+    story: Story
+    kinds: tuple[str, ...]
+
+    def patch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Undo the rule until the test ends."""
+        module = import_module(self.module)
+        monkeypatch.setattr(module, self.name, self.instead(getattr(module, self.name)))
+
+
+def _nothing(_original: Any) -> Any:
+    return lambda *_args, **_options: None
+
+
+def _no(_original: Any) -> Any:
+    return lambda *_args, **_options: False
+
+
+def _anywhere(original: Any) -> Any:
+    """Return a function that takes every address for one of the organization's mail domain."""
+    return lambda uow, organization_id, belonging: original(
+        uow, organization_id, replace(belonging, is_in_own_domain=True)
+    )
+
+
+def _newest_password(_original: Any) -> Any:
+    """Return a function that proves an address, and leaves the password that is there."""
+    return lambda uow, user, _registration: addresses.mark_proved_by_own_link(uow, user)
+
+
+UNDONE: Final = (
+    Undone(
+        "1: what is given hangs on the address",
+        "core.accounts.addresses",
+        "leave",
+        _nothing,
+        Story.GIVING,
+        ("membership", "subscription"),
+    ),
+    Undone(
+        "2: a stranger's account is not deactivated",
+        "core.accounts.own_accounts",
+        "take_access",
+        _anywhere,
+        Story.SUSPENDING,
+        ("denied",),
+    ),
+    Undone(
+        "2: the account of a former employee is deactivated",
+        "core.accounts.own_accounts",
+        "take_access",
+        _nothing,
+        Story.SUSPENDING,
+        ("outlived an account",),
+    ),
+    Undone(
+        "3: leaving ends access",
+        "core.organizations.departures",
+        "end",
+        _nothing,
+        Story.LEAVING,
+        ("outlived a membership",),
+    ),
+    Undone(
+        "7: each registration has a password of its own",
+        "core.accounts.verification",
+        "_prove",
+        _newest_password,
+        Story.REGISTERING,
+        ("taken over",),
+    ),
+    Undone(
+        "8: identities end where a connection leads elsewhere",
+        "core.sign_in.upstream.changes",
+        "leads_elsewhere",
+        _no,
+        Story.CONNECTING,
+        ("outlived a connection", "taken over"),
+    ),
+)
