@@ -113,17 +113,15 @@ def change_address(
     """Give an organization's own account another address, and end what others gave to the old one.
 
     The organization is locked. A directory that stays within the verified mail domains of its organization keeps what
-    was proved; otherwise the user has to prove the address, and all sessions end. Return False when another account has
-    the address, which is counted, so the caller returns its refusal. Raise `TooManyConflicts` after too many of these.
+    was proved; otherwise the user has to prove the address, and all sessions end. A deactivation by the organization
+    does not follow the account out of its mail domains. Return False when another account has the address, which is
+    counted, so the caller returns its refusal. Raise `TooManyConflicts` after too many of these.
     """
     organization_id = organization.id
     if uow.own_accounts.conflicts_since(organization_id, uow.now - CONFLICTS_WINDOW) >= CONFLICTS_MAX:
         raise TooManyConflicts(retry_after_seconds=int(CONFLICTS_WINDOW.total_seconds()))
-    stays_proved = (
-        is_by_directory
-        and before.is_in_own_domain
-        and uow.domain_routes.is_own_domain(organization_id, domain_of(address))
-    )
+    is_in_own_domain = uow.domain_routes.is_own_domain(organization_id, domain_of(address))
+    stays_proved = is_by_directory and before.is_in_own_domain and is_in_own_domain
     user = uow.users.by_id(before.id)
     assert user is not None, "a locked account is gone"
     verified_at = user.email_verified_at if stays_proved else None
@@ -131,6 +129,9 @@ def change_address(
         uow.own_accounts.add_conflict(organization_id, at=uow.now)
         return False
     addresses.leave(uow, before.id, before.email, address, except_organization_id=organization_id)
+    if not is_in_own_domain:
+        # Where its word does not count, no address is shut out by it.
+        uow.own_accounts.activate(organization_id, [before.id], at=uow.now)
     if stays_proved:
         addresses.withdraw_links(uow, before.id)
         for to in (before.email, address):

@@ -133,7 +133,7 @@ def context_of(caller: Caller) -> IdentityContext:
 
 
 def list_mine(uow: UnitOfWork) -> list[IdentityItem]:
-    """List what is linked in the context of the caller's session, the oldest first."""
+    """List what is linked in the context of the caller's session, or all without limits, the oldest first."""
     caller = uow.caller
     return [
         IdentityItem(
@@ -142,20 +142,29 @@ def list_mine(uow: UnitOfWork) -> list[IdentityItem]:
             email=identity.email,
             linked_at=identity.linked_at,
         )
-        for identity in uow.identities.of_user(caller.user_id, context_of(caller))
+        for identity in uow.identities.of_user(caller.user_id, _seen_by(caller))
     ]
 
 
+def linked_here(uow: UnitOfWork) -> set[Provider]:
+    """Return the providers of which an account is linked in the very context of the caller's session."""
+    caller = uow.caller
+    return {identity.provider for identity in uow.identities.of_user(caller.user_id, context_of(caller))}
+
+
 def unlink_mine(uow: UnitOfWork, provider: Provider | None) -> None:
-    """Unlink the account of a provider, None for one that does not exist, unless it is the last way to sign in."""
+    """Unlink what the caller sees of a provider, unless it is the last way to sign in.
+
+    The provider is None when none has the name. A session without limits unlinks it everywhere (decisions 10.6).
+    """
     uow.caller.forbid_impersonation()
     # Locked, so that of two identities that are unlinked at once the second finds itself the last one.
     caller = callers.lock_account(uow)
-    context = context_of(caller)
-    linked = uow.identities.of_user(caller.user_id, context)
-    if provider is None or provider not in {identity.provider for identity in linked}:
+    context = _seen_by(caller)
+    linked = {identity.provider for identity in uow.identities.of_user(caller.user_id, context)}
+    if provider is None or provider not in linked:
         raise IdentityUnknown
-    if len(linked) == 1 and not _has_other_way(uow, caller.user_id):
+    if linked == {provider} and not _has_other_way(uow, caller.user_id):
         raise LastIdentity
     uow.identities.remove(caller.user_id, provider, context)
     # One of them may have begun with this identity, as the first of two factors.
@@ -213,6 +222,11 @@ def add(
     )
     if not uow.identities.add(identity, proven, context, confirmed_at=uow.now if is_confirmed else None):
         raise ProviderLinkedAlready
+
+
+def _seen_by(caller: Caller) -> IdentityContext | None:
+    """Return the context whose identities a session shows; None for all."""
+    return context_of(caller) if caller.is_limited else None
 
 
 def _has_other_way(uow: UnitOfWork, user_id: UUID) -> bool:

@@ -18,8 +18,11 @@ class Identities(Protocol):
         """Return the identity of an account at a provider in a context; None when it is not linked there."""
         ...
 
-    def of_user(self, user_id: UUID, context: IdentityContext) -> Sequence[Identity]:
-        """List what a user has linked in a context, the oldest first; by every connection where none is named."""
+    def of_user(self, user_id: UUID, context: IdentityContext | None) -> Sequence[Identity]:
+        """List what a user has linked in a context, the oldest first; by every connection where none is named.
+
+        Without a context it is everything that the user has linked.
+        """
         ...
 
     def add(
@@ -35,8 +38,8 @@ class Identities(Protocol):
         """Store that an identity is used now, with what its provider says of it; False when it was unlinked."""
         ...
 
-    def remove(self, user_id: UUID, provider: Provider, context: IdentityContext) -> None:
-        """Unlink what a user has linked of a provider in a context."""
+    def remove(self, user_id: UUID, provider: Provider, context: IdentityContext | None) -> None:
+        """Unlink what a user has linked of a provider in a context, or in all."""
         ...
 
     def confirm(self, identity: Identity) -> None:

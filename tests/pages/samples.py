@@ -31,7 +31,14 @@ CODES: Final = [f"{number:05}-{number:05}" for number in range(10)]
 _BACK: Final = SimpleNamespace(name=SHORT, redirect_uri="https://harbour.example/welcome")
 _BROWSER: Final = SimpleNamespace(email=EMAIL, is_disowned=True, confined_to="0191d3c1-0000-7000-8000-00000000000f")
 _FORM: Final[dict[str, Any]] = {"form_token": "token", "browser": _BROWSER}
-_WAY: Final[dict[str, Any]] = {**_FORM, "way": Way(return_id="kept"), "place": NAME, "email": EMAIL, "problem": ""}
+_WAY: Final[dict[str, Any]] = {
+    **_FORM,
+    "way": Way(return_id="kept"),
+    "place": NAME,
+    "owner": NAME,
+    "email": EMAIL,
+    "problem": "",
+}
 _ACCOUNT: Final[dict[str, Any]] = {**_FORM, "outcome": "", "problem": "", "email": EMAIL}
 _ROW: Final = {"id": "0191d3c1-0000-7000-8000-00000000000f", "name": NAME, "created_at": NOW, "last_used_at": NOW}
 _ORGANIZATION: Final = SimpleNamespace(

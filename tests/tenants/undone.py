@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts import addresses
 from tests.tenants.taking import Story
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pytest
+
+    from core.accounts.users import User
+    from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,12 @@ def _anywhere(original: Any) -> Any:
 
 def _newest_password(_original: Any) -> Any:
     """Return a function that proves an address, and leaves the password that is there."""
-    return lambda uow, user, _registration: addresses.mark_proved_by_own_link(uow, user)
+
+    def prove(uow: UnitOfWork, user: User, _registration: Any) -> User:
+        uow.users.set_verified(user.id, at=uow.now)
+        return replace(user, email_verified_at=uow.now)
+
+    return prove
 
 
 UNDONE: Final = (

@@ -10,7 +10,7 @@ from core.accounts.providers import Provider
 from core.organizations.domain_proofs import FAILING_MAX
 from core.secrets import Secret
 from core.sign_in.entitlement import Standing
-from core.sign_in.identities import Identity, ProviderTokens
+from core.sign_in.identities import PLATFORM, Identity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
 
 if TYPE_CHECKING:
@@ -59,19 +59,21 @@ class PostgresIdentities(Aggregate):
             .fetchone()
         )
 
-    def of_user(self, user_id: UUID, context: IdentityContext) -> Sequence[Identity]:
+    def of_user(self, user_id: UUID, context: IdentityContext | None) -> Sequence[Identity]:
         return (
             self._connection.cursor(row_factory=kwargs_row(_identity))
             .execute(
                 """
                 SELECT   id, user_id, provider, subject, email, linked_at
                 FROM     identities
-                WHERE    user_id = %(user_id)s AND organization_id IS NOT DISTINCT FROM %(organization_id)s
-                  AND    service_id IS NOT DISTINCT FROM %(service_id)s
-                  AND    (%(connection_id)s::uuid IS NULL OR connection_id = %(connection_id)s)
+                WHERE    user_id = %(user_id)s
+                  AND    (%(is_everything)s
+                          OR (organization_id IS NOT DISTINCT FROM %(organization_id)s
+                              AND service_id IS NOT DISTINCT FROM %(service_id)s
+                              AND (%(connection_id)s::uuid IS NULL OR connection_id = %(connection_id)s)))
                 ORDER BY linked_at, id
                 """,
-                {"user_id": user_id, **_context(context)},
+                {"user_id": user_id, "is_everything": context is None, **_context(context or PLATFORM)},
             )
             .fetchall()
         )
@@ -131,10 +133,15 @@ class PostgresIdentities(Aggregate):
             == 1
         )
 
-    def remove(self, user_id: UUID, provider: Provider, context: IdentityContext) -> None:
+    def remove(self, user_id: UUID, provider: Provider, context: IdentityContext | None) -> None:
         self._connection.execute_later(
-            f"{_REMOVE} {_IN_CONTEXT}",
-            {"user_id": user_id, "provider": provider, **_context(context)},
+            f"{_REMOVE} (%(is_everywhere)s OR ({_IN_CONTEXT}))",
+            {
+                "user_id": user_id,
+                "provider": provider,
+                "is_everywhere": context is None,
+                **_context(context or PLATFORM),
+            },
         )
 
     def confirm(self, identity: Identity) -> None:

@@ -29,6 +29,11 @@ def external_of(text: str) -> Provider | None:
     return next((provider for provider in EXTERNAL if provider == text), None)
 
 
+def linked_of(text: str) -> Provider | None:
+    """Return the provider with that name by which identities are linked; None when there is none."""
+    return Provider.UPSTREAM if text == Provider.UPSTREAM else external_of(text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalProvider:
     """Where an external provider is reached, and the platform's own credentials there, if it has some."""

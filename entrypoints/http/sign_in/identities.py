@@ -9,7 +9,7 @@ from core.sign_in import identities
 from core.sign_in.identities import IdentityItem, IdentityUnknown, LastIdentity
 from core.sign_in.upstream import linking
 from core.sign_in.upstream.flows import ProviderClient, ProviderNotOffered
-from core.sign_in.upstream.providers import external_of
+from core.sign_in.upstream.providers import external_of, linked_of
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, signed_in
 from entrypoints.web.routes import Routes
@@ -29,7 +29,10 @@ class LinkBegun(msgspec.Struct, kw_only=True):
 @routes.get("/api/user/identities")
 @signed_in
 async def list_identities(call: Call) -> list[IdentityItem]:
-    """List the linked accounts, the oldest first."""
+    """List the linked accounts, the oldest first.
+
+    The session of a service, or by an organization's identity provider, sees those of its context; any other sees all.
+    """
     return await call.read(identities.list_mine)
 
 
@@ -46,7 +49,7 @@ async def link_identity(call: Call, provider: str) -> LinkBegun:
 @in_person
 async def unlink_identity(call: Call, provider: str) -> None:
     """Unlink the account of a provider, unless it is the last way to sign in."""
-    await call.transact(identities.unlink_mine, external_of(provider))
+    await call.transact(identities.unlink_mine, linked_of(provider))
 
 
 def platform_clients(call: Call) -> dict[Provider, ProviderClient]:

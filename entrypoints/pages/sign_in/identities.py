@@ -7,7 +7,7 @@ from core.sign_in import identities
 from core.sign_in.identities import IdentityUnknown, LastIdentity
 from core.sign_in.upstream import linking
 from core.sign_in.upstream.flows import ProviderNotOffered
-from core.sign_in.upstream.providers import external_of
+from core.sign_in.upstream.providers import external_of, linked_of
 from entrypoints.http.sign_in.identities import platform_clients
 from entrypoints.pages.account_pages import Outcome, account_page, after
 from entrypoints.pages.refusals import refusal_page
@@ -51,7 +51,7 @@ async def unlink_account(call: Call, form: ProviderForm) -> Page | Annotated[Non
     """Unlink an account, unless it is the last way to sign in."""
     await recent(call)
     try:
-        await call.transact(identities.unlink_mine, external_of(form.provider))
+        await call.transact(identities.unlink_mine, linked_of(form.provider))
     except LastIdentity as refusal:
         return await _page(call, refusal=refusal)
     return after(IDENTITIES, "unlinked")
@@ -59,6 +59,6 @@ async def unlink_account(call: Call, form: ProviderForm) -> Page | Annotated[Non
 
 async def _page(call: Call, *, done: str = "", refusal: LastIdentity | None = None) -> Page:
     linked = await call.read(identities.list_mine)
-    known = {identity.provider for identity in linked}
+    known = await call.read(identities.linked_here)
     others = [provider for provider in platform_clients(call) if provider not in known]
     return account_page(call, "account_identities.html", done=done, refusal=refusal, identities=linked, others=others)

@@ -86,6 +86,15 @@ def test_a_registration_that_has_ended_is_not_confirmed(
     ]
 
 
+def test_the_password_of_a_registration_that_has_ended_is_not_compared(
+    transact: Callable[..., Any], connection: Connection, token: str
+) -> None:
+    with pytest.raises(LinkUnusable):
+        transact(registration_links.begin, token, "192.0.2.0/24")
+
+    assert connection.execute("SELECT count(*) FROM sign_in_failures").fetchone() == (0,)
+
+
 def test_disowning_a_registration_that_has_ended_uses_its_link_up(
     transact: Callable[..., Any], connection: Connection, token: str
 ) -> None:
@@ -94,10 +103,10 @@ def test_disowning_a_registration_that_has_ended_uses_its_link_up(
     assert connection.execute("SELECT used_at IS NOT NULL FROM one_time_tokens").fetchall() == [(True,)]
 
 
-def test_an_attempt_that_was_not_compared_does_not_count(
-    transact: Callable[..., Any], connection: Connection, token: str
-) -> None:
-    attempt = transact(registration_links.begin, token, "192.0.2.0/24")
+def test_an_attempt_that_was_not_compared_does_not_count(transact: Callable[..., Any], connection: Connection) -> None:
+    transact(registration.register, EMAIL, "hash", ReturnRequest())
+    [one] = transact(mail.claim, 10)
+    attempt = transact(registration_links.begin, one.message.values["token"], "192.0.2.0/24")
     assert connection.execute("SELECT count(*) FROM sign_in_failures").fetchone() == (1,)
 
     transact(registration_links.give_up, attempt)

@@ -198,6 +198,21 @@ class TestChangeOfAddress:
         assert (await own_domain.world.list_sessions(tokens)).status == 401
         assert_refused(await own_domain.world.log_in("ada@elsewhere.example"), 401, "UNAUTHORIZED")
 
+    async def test_a_deactivated_account_that_moves_out_of_the_mail_domain_shuts_no_one_out(
+        self, own_domain: Directory
+    ) -> None:
+        user = await own_domain.create(ADA, active=False)
+        world = own_domain.world
+
+        assert (await own_domain.patch(user["id"], rename("ada@elsewhere.example"))).status == 200
+
+        await world.mails()
+        await world.client.post("/api/auth/forgot-password", body={"email": "ada@elsewhere.example"})
+        [token] = [mail.values["token"] for mail in await world.mails() if "token" in mail.values]
+        body = {"token": token, "new_password": PASSWORD}
+        assert (await world.client.post("/api/auth/reset-password", body=body)).status == 200
+        assert (await own_domain.show(user["id"]))["active"] is False
+
     async def test_after_twenty_addresses_of_other_accounts_in_an_hour_every_change_is_429(
         self, directory: Directory, clock: SettableClock
     ) -> None:

@@ -16,6 +16,7 @@ from core.events.events import EventType
 from core.organizations.settings import domain
 from core.services.api_keys import Permission
 from core.sessions.callers import BACKGROUND
+from core.sign_in.upstream import domain_routes
 from tests.world.builder import PASSWORD
 from tests.world.directory import insert_directory
 from tests.world.inviter import GUEST, Invitation
@@ -321,6 +322,46 @@ async def create_a_saml_certificate(stage: Stage) -> None:
     await stage.request("POST", "/services/shop/saml/certificate")
 
 
+async def connect_a_provider(stage: Stage) -> str:
+    body = {
+        "type": "oidc",
+        "name": "Acme",
+        "issuer": "https://idp.acme.example",
+        "client_id": "gatehouse",
+        "client_secret": "a-secret",
+    }
+    return (await stage.request("POST", "/upstream-providers", body))["id"]
+
+
+async def change_a_connection(stage: Stage) -> None:
+    await stage.request("PATCH", f"/upstream-providers/{await connect_a_provider(stage)}", {"name": "Other"})
+
+
+async def delete_a_connection(stage: Stage) -> None:
+    await stage.request("DELETE", f"/upstream-providers/{await connect_a_provider(stage)}")
+
+
+async def route_a_domain(stage: Stage) -> str:
+    body = {"domain": "acme.example", "provider_id": await connect_a_provider(stage)}
+    return (await stage.request("POST", "/domain-routes", body))["id"]
+
+
+async def enforce_a_route(stage: Stage) -> None:
+    await stage.request("PATCH", f"/domain-routes/{await route_a_domain(stage)}", {"enforced": True})
+
+
+async def delete_a_route(stage: Stage) -> None:
+    await stage.request("DELETE", f"/domain-routes/{await route_a_domain(stage)}")
+
+
+async def verify_a_route(stage: Stage) -> None:
+    route_id = UUID(await route_a_domain(stage))
+    [(value,)] = stage.world.rows("SELECT value FROM domain_routes")
+    session_id = stage.world.value("SELECT id FROM sessions WHERE user_id = %s", stage.team.ids["owner"])
+    database = stage.world.installation.database.on_behalf_of(BACKGROUND, session_id)
+    await database.transact(domain_routes.verify, stage.team.slug, route_id, [value])
+
+
 async def create_a_scim_token(stage: Stage) -> str:
     return (await stage.request("POST", "/scim-tokens", {"name": "Okta"}))["id"]
 
@@ -375,7 +416,7 @@ async def reactivate_in_the_directory(stage: Stage) -> None:
     await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": True})
 
 
-CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
+CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.USER_LOGIN_SUCCESS: sign_in,
     EventType.USER_LOGIN_FAILED: sign_in_wrongly,
     EventType.USER_LOGOUT: sign_out,
@@ -422,6 +463,13 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.SECURITY_MFA_DISABLED: turn_mfa_off,
     EventType.SECURITY_PASSWORD_CHANGED: change_the_password,
     EventType.ORGANIZATION_SMTP_TESTED: try_the_mail_server,
+    EventType.UPSTREAM_CONNECTION_CREATED: connect_a_provider,
+    EventType.UPSTREAM_CONNECTION_UPDATED: change_a_connection,
+    EventType.UPSTREAM_CONNECTION_DELETED: delete_a_connection,
+    EventType.DOMAIN_ROUTE_CREATED: route_a_domain,
+    EventType.DOMAIN_ROUTE_UPDATED: enforce_a_route,
+    EventType.DOMAIN_ROUTE_VERIFIED: verify_a_route,
+    EventType.DOMAIN_ROUTE_DELETED: delete_a_route,
     EventType.SAML_CONFIGURATION_UPDATED: set_up_saml,
     EventType.SAML_CERTIFICATE_CREATED: create_a_saml_certificate,
     EventType.SCIM_TOKEN_CREATED: create_one_scim_token,

@@ -11,6 +11,8 @@ import pytest
 from core.mail.mail import MailTemplate
 from core.organizations.domain_proofs import CHECK_PERIOD, FAILING_MAX, RECHECK_PERIOD, UNANSWERED_MAX
 from core.organizations.settings import domain
+from core.organizations.settings.domain import DomainUnset
+from core.sessions.callers import BACKGROUND
 from tests.application import serving
 from tests.concurrency import at_once, statuses_of
 from tests.world.domains import DOMAIN, Domains
@@ -146,6 +148,19 @@ class TestVerification:
 
     async def test_without_a_claim_there_is_nothing_to_verify(self, domains: Domains) -> None:
         assert_refused(await domains.request("POST", "/verify"), 404, "NOT_FOUND")
+
+    async def test_an_answer_about_a_claim_that_was_replaced_verifies_nothing(self, domains: Domains) -> None:
+        await domains.publish()
+        await domains.team.token("owner")
+        database = domains.team.world.installation.database
+        asked = await database.read(lambda uow: uow.custom_domains.of(domains.team.organization_id))
+        assert asked is not None
+        await domains.request("PUT", body={"domain": "other.acme.example"})
+        session_id = domains.team.world.value("SELECT id FROM sessions")
+        as_owner = database.on_behalf_of(BACKGROUND, session_id)
+
+        with pytest.raises(DomainUnset):
+            await as_owner.transact(domain.verify, domains.team.slug, asked, [asked.proof.value])
 
     async def test_a_claim_that_is_replaced_meanwhile_is_not_verified(self, domains: Domains) -> None:
         await domains.publish()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tests.world.world import World
 
 BASE = "http://localhost:8000"
+PATH = "/api/user/identities"
 
 
 async def link(
@@ -181,8 +182,11 @@ async def test_the_token_of_a_service_links_for_that_service_alone(
 
     await link(upstream, at_shop)
 
-    assert (await user.get("/api/user/identities")).json == []
-    assert [one["provider"] for one in (await at_shop.get("/api/user/identities")).json] == ["codehost"]
+    assert world.rows("SELECT service_id FROM identities") == [(acme_shop.service_id,)]
+    # Without limits the user sees what is linked anywhere, and links for the account as well.
+    for session in (user, at_shop):
+        assert [one["provider"] for one in (await session.get("/api/user/identities")).json] == ["codehost"]
+    assert "/account/identities/link" in (await upstream.visitor.open("/app/account/identities")).text
     assert "identity_linked" in {message.template for message in await world.mails()}
 
 
@@ -205,6 +209,32 @@ async def test_what_a_service_has_linked_opens_nothing_of_the_account(
 
     # What is linked there belongs to the service as well.
     assert world.value("SELECT count(*) FROM identities WHERE organization_id IS NULL") == 0
+
+
+async def test_a_session_without_limits_sees_and_unlinks_what_is_linked_anywhere(
+    world: World, acme_shop: AcmeShop
+) -> None:
+    user_id = world.user()
+    world.connection.execute(
+        """
+        INSERT INTO identities (id, user_id, provider, subject, organization_id, service_id, linked_at, used_at)
+        VALUES (gen_random_uuid(), %(user)s, 'codehost', '1', NULL, NULL, now(), now()),
+               (gen_random_uuid(), %(user)s, 'codehost', '2', %(acme)s, %(shop)s, now(), now()),
+               (gen_random_uuid(), %(user)s, 'upstream', '3', %(acme)s, NULL, now(), now())
+        """,
+        {"user": user_id, "acme": acme_shop.organization_id, "shop": acme_shop.service_id},
+    )
+    own = await world.sign_in()
+    at_shop = await world.sign_in(org_slug="acme", service_slug="shop")
+
+    async def seen(token: str) -> list[str]:
+        return sorted(one["provider_user_id"] for one in (await world.client.get(PATH, token=token)).json)
+
+    assert await seen(own.access_token) == ["1", "2", "3"]
+    assert await seen(at_shop.access_token) == ["2"]
+    assert (await world.client.delete(f"{PATH}/upstream", token=own.access_token)).status == 204
+    assert (await world.client.delete(f"{PATH}/codehost", token=own.access_token)).status == 204
+    assert await seen(own.access_token) == []
 
 
 async def test_proving_the_address_in_another_way_removes_what_was_linked_before(
