@@ -103,7 +103,7 @@ def outbound_client(
     A request beyond `connections_max` waits for one that ends. Without `lookups` the client has look-ups of its own.
     """
     return httpx.AsyncClient(
-        transport=_CheckedTransport(allowed, lookups or NameLookups(), tls or _tls_of_the_system(), connections_max),
+        transport=_CheckedTransport(allowed, lookups or NameLookups(), tls or tls_of_the_system(), connections_max),
         timeout=httpx.Timeout(None, connect=CONNECT_SECONDS_MAX),
         cookies=NoCookies(),
         follow_redirects=False,
@@ -126,6 +126,6 @@ async def allowed_addresses(
 
 
 @cache
-def _tls_of_the_system() -> ssl.SSLContext:
+def tls_of_the_system() -> ssl.SSLContext:
     """Return the context that all clients share: reading every certificate of the system takes a tenth of a start."""
     return ssl.create_default_context()

@@ -22,7 +22,7 @@ import trio
 
 from adapters.gateways.failures import MAIL_SERVER, reason_of
 from adapters.gateways.name_lookups import NameLookups
-from adapters.gateways.outbound import TargetRefused, allowed_addresses
+from adapters.gateways.outbound import TargetRefused, allowed_addresses, tls_of_the_system
 from adapters.gateways.smtp_server import ENCODED_WORD, Encryption, SmtpServer, parse_address
 from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable
 
@@ -100,7 +100,7 @@ class _Sessions:
     """Runs sessions with mail servers on worker threads, a bounded number at once."""
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
-        self._tls = tls or ssl.create_default_context()
+        self._tls = tls or tls_of_the_system()
         self._threads = trio.CapacityLimiter(THREADS_MAX)
 
     async def run(self, server: SmtpServer, addresses: Sequence[str], message: EmailMessage | None) -> str:
