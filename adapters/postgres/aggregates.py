@@ -79,9 +79,10 @@ from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
 from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
+from adapters.postgres.sessions.callers import PostgresCallers
 from adapters.postgres.sessions.client_grants import PostgresClientGrants
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
-from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
+from adapters.postgres.sessions.sessions import PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
 from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns

@@ -1,6 +1,6 @@
 """Registration: asking for an account with a password.
 
-Anyone can register any address. While nobody has proved it, each registration keeps a password of its own
+Anyone can register any address. While it is not proved, each registration keeps a password of its own
 (`open_registrations.py`), and the mailed link that is used decides whose account it is (`verification.py`). Pending
 invitations wait until the address is proved. The password is hashed before anything is read, so that the response time
 reveals no more about an address than the answer does.

@@ -82,7 +82,7 @@ def send(
 def resend(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send the link again if an account's address is unverified, without revealing whether there is one.
 
-    With one open registration it is the link of that registration. With several, nobody can tell which is the caller's:
+    With one open registration it is the link of that registration. With several, nothing tells which is the caller's:
     the link keeps no password.
     """
     back = return_targets.find(uow, return_request)

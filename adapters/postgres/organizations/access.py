@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.organizations.organizations import organization_row
-from adapters.postgres.sessions.sessions import CALLER, LIVE, LIVE_SESSION, caller_row
+from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import AccessContext
 from core.organizations.memberships import Membership

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, LiteralString
-from uuid import UUID
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.sessions.callers import REFRESHABLE, refreshable_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
-from core.sessions.callers import Caller, ServicePlan
-from core.sessions.client_grants import ClientGrant
 from core.sessions.confinement import Confinement
-from core.sessions.refresh import Refreshable
 from core.sessions.sessions import IDLE_LIFETIME, EndedSession, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.sessions.refresh import Refreshable
 
 
 # Revokes live sessions of a user; each statement inserts its own condition.
@@ -73,7 +73,7 @@ class PostgresSessions(Aggregate):
 
     def find_refreshable(self, session_id: UUID) -> Refreshable | None:
         return (
-            self._connection.cursor(row_factory=kwargs_row(_refreshable))
+            self._connection.cursor(row_factory=kwargs_row(refreshable_row))
             .execute(REFRESHABLE, (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
             .fetchone()
         )
@@ -272,105 +272,6 @@ class PostgresSessions(Aggregate):
         )
 
 
-class PostgresCallers(Aggregate):
-    """The port `Callers`."""
-
-    def of_session(self, session_id: UUID) -> Caller | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(caller_row))
-            .execute(OF_SESSION, (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
-            .fetchone()
-        )
-
-
-# Every table is read by a primary or another unique key, so that no table's size matters.
-CALLER: Final = """
-    u.id                  AS user_id,
-    u.email,
-    u.email_verified_at,
-    u.is_platform_owner,
-    u.created_at          AS user_created_at,
-    s.id                  AS session_id,
-    s.amr,
-    s.authenticated_at,
-    s.device_id,
-    s.organization_id,
-    o.slug                AS organization_slug,
-    o.status              AS organization_status,
-    m.role,
-    r.permissions         AS custom_permissions,
-    s.service_id,
-    v.slug                AS service_slug,
-    v.client_id           AS service_client_id,
-    e.user_id IS NOT NULL AS is_end_user,
-    s.impersonator_id,
-    coalesce(o.mfa_required, false) AS organization_requires_mfa,
-    -- One column, which is not computed for a session without a service, because most of them have none.
-    CASE WHEN s.service_id IS NOT NULL THEN (
-        SELECT jsonb_build_object(
-                   'id', coalesce(p.id, d.id),
-                   'name', coalesce(p.name, d.name),
-                   'features', CASE WHEN b.is_live THEN p.features ELSE d.features END,
-                   'subscription_status', coalesce(b.status, 'active'),
-                   'current_period_end', b.current_period_end)
-        FROM   plans d
-        LEFT   JOIN LATERAL (SELECT   plan_id, status, current_period_end,
-                                      status IN ('active', 'past_due') AS is_live
-                             FROM     subscriptions
-                             WHERE    user_id = s.user_id AND service_id = s.service_id
-                             ORDER BY is_live DESC, created_at DESC, id DESC
-                             LIMIT    1) AS b ON true
-        LEFT   JOIN plans p ON p.service_id = s.service_id AND p.id = b.plan_id
-        WHERE  d.service_id = s.service_id AND d.is_default
-    ) END                 AS service_plan,
-    CASE WHEN s.service_id IS NOT NULL
-         THEN EXISTS (SELECT FROM memberships WHERE user_id = s.user_id AND confirmed_at IS NOT NULL)
-              OR EXISTS (SELECT FROM service_users
-                         WHERE  user_id = s.user_id AND organization_id <> s.organization_id
-                           -- A link that an organization made, and its user never used, does not count.
-                           AND  last_login_at IS NOT NULL)
-         WHEN s.confined_to IS NOT NULL
-         THEN EXISTS (SELECT FROM memberships
-                      WHERE  user_id = s.user_id AND organization_id <> s.confined_to AND confirmed_at IS NOT NULL)
-              OR EXISTS (SELECT FROM service_users
-                         WHERE  user_id = s.user_id AND organization_id <> s.confined_to AND last_login_at IS NOT NULL)
-         ELSE false END   AS belongs_elsewhere,
-    s.confined_to,
-    s.confined_to_service,
-    s.connection_id,
-    u.disowned_at IS NOT NULL           AS is_disowned,
-    u.changed_by_service_at IS NOT NULL AS is_changed_by_service,
-    s.confined_to_role
-"""
-LIVE: Final = """
-    FROM   sessions s
-    JOIN   users u                   ON u.id = s.user_id
-    LEFT   JOIN organizations o      ON o.id = s.organization_id
-    LEFT   JOIN memberships m        ON m.organization_id = s.organization_id AND m.user_id = s.user_id
-                                    AND m.suspended_at IS NULL
-    LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
-    LEFT   JOIN services v           ON v.id = s.service_id
-    LEFT   JOIN service_users e      ON e.service_id = s.service_id AND e.user_id = s.user_id
-    LEFT   JOIN users i              ON i.id = s.impersonator_id
-"""
-LIVE_SESSION: Final = """
-    WHERE  s.id = %s
-      AND  s.revoked_at IS NULL
-      AND  s.expires_at > %s
-      AND  s.refreshed_at > %s
-      AND  u.deactivated_at IS NULL
-      AND  (s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))
-"""
-OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
-_REFRESH: Final = """
-    s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host,
-    v.service_type IN ('web', 'api') AS is_confidential
-"""
-_OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host")
-_CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
-REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
-
-
 def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None, str | None]:
     if confinement is None:
         return None, None, None, None
@@ -384,37 +285,3 @@ def _session(
         return Session(**columns)
     confinement = Confinement(organization_id=confined_to, service_id=confined_to_service, connection_id=connection_id)
     return Session(confinement=confinement, **columns)
-
-
-def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller:
-    """Return the caller of a row with the columns of `CALLER`."""
-    if service_plan is None:
-        return Caller(**columns)
-    plan_id, period_end = service_plan.pop("id"), service_plan.pop("current_period_end")
-    plan = ServicePlan(
-        id=UUID(plan_id),
-        current_period_end=datetime.fromisoformat(period_end).astimezone(UTC) if period_end is not None else None,
-        **service_plan,
-    )
-    return Caller(service_plan=plan, **columns)
-
-
-def _refreshable(
-    *,
-    refresh_hash: bytes,
-    exchanged_at: list[datetime],
-    expires_at: datetime,
-    is_confidential: bool | None,
-    **columns: Any,
-) -> Refreshable:
-    granted = {name: columns.pop(name) for name in _OF_GRANT}
-    client_grant = None
-    if granted["scopes"] is not None:
-        client_grant = ClientGrant(**granted, is_confidential=bool(is_confidential))
-    return Refreshable(
-        caller=caller_row(**columns),
-        refresh_hash=refresh_hash,
-        exchanged_at=exchanged_at,
-        expires_at=expires_at,
-        client_grant=client_grant,
-    )

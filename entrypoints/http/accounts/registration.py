@@ -48,7 +48,7 @@ class Registration(SecretBody, LetterWanted, kw_only=True):
 async def register(call: Call, body: Registration) -> Message:
     """Create an account with an email address and a password, and mail the link that verifies the address.
 
-    Anyone can register any address. While nobody has verified it, each registration is mailed a link of its own, also
+    Anyone can register any address. While it is not verified, each registration is mailed a link of its own, also
     when the answer is 409, and the link that is used makes the password of its registration the account's.
     """
     email, _ = all_valid(

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
-from adapters.postgres.sessions import sessions as sql
+from adapters.postgres.sessions import callers as sql
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME, Session
 from tests.plans import EXPLAIN, nodes_of
 

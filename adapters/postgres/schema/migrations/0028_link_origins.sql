@@ -23,7 +23,7 @@ BEGIN
                            AND  NOT details ? 'service_id') AS gone
     WHERE  l.organization_id = o.id AND l.user_id = gone.target_id::uuid AND l.origin <> 'membership';
     GET DIAGNOSTICS marked = ROW_COUNT;
-    RAISE NOTICE 'links of former members, by which SAML admits nobody any more: %', marked;
+    RAISE NOTICE 'links of former members, by which SAML admits no user any more: %', marked;
 
     UPDATE users u
     SET    deactivated_at = NULL, deactivated_by_organization_id = NULL
