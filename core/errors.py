@@ -267,3 +267,13 @@ def all_valid(*checks: Callable[[], object]) -> tuple[object, ...]:
     if problems:
         raise BadRequest.of_fields(problems)
     return tuple(results)
+
+
+class SsoRequired(Refusal):
+    """The user's organization requires its own sign-in."""
+
+    code = ErrorCode.SSO_REQUIRED
+    default_message = (
+        "Your organization requires its own sign-in. Enter your email address on the sign-in page, and continue with"
+        " your organization there."
+    )

@@ -9,23 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.email_addresses import domain_of
-from core.errors import ErrorCode, Refusal
+from core.errors import SsoRequired
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
-
-
-class SsoRequired(Refusal):
-    """The user's organization requires its own sign-in."""
-
-    code = ErrorCode.SSO_REQUIRED
-    default_message = (
-        "Your organization requires its own sign-in. Enter your email address on the sign-in page, and continue with"
-        " your organization there."
-    )
 
 
 def required_connection(uow: UnitOfWork, user: User) -> UUID | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus, is_device_trusted
 from core.sessions.callers import AddressNotConfirmed
@@ -85,6 +85,11 @@ def capabilities_of(role: str, custom_permissions: Iterable[str] | None) -> froz
     if role in _BUILT_IN:
         return _BUILT_IN[role]
     return frozenset(Capability(permission) for permission in custom_permissions or ())
+
+
+def allows_no_less(held: frozenset[Capability], wanted: frozenset[Capability]) -> bool:
+    """Return whether capabilities include others, besides what members view."""
+    return wanted - _VIEWS <= held
 
 
 class Standing(StrEnum):
@@ -221,8 +226,9 @@ _WITH_ONE_FACTOR: Final = frozenset(
 class AccessContext:
     """The caller, an organization and the caller's membership in it, as stored; access is not decided yet.
 
-    `is_unconfirmed` means that another person made the membership, and that the user has not used it yet, and
-    `is_suspended` that the directory of the organization has deactivated the member.
+    `is_unconfirmed` means that another person made the membership, and that the user has not used it yet,
+    `is_suspended` that the directory of the organization has deactivated the member, and `is_single_sign_on_missing`
+    that the organization requires its own sign-in of them, and the session began otherwise.
     """
 
     caller: Caller
@@ -231,6 +237,7 @@ class AccessContext:
     custom_permissions: list[str] | None
     is_unconfirmed: bool
     is_suspended: bool = False
+    is_single_sign_on_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +256,7 @@ class OrganizationAccess:
 
     def require_no_less(self, capabilities: frozenset[Capability], action: str) -> None:
         """Raise `Forbidden` when a person's role has a capability that the caller lacks, besides what members view."""
-        if not capabilities - _VIEWS <= self.capabilities:
+        if not allows_no_less(self.capabilities, capabilities):
             raise Forbidden(
                 f"You cannot {action} a person whose role allows more than your own. Ask an owner or admin."
             )
@@ -275,7 +282,8 @@ def authorize(
     context.caller.require_within(organization.id)
     if not context.caller.opens_role(membership.role):
         raise AddressNotConfirmed
-    context.caller.forbid_service_tokens()
+    if context.is_single_sign_on_missing and operation is not Operation.ORGANIZATION_LEAVE:
+        raise SsoRequired
     if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
         raise MembershipSuspended
     if organization.status not in operation.statuses:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.accounts import addresses, closing, single_sign_on
-from core.accounts.single_sign_on import SsoRequired
-from core.errors import Refusal
+from core.errors import Refusal, SsoRequired
 from core.events import person_events
 from core.events.events import EventType
 from core.mail import mail

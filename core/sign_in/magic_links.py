@@ -20,10 +20,9 @@ from core.accounts import links, one_time_tokens, requesting_browsers, return_ta
 from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
-from core.accounts.single_sign_on import SsoRequired
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
-from core.errors import BadRequest, Refusal
+from core.errors import BadRequest, Refusal, SsoRequired
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sign_in import conclusion

@@ -11,12 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
-from core.accounts.single_sign_on import SsoRequired
 from core.credentials import decoys, passkey_challenges
 from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose
 from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import canonical_email
-from core.errors import Refusal
+from core.errors import Refusal, SsoRequired
 from core.sessions.sessions import MFA
 from core.sign_in import arrivals, conclusion
 from core.sign_in.proofs import Proof

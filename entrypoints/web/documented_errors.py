@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode
+from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus
 from entrypoints.web.access_policies import CredentialKind
 from entrypoints.web.answers import Failure
@@ -151,6 +152,9 @@ def _derived_codes(route: Route) -> Iterator[ErrorCode]:
         yield ErrorCode.FORBIDDEN
     if who.operation is not None and who.operation.statuses != frozenset(OrganizationStatus):
         yield ErrorCode.ORGANIZATION_NOT_ACTIVE
+    # The organization may require its own sign-in.
+    if who.operation not in {None, Operation.ORGANIZATION_LEAVE}:
+        yield ErrorCode.SSO_REQUIRED
     # A user has a limit for all requests together, and a browser may be sent to the sign-in only so often.
     if route.limits or who.kind is CredentialKind.ACCESS_TOKEN or who.has_protected_forms:
         yield ErrorCode.RATE_LIMIT_EXCEEDED

@@ -9,6 +9,7 @@ from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import AccessContext
+from core.organizations.domain_proofs import FAILING_MAX
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
 from core.sessions.sessions import IDLE_LIFETIME
@@ -45,13 +46,22 @@ CONTEXT: Final = f"""
            pm.created_at        AS path_membership_created_at,
            pm.id IS NOT NULL AND pm.confirmed_at IS NULL AS is_unconfirmed,
            pm.suspended_at IS NOT NULL AS is_suspended,
-           pr.permissions       AS path_permissions
+           pr.permissions       AS path_permissions,
+           pm.role <> 'owner' AND NOT u.is_platform_owner AND u.disowned_at IS NULL AND s.impersonator_id IS NULL
+           AND EXISTS (SELECT FROM domain_routes route
+                       JOIN   upstream_connections c ON c.organization_id = route.organization_id
+                                                    AND c.id = route.connection_id
+                       WHERE  route.organization_id = p.id AND route.domain = split_part(u.email, '@', 2)
+                         AND  route.enforced AND route.verified_at IS NOT NULL AND c.enabled
+                         AND  (route.failing_since IS NULL OR route.failing_since > %s)
+                         AND  s.connection_id IS DISTINCT FROM c.id)
+                                AS is_single_sign_on_missing
     {LIVE}
     LEFT   JOIN organizations p       ON p.slug = %s
     LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
     {LIVE_SESSION}
-"""
+"""  # noqa: S608 - made of constants alone
 # The fields by column, computed once, because finding them in every row takes as long as reading it.
 _ORGANIZATION: Final = {f"path_organization_{name}": name for name in Organization.__dataclass_fields__}
 _MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__dataclass_fields__}
@@ -64,13 +74,27 @@ class PostgresAccess(Aggregate):
         """Load the caller of a live session and an organization with their membership; None when the session ended."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_context))
-            .execute(CONTEXT, (slug, session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
+            .execute(
+                CONTEXT,
+                (
+                    self._transaction.now - FAILING_MAX,
+                    slug,
+                    session_id,
+                    self._transaction.now,
+                    self._transaction.now - IDLE_LIFETIME,
+                ),
+            )
             .fetchone()
         )
 
 
 def _context(
-    *, is_unconfirmed: bool, is_suspended: bool, path_permissions: list[str] | None, **columns: Any
+    *,
+    is_unconfirmed: bool,
+    is_suspended: bool,
+    is_single_sign_on_missing: bool | None,
+    path_permissions: list[str] | None,
+    **columns: Any,
 ) -> AccessContext:
     organization, membership = _pop(columns, _ORGANIZATION), _pop(columns, _MEMBERSHIP)
     return AccessContext(
@@ -80,6 +104,7 @@ def _context(
         custom_permissions=path_permissions,
         is_unconfirmed=is_unconfirmed,
         is_suspended=is_suspended,
+        is_single_sign_on_missing=bool(is_single_sign_on_missing),
     )
 
 

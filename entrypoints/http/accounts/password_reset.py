@@ -3,8 +3,7 @@
 from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import RedirectNotRegistered
-from core.accounts.single_sign_on import SsoRequired
-from core.errors import NotFound
+from core.errors import NotFound, SsoRequired
 from core.rate_limits import RateLimit
 from entrypoints.http.accounts.registration import LetterWanted
 from entrypoints.http.sessions.sessions import Message

@@ -4,10 +4,9 @@ from uuid import UUID
 
 import msgspec
 
-from core.accounts.single_sign_on import SsoRequired
 from core.credentials import mfa
 from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
-from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import second_factor
 from core.sign_in.second_factor import CodeWrong, PreAuthExpired, PreAuthInvalid, PreAuthOver, TooManyWrongCodes

@@ -12,7 +12,6 @@ from uuid import UUID
 
 import msgspec
 
-from core.accounts.single_sign_on import SsoRequired
 from core.credentials import passkeys
 from core.credentials.passkey_challenges import PasskeyOptions
 from core.credentials.passkeys import (
@@ -25,7 +24,7 @@ from core.credentials.passkeys import (
     TooManyPasskeys,
 )
 from core.credentials.webauthn import Assertion, Attestation, Transport
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys as passkeys_sign_in
 from core.sign_in.passkeys import PasskeyRefused

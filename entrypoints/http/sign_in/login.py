@@ -2,8 +2,7 @@
 
 import trio
 
-from core.accounts.single_sign_on import SsoRequired
-from core.errors import Forbidden, NotFound, OrganizationNotActive, ServiceUnavailable
+from core.errors import Forbidden, NotFound, OrganizationNotActive, ServiceUnavailable, SsoRequired
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
 from core.saml import requests

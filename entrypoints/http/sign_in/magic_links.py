@@ -3,8 +3,7 @@
 from uuid import UUID
 
 from core.accounts.return_targets import RedirectNotRegistered
-from core.accounts.single_sign_on import SsoRequired
-from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
 from core.sign_in.magic_links import DestinationMismatch, MagicLinkRefused

@@ -6,9 +6,8 @@ from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
 from core.accounts.password_reset import Reset
 from core.accounts.return_targets import ReturnRequest
-from core.accounts.single_sign_on import SsoRequired
 from core.email_addresses import normalize_email
-from core.errors import BadRequest
+from core.errors import BadRequest, SsoRequired
 from core.rate_limits import RateLimit
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import MailedLink, MailedLinkForm

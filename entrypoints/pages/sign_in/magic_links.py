@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from core.accounts.single_sign_on import SsoRequired
+from core.errors import SsoRequired
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
 from entrypoints.http.sessions.token_answers import transact_counted

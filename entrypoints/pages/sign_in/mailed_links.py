@@ -7,8 +7,7 @@ from quart import Response
 
 from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest
-from core.accounts.single_sign_on import SsoRequired
-from core.errors import BadRequest, Refusal
+from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused

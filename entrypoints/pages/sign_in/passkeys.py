@@ -3,8 +3,7 @@
 from typing import Annotated, Final
 from uuid import UUID
 
-from core.accounts.single_sign_on import SsoRequired
-from core.errors import BadRequest
+from core.errors import BadRequest, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys
 from core.sign_in.passkeys import PasskeyRefused

@@ -8,9 +8,8 @@ from quart import Response
 from core.accounts import verification
 from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
-from core.accounts.single_sign_on import SsoRequired
 from core.accounts.verification import UnprovedAddress
-from core.errors import ServiceUnavailable
+from core.errors import ServiceUnavailable, SsoRequired
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
 from core.sign_in import registration_links

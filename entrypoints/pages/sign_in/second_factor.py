@@ -6,8 +6,7 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
-from core.accounts.single_sign_on import SsoRequired
-from core.errors import BadRequest, Refusal, TokenExpired, TokenInvalid
+from core.errors import BadRequest, Refusal, SsoRequired, TokenExpired, TokenInvalid
 from core.rate_limits import RateLimit
 from core.sign_in import second_factor
 from core.sign_in.second_factor import (

@@ -7,8 +7,7 @@ from typing import Annotated, Final
 
 from quart import Response
 
-from core.accounts.single_sign_on import SsoRequired
-from core.errors import BadRequest, Refusal
+from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import lookup
 from core.sign_in.lookup import Lookup

@@ -7,9 +7,8 @@ from typing import Annotated
 
 from quart import Response
 
-from core.accounts.single_sign_on import SsoRequired
 from core.credentials import mfa
-from core.errors import BadRequest, Refusal
+from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import second_factor
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted

@@ -94,6 +94,23 @@ async def test_the_sessions_of_the_connection_and_those_in_other_organizations_s
     assert (await boss.get("/api/organizations/globex")).status == 200
 
 
+async def test_a_session_that_stays_opens_the_organization_no_more_and_still_leaves_it(acme: Acme) -> None:
+    globex = acme.world.organization("globex")
+    bob = await acme.world.signed_in_member(globex, "member", BOB)
+    acme.world.member(acme.organization_id, bob.id, "admin")
+    assert (await bob.post("/api/organizations/globex/select")).status == 200
+    await acme.enforce()
+
+    for refused in (
+        await bob.get("/api/organizations/acme/members"),
+        await bob.patch("/api/organizations/acme", {"name": "Bobs"}),
+        await bob.post("/api/organizations/acme/select"),
+    ):
+        assert_refused(refused, 403, "SSO_REQUIRED")
+    assert (await bob.get("/api/organizations/globex")).status == 200
+    assert (await bob.post("/api/organizations/acme/leave")).status == 204
+
+
 async def test_a_half_finished_sign_in_is_refused_at_its_end(acme: Acme) -> None:
     ada = insert_person(acme.world, ADA)
     acme.world.member(acme.organization_id, ada.id)
