@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `IdentityItem`
 from typing import TYPE_CHECKING
 
-from core.accounts.providers import Provider  # noqa: TC001 - likewise
+from core.accounts.providers import Provider
 from core.errors import BadRequest, Conflict, NotFound
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.sessions import callers
+from core.sessions import callers, sessions
 from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -169,6 +169,9 @@ def unlink_mine(uow: UnitOfWork, provider: Provider | None) -> None:
     uow.identities.remove(caller.user_id, provider, context)
     # One of them may have begun with this identity, as the first of two factors.
     uow.unfinished_sign_ins.end_all(caller.user_id)
+    if provider is Provider.UPSTREAM:
+        ended = uow.sessions.revoke_by_any_connection(caller.user_id, except_session_id=caller.session_id)
+        sessions.record_ended(uow, caller.user_id, caller.email, ended)
 
 
 def link(

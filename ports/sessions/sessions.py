@@ -78,6 +78,10 @@ class Sessions(Protocol):
         """Revoke the live sessions of a user in the context of an organization, its services included."""
         ...
 
+    def revoke_by_any_connection(self, user_id: UUID, *, except_session_id: UUID) -> Sequence[UUID | None]:
+        """End a user's sessions by upstream connections except one; return their contexts."""
+        ...
+
     def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         """Revoke the live sessions of a user that belong to a service."""
         ...

@@ -173,6 +173,10 @@ class PostgresSessions(Aggregate):
         text = f"{_REVOKE} AND (organization_id = %(organization_id)s OR confined_to = %(organization_id)s) {_REVOKED}"
         return self._revoked(text, user_id, organization_id=organization_id)
 
+    def revoke_by_any_connection(self, user_id: UUID, *, except_session_id: UUID) -> Sequence[UUID | None]:
+        text = f"{_REVOKE} AND connection_id IS NOT NULL AND id <> %(except_session_id)s {_REVOKED}"
+        return self._revoked(text, user_id, except_session_id=except_session_id)
+
     def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         return self._revoked(f"{_REVOKE} AND service_id = %(service_id)s {_REVOKED}", user_id, service_id=service_id)
 

@@ -32,6 +32,18 @@ _IN_CONTEXT: Final = """
     AND coalesce(service_id, '00000000-0000-0000-0000-000000000000'::uuid)
         = coalesce(%(service_id)s, '00000000-0000-0000-0000-000000000000'::uuid)
 """
+# What a session shows: everything, or what is linked in its context, by every connection where none is named.
+_SEEN: Final = """
+    (%(is_everything)s
+     OR (organization_id IS NOT DISTINCT FROM %(organization_id)s
+         AND service_id IS NOT DISTINCT FROM %(service_id)s
+         AND (%(connection_id)s::uuid IS NULL OR connection_id = %(connection_id)s)))
+"""
+_OF_USER: Final = """
+    SELECT id, user_id, provider, subject, email, linked_at
+    FROM   identities
+    WHERE  user_id = %(user_id)s AND
+"""
 _FIND: Final = """
     SELECT id, user_id, provider, subject, email, linked_at
     FROM   identities
@@ -63,16 +75,7 @@ class PostgresIdentities(Aggregate):
         return (
             self._connection.cursor(row_factory=kwargs_row(_identity))
             .execute(
-                """
-                SELECT   id, user_id, provider, subject, email, linked_at
-                FROM     identities
-                WHERE    user_id = %(user_id)s
-                  AND    (%(is_everything)s
-                          OR (organization_id IS NOT DISTINCT FROM %(organization_id)s
-                              AND service_id IS NOT DISTINCT FROM %(service_id)s
-                              AND (%(connection_id)s::uuid IS NULL OR connection_id = %(connection_id)s)))
-                ORDER BY linked_at, id
-                """,
+                f"{_OF_USER} {_SEEN} ORDER BY linked_at, id",
                 {"user_id": user_id, "is_everything": context is None, **_context(context or PLATFORM)},
             )
             .fetchall()
@@ -135,11 +138,11 @@ class PostgresIdentities(Aggregate):
 
     def remove(self, user_id: UUID, provider: Provider, context: IdentityContext | None) -> None:
         self._connection.execute_later(
-            f"{_REMOVE} (%(is_everywhere)s OR ({_IN_CONTEXT}))",
+            f"{_REMOVE} {_SEEN}",
             {
                 "user_id": user_id,
                 "provider": provider,
-                "is_everywhere": context is None,
+                "is_everything": context is None,
                 **_context(context or PLATFORM),
             },
         )

@@ -3,8 +3,11 @@
 A connection leads elsewhere with another issuer (or entity id), another client id, another mapping of the id, or when
 not one certificate stays by which assertions were verified. Then the ids that it names may be other people's: its
 identities are unlinked, its sessions end, and so do the sign-ins that are under way. Switching a connection off, and no
-longer trusting it with the second factor, end its sessions too. All ways to change a connection lead through here: a
-member, the holder of a setup link, and metadata that are other ones when they are read again.
+longer trusting it with the second factor, end its sessions too.
+
+All ways to change a connection lead through here: a member, the holder of a setup link, and metadata that have changed
+when they are read again. Who adds a certificate, or another place to read metadata from, can sign in as everybody who
+is linked. So once people are linked, that takes the right to give every role, too, although they stay linked.
 """
 
 from __future__ import annotations
@@ -61,19 +64,34 @@ def leads_elsewhere(
     )
 
 
-def require_allowed(
-    uow: UnitOfWork, editor: Editor, before: Connection, after: Connection, wishes: ConnectionWishes
-) -> None:
-    """Raise unless the editor may let a connection lead elsewhere.
+def gains_key(
+    before: Connection, after: Connection, *, known: frozenset[str] | None, named: frozenset[str] | None
+) -> bool:
+    """Return whether other certificates verify assertions from now on, or may do so when metadata are read again."""
+    is_other_place = after.metadata_url is not None and after.metadata_url != before.metadata_url
+    return is_other_place or (named is not None and (known is None or not named <= known))
 
-    Where it gives a role or replaces a second factor, that takes the right to do so. The secret at one issuer is
-    never sent to another.
+
+def require_allowed(
+    uow: UnitOfWork,
+    editor: Editor,
+    before: Connection,
+    after: Connection,
+    wishes: ConnectionWishes,
+    *,
+    keeps_people: bool,
+) -> None:
+    """Raise unless the editor may let a connection lead elsewhere, or take other answers for the people who are linked.
+
+    Where it gives a role or replaces a second factor, that takes the right to do so; so does keeping people. The secret
+    at one issuer is never sent to another.
     """
-    if editor.member is None and uow.upstream_connections.has_identities(editor.organization_id, before.id):
+    has_identities = uow.upstream_connections.has_identities(editor.organization_id, before.id)
+    if editor.member is None and has_identities:
         raise IdentitiesLinked
     if before.joins_as is not None:
         editor.require_may_give(uow, before.joins_as)
-    if before.trust_mfa:
+    if before.trust_mfa or (has_identities and keeps_people):
         editor.require_may_trust()
     if not before.is_saml and after.issuer != before.issuer and wishes.client_secret is None:
         raise BadRequest.of_field("client_secret", "Another issuer takes the client secret that it has given you.")
@@ -94,14 +112,15 @@ def apply(
     organization_id = editor.organization_id
     known = uow.upstream_connections.certificates_of(organization_id, before.id)
     is_elsewhere = leads_elsewhere(before, after, known=known, named=named)
-    if is_elsewhere:
-        require_allowed(uow, editor, before, after, wishes)
+    if is_elsewhere or gains_key(before, after, known=known, named=named):
+        require_allowed(uow, editor, before, after, wishes, keeps_people=not is_elsewhere)
     uow.upstream_connections.save(organization_id, after, connection_wishes.secret(wishes))
     if named is not None:
         uow.upstream_connections.save_certificates(organization_id, after.id, named)
     if is_elsewhere:
         return _lead_elsewhere(uow, organization_id, after.id)
-    if (before.enabled and not after.enabled) or (before.trust_mfa and not after.trust_mfa):
+    gives_less = before.joins_as is not None and after.joins_as != before.joins_as
+    if (before.enabled and not after.enabled) or (before.trust_mfa and not after.trust_mfa) or gives_less:
         return {"sessions_ended": end_sessions(uow, organization_id, after.id)}
     if after.enabled and not before.enabled:
         return {"sessions_ended": enforcement.of_connection(uow, organization_id, after.id)}

@@ -110,7 +110,11 @@ def create_by_link(
     allowed: Iterable[Network],
 ) -> Connection:
     """Do what `create` does, for the holder of a setup link."""
-    return _create(uow, Editor.of_link(uow, cookie), kind, wishes, described, tuple(allowed))
+    editor = Editor.of_link(uow, cookie)
+    if uow.upstream_connections.have_identities(editor.organization_id):
+        # It would assert the addresses of the organization's domains, beside the connection that they use.
+        raise changes.IdentitiesLinked
+    return _create(uow, editor, kind, wishes, described, tuple(allowed))
 
 
 def change(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.errors import Forbidden
 from core.organizations import access, setup_links
 from core.organizations.access import Capability, authorize_and_lock
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER
@@ -28,6 +29,7 @@ class Editor:
 
     organization_id: UUID
     user_id: UUID | None = None
+    capabilities: frozenset[Capability] = frozenset()
     member: OrganizationAccess | None = None
     recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -35,7 +37,12 @@ class Editor:
     def of_member(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
         """Return the member who calls; raise as `authorize_and_lock`."""
         member = authorize_and_lock(uow, slug, operation)
-        return cls(organization_id=member.organization.id, user_id=member.caller.user_id, member=member)
+        return cls(
+            organization_id=member.organization.id,
+            user_id=member.caller.user_id,
+            capabilities=member.capabilities,
+            member=member,
+        )
 
     @classmethod
     def of_link(cls, uow: UnitOfWork, cookie: str) -> Editor:
@@ -43,32 +50,41 @@ class Editor:
         uow.organizations.lock(setup_links.present(uow, cookie, Part.UPSTREAM).organization_id)
         # Again, because the transaction that held the lock before may have revoked the link.
         setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-        return cls(organization_id=setup.organization_id, user_id=setup.created_by, recorded=setup.recorded)
+        return cls(
+            organization_id=setup.organization_id,
+            user_id=setup.created_by,
+            # What the maker of the link may do; its holder can do no more.
+            capabilities=setup.capabilities,
+            recorded=setup.recorded,
+        )
 
     def require_may_give(self, uow: UnitOfWork, role: str) -> bool:
         """Return whether a role exists that people may join with; raise `Forbidden` for one that is not theirs to give.
 
-        The form of a setup link has no roles (decisions 13.7).
+        For the holder of a setup link, it is for its maker to give.
         """
-        assert self.member is not None, "the holder of a setup link gives a role"
-        self.member.require(Capability.ORG_MEMBERS_MANAGE)
+        self._require(Capability.ORG_MEMBERS_MANAGE)
         if role == MEMBER:
             return True
         if role in BUILT_IN_ROLES or uow.roles.by_slug(self.organization_id, role) is None:
             return False
-        self.member.require(Capability.ORG_ROLES_MANAGE)
-        capabilities = access.capabilities_of_role(uow, self.organization_id, role)
-        self.member.require_no_less(capabilities, "let people join as")
+        self._require(Capability.ORG_ROLES_MANAGE)
+        if not access.allows_no_less(self.capabilities, access.capabilities_of_role(uow, self.organization_id, role)):
+            raise Forbidden(
+                "People join by this connection with a role that allows more than yours. Ask an owner or admin."
+            )
         return True
 
     def require_may_trust(self) -> None:
-        """Raise `Forbidden` unless the caller may let a connection replace the second factor of people of every role.
+        """Raise `Forbidden` unless a connection may replace everybody's second factor at the caller's word."""
+        self._require(Capability.ORG_MEMBERS_MANAGE)
+        self._require(Capability.ORG_ROLES_MANAGE)
 
-        The form of a setup link has no such field.
-        """
-        assert self.member is not None, "the holder of a setup link trusts a connection with the second factor"
-        self.member.require(Capability.ORG_MEMBERS_MANAGE)
-        self.member.require(Capability.ORG_ROLES_MANAGE)
+    def _require(self, capability: Capability) -> None:
+        if capability not in self.capabilities:
+            raise Forbidden(
+                f"This change takes {capability}, because people sign in by the connection. Ask an owner or admin."
+            )
 
     def record(self, uow: UnitOfWork, action: AuditAction, **details: Any) -> None:
         """Record a change to the organization; one by a setup link has no actor, and names the link."""

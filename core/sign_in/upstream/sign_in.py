@@ -19,7 +19,7 @@ from core.events.events import EventType
 from core.sessions.callers import AddressNotConfirmed
 from core.sessions.sessions import MFA
 from core.sign_in import conclusion, entitlement, identities
-from core.sign_in.proofs import FEDERATED, Proof
+from core.sign_in.proofs import FEDERATED, MAILED, Proof
 from core.sign_in.refusals import SignInInterrupted
 from core.sign_in.upstream import by_connection, flows
 
@@ -132,7 +132,11 @@ def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSess
 def _may_link(browser: BrowserSession, context: IdentityContext) -> bool:
     # What another party could have begun must not add a way to sign in anywhere else.
     limits = browser.confinement
-    return limits is None or replace(limits, role=None) == context.confinement
+    if limits is None:
+        return True
+    # A session by a connection's word alone confirms nothing, unless its user has typed a mailed code since.
+    is_by_word_alone = limits.role is not None and MAILED not in browser.amr
+    return not is_by_word_alone and replace(limits, role=None) == context.confinement
 
 
 def _begin(

@@ -66,7 +66,7 @@ async def show_upstream(call: Call) -> Page:
     return await _list_page(call)
 
 
-@routes.post(UPSTREAM, limits=LIMITS, refuses=REFUSES)
+@routes.post(UPSTREAM, limits=LIMITS, refuses=(*REFUSES, Conflict))
 @public
 async def create_connection(call: Call, form: UpstreamSetupForm) -> Page | Annotated[None, Status(303)]:
     """Create a connection; members use `POST /api/organizations/:slug/upstream-providers`."""

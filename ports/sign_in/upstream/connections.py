@@ -56,6 +56,10 @@ class UpstreamConnections(Protocol):
         """Return whether any identity of a connection is linked."""
         ...
 
+    def have_identities(self, organization_id: UUID) -> bool:
+        """Return whether any identity of any connection of the organization is linked."""
+        ...
+
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
         """Delete the identities of a connection, and the sign-ins by it that are under way; return how many."""
         ...

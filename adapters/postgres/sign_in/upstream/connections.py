@@ -168,6 +168,13 @@ class PostgresUpstreamConnections(Aggregate):
         )
         return has_identities
 
+    def have_identities(self, organization_id: UUID) -> bool:
+        [have_identities] = self._connection.cursor(row_factory=scalar_row).execute(
+            "SELECT EXISTS (SELECT FROM identities WHERE organization_id = %s AND connection_id IS NOT NULL)",
+            (organization_id,),
+        )
+        return have_identities
+
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
         # The provider that comes next must not get what the one before has answered.
         self._connection.execute_later(

@@ -34,6 +34,7 @@ _ENFORCED: Final = """
                  AND NOT EXISTS (SELECT FROM memberships
                                  WHERE  organization_id = r.organization_id AND user_id = %(user_id)s
                                  AND    role = %(owner)s AND suspended_at IS NULL)
+                 AND NOT EXISTS (SELECT FROM users WHERE id = %(user_id)s AND disowned_at IS NOT NULL)
                 THEN c.id END
     FROM   domain_routes r
     JOIN   upstream_connections c ON c.organization_id = r.organization_id AND c.id = r.connection_id
