@@ -28,7 +28,7 @@ LOOKUP_SECONDS_MAX: Final = 5.0
 _NUMERIC: Final = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 # Registries of countries that give names below another label, such as co.uk and com.br.
 _COUNTRY_CHARACTERS: Final = 2
-_SECOND_LEVEL_CHARACTERS_MAX: Final = 3
+_SECOND_LEVEL: Final = frozenset({"ac", "co", "com", "edu", "gov", "govt", "gob", "ne", "net", "or", "org"})
 
 
 class NameUnknown(Exception):
@@ -122,7 +122,5 @@ def _read_as_address(host: str, port: int) -> Sequence[tuple[Any, ...]] | None:
 def _domain_of(host: str) -> str:
     """Return the domain whose name servers answer for a host, as far as its name tells."""
     labels = host.lower().rstrip(".").split(".")
-    is_below_second_level = (
-        len(labels[-1]) == _COUNTRY_CHARACTERS and len(labels[-2:][0]) <= _SECOND_LEVEL_CHARACTERS_MAX
-    )
+    is_below_second_level = len(labels[-1]) == _COUNTRY_CHARACTERS and labels[-2:][0] in _SECOND_LEVEL
     return ".".join(labels[-3:] if is_below_second_level else labels[-2:])

@@ -31,6 +31,8 @@ CONNECTIONS_MAX: Final = 200
 IDLE_CONNECTIONS_MAX: Final = 50
 IDLE_SECONDS_MAX: Final = 30.0
 CONNECT_SECONDS_MAX: Final = 10.0
+# A name server of an organization may answer with thousands.
+ADDRESSES_TRIED_MAX: Final = 8
 
 
 class TargetRefused(httpcore.ConnectError):
@@ -62,7 +64,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first address of a host that is allowed and answers; raise `TargetRefused` without one."""
         failure: httpcore.ConnectError | httpcore.ConnectTimeout = TargetRefused("No address was tried.")
-        for address in await allowed_addresses(host, port, self._allowed, self._lookups):
+        addresses = await allowed_addresses(host, port, self._allowed, self._lookups)
+        for address in addresses[:ADDRESSES_TRIED_MAX]:
             try:
                 return await self._backend.connect_tcp(str(address), port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
