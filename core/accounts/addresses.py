@@ -68,15 +68,19 @@ def settle(uow: UnitOfWork, user: User, *, proves_address: bool) -> User:
     return reclaim(uow, user)
 
 
-def give(uow: UnitOfWork, user: User, address: str) -> bool:
+def give(uow: UnitOfWork, user: User, address: str, *, keeps_successor: bool = False) -> bool:
     """Give an address that was just proved to a locked account; False when another account keeps it.
 
     An account that has the address without ever having proved it is removed, with its memberships: it could have been
-    registered by any person. It is kept if it governs an organization or the platform.
+    registered by any person. It is kept if it governs an organization or the platform, and, on demand, if it belongs to
+    the person whom the organization of the mail domain gave the address next.
 
     Organizations to which the account belongs by its former address alone sign it in by their connections no more.
     """
-    if not (_set(uow, user.id, address) or (_remove_unproved(uow, address) and _set(uow, user.id, address))):
+    is_given = _set(uow, user.id, address) or (
+        _remove_unproved(uow, address, keeps_successor=keeps_successor) and _set(uow, user.id, address)
+    )
+    if not is_given:
         return False
     leave(uow, user.id, user.email, address)
     return True
@@ -108,15 +112,20 @@ def _set(uow: UnitOfWork, user_id: UUID, address: str) -> bool:
     return uow.users.set_email(user_id, address, verified_at=uow.now, at=uow.now)
 
 
-def _remove_unproved(uow: UnitOfWork, address: str) -> bool:
+def _remove_unproved(uow: UnitOfWork, address: str, *, keeps_successor: bool) -> bool:
     """Remove the account of an address unless it has to stay; return whether the address is free now."""
     holder = uow.users.lock_by_email(address)
     # None when its account has left the address in the meantime.
-    return holder is None or _remove(uow, holder)
+    return holder is None or _remove(uow, holder, keeps_successor=keeps_successor)
 
 
-def _remove(uow: UnitOfWork, holder: User) -> bool:
-    is_kept = holder.is_verified or holder.is_platform_owner
+def _remove(uow: UnitOfWork, holder: User, *, keeps_successor: bool) -> bool:
+    is_kept = (
+        holder.is_verified
+        or not holder.may_sign_in
+        or holder.is_platform_owner
+        or (keeps_successor and uow.own_accounts.is_of_mail_domain(holder.id))
+    )
     if is_kept or not members.remove_everywhere(uow, holder.id, reason="address_proved_by_another_account"):
         return False
     uow.users.remove(holder.id)

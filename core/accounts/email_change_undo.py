@@ -82,7 +82,8 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     old_email = link.token.email
     if user.is_platform_owner and not held["is_platform_owner"]:
         raise GovernsSince
-    if not addresses.give(uow, user, old_email):
+    # The old address may have been given to a successor, whose account stays.
+    if not addresses.give(uow, user, old_email, keeps_successor=True):
         raise AddressGone
     if not members.remove_everywhere(uow, user.id, kept=held["memberships"], reason="email_change_undone"):
         raise GovernsSince

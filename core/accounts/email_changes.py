@@ -99,7 +99,7 @@ def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile
         MailTemplate.VERIFY_NEW_EMAIL,
         data={"signed_in_at": caller.authenticated_at.isoformat()},
     )
-    if user.is_verified:
+    if user.is_verified and not user.is_disowned:
         # A stranger's mailbox that was entered by mistake gets no say about the account.
         _notify(uow, user, TokenPurpose.DROP_EMAIL_CHANGE, MailTemplate.EMAIL_CHANGE_REQUESTED, {})
     uow.mfa_events.add(user.id, "email_change_requested", is_success=True, details={})
@@ -142,7 +142,7 @@ def confirm(
     if not addresses.give(uow, user, address):
         return AddressProvedElsewhere()
     addresses.withdraw_links(uow, user.id)
-    if user.is_verified:
+    if user.is_verified and not user.is_disowned:
         held = _held(uow, user) | {"signed_in_at": link.token.data["signed_in_at"]}
         _notify(uow, user, TokenPurpose.UNDO_EMAIL_CHANGE, MailTemplate.EMAIL_CHANGED, held)
     uow.mfa_events.add(user.id, "email_changed", is_success=True, details={})

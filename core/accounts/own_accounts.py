@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts import addresses, passwords
 from core.accounts.one_time_tokens import TokenPurpose
 from core.email_addresses import domain_of
-from core.errors import RateLimitExceeded
+from core.errors import Forbidden, RateLimitExceeded
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.memberships import ADMIN, OWNER
@@ -85,6 +85,12 @@ class TooManyConflicts(RateLimitExceeded):
     default_message = "Too many addresses belonged to other accounts. Wait before you change another address."
 
 
+class ConfirmedMeanwhile(Forbidden):
+    """The user has confirmed something of another organization while the address was changed."""
+
+    default_message = "Only the user can change the address of this account: it belongs elsewhere too."
+
+
 def take_access(uow: UnitOfWork, organization_id: UUID, belonging: Belonging | None) -> None:
     """End what a user has who leaves the organization, as far as the organization has a say about the account.
 
@@ -99,6 +105,7 @@ def take_access(uow: UnitOfWork, organization_id: UUID, belonging: Belonging | N
         return
     uow.own_accounts.disown(organization_id, belonging.id, at=uow.now)
     addresses.withdraw_links(uow, belonging.id)
+    uow.one_time_tokens.withdraw(belonging.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
 
 
 def change_address(
@@ -129,6 +136,10 @@ def change_address(
         uow.own_accounts.add_conflict(organization_id, at=uow.now)
         return False
     addresses.leave(uow, before.id, before.email, address, except_organization_id=organization_id)
+    # Waiting for the locks of other organizations, the user may have confirmed what they gave.
+    now = uow.own_accounts.belonging(organization_id, before.id)
+    if now is None or now.belongs_elsewhere:
+        raise ConfirmedMeanwhile
     if not is_in_own_domain:
         # Where its word does not count, no address is shut out by it.
         uow.own_accounts.activate(organization_id, [before.id], at=uow.now)

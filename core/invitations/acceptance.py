@@ -113,6 +113,8 @@ def join(
     # The mailbox of a disowned address is no longer that of the account's user.
     is_confirmed = accepted_by.is_consent and not user.is_disowned
     membership = _add_member(uow, organization, invitation, user, is_confirmed=is_confirmed)
+    # The organization may have deactivated the account when the user left before.
+    uow.own_accounts.activate(organization.id, [user.id], at=uow.now)
     _record(uow, invitation, user, is_new=is_new)
     if accepted_by is AcceptedBy.PROOF:
         return prove(uow, organization, user)

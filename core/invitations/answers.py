@@ -99,7 +99,7 @@ def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Refusal:
         return acceptance.join(uow, organization, invitation, accepted_by)
     user = uow.users.lock_by_email(invitation.email)
     membership = _unconfirmed(uow, invitation, user)
-    if user is None or membership is None or not accepted_by.is_consent:
+    if user is None or membership is None or user.is_disowned or not accepted_by.is_consent:
         raise InvitationAnswered
     return confirmation.confirm_by_proof(uow, organization, membership, user)
 

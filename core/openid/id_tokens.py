@@ -30,8 +30,7 @@ def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
         "at_hash": _half_hash(access_token),
     }
     if scopes.EMAIL in granted:
-        # A session begins only with a proved address, and ends when the address becomes unproved.
-        claims |= {"email": grant.claims["email"], "email_verified": True}
+        claims |= {"email": grant.claims["email"], "email_verified": grant.is_address_verified}
     if scopes.PROFILE in granted:
         claims["preferred_username"] = grant.claims["email"]
     if issued.nonce is not None:

@@ -134,7 +134,7 @@ def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None =
     inviters.withdraw(uow, organization.id, user_id)
     made_credentials.tell_owner(uow, organization.id, [user_id])
     if is_deleted:
-        uow.own_accounts.delete(user_id)
+        uow.own_accounts.delete(organization.id, user_id)
         return
     own_accounts.take_access(uow, organization.id, belonging)
     ended = sessions.end_in_organization(uow, organization.id, user_id)
@@ -211,6 +211,9 @@ def _changed(
         _restore(uow, organization_id, current)
     elif current.is_active and not is_active:
         _suspend(uow, organization_id, current)
+    elif not is_active:
+        # The address may be in a verified mail domain only now.
+        own_accounts.take_access(uow, organization_id, uow.own_accounts.lock(organization_id, current.id))
     return users.find(uow, organization_id, current.id)
 
 
@@ -289,9 +292,10 @@ def _suspend(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> Non
 
 
 def _restore(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
-    """Give a user access again, unless somebody else has deactivated the account."""
+    """Give a user access again, unless another one has deactivated the account; its address is its own again."""
     uow.scim_users.set_suspended(organization_id, user.id, at=None)
     uow.own_accounts.activate(organization_id, [user.id], at=uow.now)
+    uow.own_accounts.give_back(organization_id, user.id, at=uow.now)
     record(uow, AuditAction.USER_REACTIVATED, organization_id, user.id)
 
 

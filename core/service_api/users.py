@@ -19,6 +19,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
+from core.organizations import inviters, made_credentials
 from core.services import api_keys, subscriptions
 from core.services.api_keys import Permission
 from core.sessions import sessions
@@ -87,6 +88,9 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
     if found.is_anonymized:
         raise BadRequest.of_field("email", "This is not the address of a person.")
     uow.service_users.link(caller, found.id, at=uow.now)
+    if not uow.members.is_suspended(caller.organization_id, found.id):
+        # A key may have removed the user before; a member is the directory's to activate.
+        uow.own_accounts.activate(caller.organization_id, [found.id], at=uow.now)
     if found.is_new:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
@@ -133,6 +137,8 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
     What the payment provider bills of it is ended there afterwards.
     """
     caller = api_keys.authorize(uow, Permission.DELETE_USERS)
+    # Before the account, like every transaction that ends a membership.
+    uow.organizations.lock(caller.organization_id)
     belonging = _lock(uow, caller, user_id)
     is_deleted = belonging.may_be_deleted_by(caller.organization_id)
     uow.record(
@@ -148,7 +154,9 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
     if subscription is not None and subscription.is_live:
         subscriptions.record_removed(uow, subscription)
     if is_deleted:
-        uow.own_accounts.delete(user_id)
+        made_credentials.tell_owner(uow, caller.organization_id, [user_id])
+        inviters.withdraw(uow, caller.organization_id, user_id)
+        uow.own_accounts.delete(caller.organization_id, user_id)
         return
     if belonging.role is None:
         own_accounts.take_access(uow, caller.organization_id, belonging)

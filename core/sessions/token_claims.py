@@ -29,6 +29,7 @@ class TokenGrant:
     refresh_token: Secret
     device_token: Secret | None = None
     client_grant: ClientGrant | None = None
+    is_address_verified: bool = True
 
 
 def token_grant(
@@ -51,6 +52,7 @@ def token_grant(
         refresh_token=refresh_token,
         device_token=device_token,
         client_grant=client_grant,
+        is_address_verified=caller.is_verified,
     )
 
 

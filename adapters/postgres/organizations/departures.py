@@ -141,7 +141,13 @@ class PostgresDepartures(Aggregate):
 
     def unconfirm(self, user_id: UUID) -> None:
         self._connection.execute_later(
-            "UPDATE memberships SET confirmed_at = NULL WHERE user_id = %s AND confirmed_at IS NOT NULL", (user_id,)
+            # An organization is never without its owner.
+            """
+            UPDATE memberships
+            SET    confirmed_at = NULL
+            WHERE  user_id = %s AND confirmed_at IS NOT NULL AND role <> 'owner'
+            """,
+            (user_id,),
         )
         self._connection.execute_later(
             "UPDATE service_users SET last_login_at = NULL WHERE user_id = %s AND last_login_at IS NOT NULL", (user_id,)

@@ -115,7 +115,8 @@ class PostgresMembers(Aggregate):
             """
             SELECT   organization_id
             FROM     memberships
-            WHERE    user_id = %s AND confirmed_at IS NULL AND organization_id IS DISTINCT FROM %s
+            WHERE    user_id = %s AND confirmed_at IS NULL AND role <> 'owner'
+              AND    organization_id IS DISTINCT FROM %s
             ORDER BY organization_id
             """,
             (user_id, except_organization_id),
@@ -205,6 +206,7 @@ class PostgresMembers(Aggregate):
                 SELECT id, organization_id AS org_id, user_id, role, created_at
                 FROM   memberships
                 WHERE  organization_id = %s AND user_id = %s AND confirmed_at IS NULL
+                  AND  role <> 'owner'
                 """,
                 (organization_id, user_id),
             )

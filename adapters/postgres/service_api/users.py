@@ -132,7 +132,15 @@ class PostgresServiceUsers(Aggregate):
                         THEN 'membership' ELSE 'key' END,
                    %(at)s
             -- Whom the key names has access by the organization's word from now on.
-            ON CONFLICT (service_id, user_id) DO UPDATE SET origin = excluded.origin WHERE link.origin = 'self'
+            ON CONFLICT (service_id, user_id) DO UPDATE
+            SET    origin = excluded.origin,
+                   -- What the key gives waits for a proof where using it confirms nothing.
+                   last_login_at = CASE WHEN EXISTS (SELECT FROM users
+                                                     WHERE  id = excluded.user_id
+                                                       AND  (disowned_at IS NOT NULL
+                                                             OR changed_by_service_at IS NOT NULL))
+                                        THEN NULL ELSE link.last_login_at END
+            WHERE  link.origin = 'self'
             """,
             {
                 "service_id": caller.service_id,

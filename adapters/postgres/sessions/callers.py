@@ -78,9 +78,14 @@ LIVE: Final = """
     LEFT   JOIN organizations o      ON o.id = s.organization_id
     LEFT   JOIN memberships m        ON m.organization_id = s.organization_id AND m.user_id = s.user_id
                                     AND m.suspended_at IS NULL
+                                    -- What is unconfirmed is not this user's before a proof (decisions 2.8 and 5.7).
+                                    AND (m.confirmed_at IS NOT NULL
+                                         OR (u.disowned_at IS NULL AND u.changed_by_service_at IS NULL))
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     LEFT   JOIN services v           ON v.id = s.service_id
     LEFT   JOIN service_users e      ON e.service_id = s.service_id AND e.user_id = s.user_id
+                                    AND (e.last_login_at IS NOT NULL
+                                         OR (u.disowned_at IS NULL AND u.changed_by_service_at IS NULL))
     LEFT   JOIN users i              ON i.id = s.impersonator_id
 """
 LIVE_SESSION: Final = """

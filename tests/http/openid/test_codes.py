@@ -43,6 +43,16 @@ async def test_a_code_is_exchanged_for_an_access_token_a_refresh_token_and_an_id
     assert identity["iss"] == "http://localhost:8000"
 
 
+async def test_an_address_that_its_mail_domain_has_taken_back_is_not_verified(shop: RelyingParty, world: World) -> None:
+    world.connection.execute(
+        "UPDATE users SET disowned_at = now(), disowned_by_organization_id = %s", (world.organization("corp"),)
+    )
+
+    identity = claims_of((await shop.tokens(scope="openid email"))["id_token"])
+
+    assert (identity["email"], identity["email_verified"]) == (EMAIL, False)
+
+
 async def test_without_the_scope_openid_there_is_no_id_token(shop: RelyingParty) -> None:
     assert "id_token" not in await shop.tokens(scope="email")
 

@@ -213,6 +213,19 @@ class TestChangeOfAddress:
         assert (await world.client.post("/api/auth/reset-password", body=body)).status == 200
         assert (await own_domain.show(user["id"]))["active"] is False
 
+    async def test_a_deactivated_user_who_moves_into_the_mail_domain_loses_the_account_too(
+        self, own_domain: Directory
+    ) -> None:
+        world = own_domain.world
+        user = await own_domain.create("ada@elsewhere.example")
+        await own_domain.patch(user["id"], OFF)
+
+        assert (await own_domain.patch(user["id"], rename(ADA))).status == 200
+
+        assert world.value("SELECT deactivated_at IS NOT NULL FROM users WHERE id = %s", user["id"])
+        assert (await own_domain.patch(user["id"], ON)).json["active"] is True
+        assert world.value("SELECT deactivated_at IS NULL FROM users WHERE id = %s", user["id"])
+
     async def test_after_twenty_addresses_of_other_accounts_in_an_hour_every_change_is_429(
         self, directory: Directory, clock: SettableClock
     ) -> None:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.concurrency import at_once, statuses_of
-from tests.world.backend import Backend, insert_backend
+from tests.world.backend import KEY, Backend, insert_backend, insert_key
+from tests.world.directory import insert_directory
 from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from tests.application import Answer
+    from tests.world.inviter import Inviter
 
 BOB = "bob@example.com"
 NEW = "new@example.com"
@@ -177,6 +179,61 @@ class TestRemove:
         assert (answer.status, backend.world.has_user(BOB)) == (204, True)
         assert await listed(backend) == ([], 0)
         assert backend.world.value("SELECT count(*) FROM service_users WHERE user_id = %s", user_id) == 1
+
+    async def test_mails_of_other_organizations_to_the_address_are_still_sent(
+        self, world: World, inviter: Inviter
+    ) -> None:
+        trap = insert_backend(world, "evil", "trap")
+        await world.mails()
+        assert (await inviter.send(BOB)).status == 200
+        added = await add(trap)
+
+        assert (await remove(trap, added.json["id"])).status == 204
+
+        assert [mail.to for mail in await world.mails()] == [BOB]
+
+    async def test_the_link_of_a_person_who_has_registered_the_address_still_works(
+        self, backend: Backend, world: World
+    ) -> None:
+        added = await add(backend)
+        await world.mails()
+        await world.register(BOB, "the password of bob")
+        [token] = [mail.values["token"] for mail in await world.mails() if mail.to == BOB]
+
+        assert (await remove(backend, added.json["id"])).status == 204
+
+        verified = await world.client.get(f"/auth/verify-email?token={token}", headers={"Accept": "application/json"})
+        assert verified.status == 200
+
+    async def test_who_was_deactivated_with_the_removal_is_active_when_added_again(self, world: World) -> None:
+        shop = insert_backend(world)
+        world.mail_domain(shop.organization_id, "acme.example")
+        email = "ada@acme.example"
+        added = await add(shop, email)
+        # Another organization knows the address too, so that the account is not deleted.
+        await insert_directory(world.team("evil")).create(email)
+        assert (await remove(shop, added.json["id"])).status == 204
+        deactivated = "SELECT deactivated_at IS NOT NULL FROM users WHERE email = %s"
+        was_deactivated = world.value(deactivated, email)
+
+        assert (await add(shop, email)).status == 200
+
+        assert (was_deactivated, world.value(deactivated, email)) == (True, False)
+
+    async def test_a_member_who_is_deleted_leaves_no_open_invitations(self, world: World, inviter: Inviter) -> None:
+        service = world.service(inviter.organization_id, "shop")
+        insert_key(world, inviter.organization_id, service.id, KEY)
+        backend = Backend(world, inviter.organization_id, service.id)
+        rita = backend.own_user("rita@example.com")
+        world.custom_role(inviter.organization_id, "recruiter", "org.members.view", "org.members.manage")
+        world.member(inviter.organization_id, rita, "recruiter")
+        invitation = await inviter.invite()
+        world.connection.execute("UPDATE invitations SET invited_by = %s", (rita,))
+
+        assert (await remove(backend, rita)).status == 204
+
+        assert not world.has_user("rita@example.com")
+        assert inviter.status(invitation) == "cancelled"
 
     async def test_who_was_deleted_may_come_back_as_another_account(self, backend: Backend) -> None:
         user_id = backend.own_user(BOB)
