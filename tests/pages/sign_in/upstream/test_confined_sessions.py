@@ -32,9 +32,10 @@ async def by_password(acme: Acme, user_id: UUID) -> SignedInUser:
     return await acme.world.sign_in_as(user_id, ADA)
 
 
-async def test_it_opens_its_own_organization(acme: Acme) -> None:
+async def test_it_opens_its_own_organization_whose_sign_in_is_enforced(acme: Acme) -> None:
     await by_word_alone(acme)
     headers = {"Authorization": f"Bearer {(await command_line_token(acme))['access_token']}"}
+    await acme.enforce()
     paths = (
         ("GET", "/api/organizations/acme"),
         ("GET", "/api/organizations/acme/members"),
