@@ -76,6 +76,25 @@ async def test_an_invitation_that_ends_while_it_is_revoked_is_not_found(inviter:
     assert inviter.audit_entries("invitation.revoked") == []
 
 
+async def test_an_invitation_that_ends_while_it_is_accepted_adds_no_member(inviter: Inviter, database_url: str) -> None:
+    invitation = await inviter.invite()
+    answers: list[Answer] = []
+
+    async def accept() -> None:
+        answers.append(await inviter.accept(invitation))
+
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT FROM organizations FOR UPDATE")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(accept)
+            await eventually(partial(trio.to_thread.run_sync, inviter.world.has_lock_waiter))
+            other.execute("UPDATE invitations SET status = 'cancelled'")
+            other.commit()
+
+    assert_refused(answers[0], 400, "BAD_REQUEST")
+    assert inviter.world.value("SELECT count(*) FROM memberships") == 1
+
+
 async def test_concurrent_registration_and_acceptance_create_one_account(inviter: Inviter) -> None:
     for number in range(5):
         email = f"guest{number}@example.com"
