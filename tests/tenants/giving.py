@@ -98,6 +98,7 @@ async def key_adds(hood: Neighbourhood, of: str, address: str) -> None:
     answer = await hood.by_key(of, "POST", "/users", {"email": address})
     if answer.status == 200:
         _made(hood, of, answer.json["id"], had_account=had_account)
+        _let_back(hood, of, answer.json["id"])
         _remember(hood.organizations[of].service_users, answer.json["id"])
 
 
@@ -211,6 +212,15 @@ def _joined(hood: Neighbourhood, of: str, user_id: str, address: str) -> None:
     organization = hood.organizations[of]
     _remember(organization.users, user_id)
     hood.model.give_membership(organization.slug, user_id, address, "member")
+    _let_back(hood, of, user_id)
+
+
+def _let_back(hood: Neighbourhood, of: str, user_id: str) -> None:
+    """Record that an account is active again when the organization that deactivated it adds its user again."""
+    slug, model = hood.organizations[of].slug, hood.model
+    gift = model.gifts.get((slug, user_id))
+    if model.makers.get(user_id) == slug and (gift is None or not gift.is_suspended):
+        model.off.discard(user_id)
 
 
 def _made(hood: Neighbourhood, of: str, user_id: str, *, had_account: bool) -> None:
