@@ -72,8 +72,8 @@ def give(uow: UnitOfWork, user: User, address: str, *, keeps_successor: bool = F
     """Give an address that was just proved to a locked account; False when another account keeps it.
 
     An account that has the address without ever having proved it is removed, with its memberships: it could have been
-    registered by any person. It is kept if it governs an organization or the platform, and, on demand, if it belongs to
-    the person whom the organization of the mail domain gave the address next.
+    registered by any person. It is kept if it governs an organization or the platform. With `keeps_successor` it is
+    also kept if the organization of the mail domain created it, because it has given the address to another person.
 
     Organizations to which the account belongs by its former address alone sign it in by their connections no more.
     """

@@ -79,7 +79,7 @@ def replace(
 ) -> Group:
     """Replace the members: who is new becomes a member, others keep their roles, who is absent is removed.
 
-    The owner and the last admin stay, and the members whom the token may not change. Raise `InvalidValue` for an
+    The owner and the last admin stay, and the members that the token may not change. Raise `InvalidValue` for an
     account that the organization does not know.
     """
     organization = _locked(uow, group_id, versions)
@@ -92,7 +92,7 @@ def patch(
 ) -> Group:
     """Apply the operations of a PATCH; raise `MemberProtected` when one removes the owner or the last admin.
 
-    Raise `RoleProtected` when one removes a member whom the token may not change.
+    Raise `RoleProtected` when one removes a member that the token may not change.
     """
     organization = _locked(uow, group_id, versions)
     held = {"id": str(group_id), "displayname": organization.name}

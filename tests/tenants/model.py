@@ -1,4 +1,4 @@
-"""What was given to whom: the model against which the property of tenants is checked.
+"""What each person was given: the model against which the property of tenants is checked.
 
 Two organizations, A and B, give things to *addresses*: memberships with a role, subscriptions, sessions, mails. Each
 address belongs to one person, who alone reads its mailbox. A person may hold a thing of B only if it was given to an
@@ -114,7 +114,7 @@ class Gift:
 
 @dataclass
 class Model:
-    """Who owns which address, and what was given to whom. Users are known by their id, organizations by their slug."""
+    """Who owns which address, and what each person was given. Users are known by their id, organizations by their slug."""
 
     people: tuple[Person, ...]
     attackers: tuple[Person, ...]

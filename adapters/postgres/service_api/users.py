@@ -131,7 +131,7 @@ class PostgresServiceUsers(Aggregate):
                                      WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s)
                         THEN 'membership' ELSE 'key' END,
                    %(at)s
-            -- Whom the key names has access by the organization's word from now on.
+            -- A user that the key names has access by the organization's word from now on.
             ON CONFLICT (service_id, user_id) DO UPDATE
             SET    origin = excluded.origin,
                    -- What the key gives waits for a proof where using it confirms nothing.

@@ -152,7 +152,7 @@ def _begin(
     if connected is not None:
         if connected.connection.trust_mfa:
             proof = proof.with_methods(MFA)
-        # Asked before the user joins: whom the organization has removed, it does not get back by its own word.
+        # Asked before the user joins: an organization does not get back, by its own word, a person it has removed.
         standing = entitlement.standing_of(uow, proof)
         assert standing is not None, "a sign-in by a connection has made a proof by none"
         if user.may_sign_in and user.closed_at is None and standing.may_sign_in:

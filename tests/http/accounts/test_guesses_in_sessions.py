@@ -1,4 +1,4 @@
-"""Guesses by somebody who holds a session, which may be stolen with its device, have limits of their own."""
+"""Guesses by the holder of a session, which may be stolen with its device, have limits of their own."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ async def make_one_of_each(team: Team, name: str) -> None:
 
 
 async def told(world: World) -> list[tuple[str, list[str]]]:
-    """Return whom mails told about credentials, and about which."""
+    """Return who was told about credentials by mail, and about which."""
     mails = [message for message in await world.mails() if message.template is MailTemplate.CREDENTIALS_LEFT]
     return [(message.to, message.values["credentials"].split(SEPARATOR)) for message in mails]
 

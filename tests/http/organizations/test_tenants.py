@@ -1,6 +1,6 @@
 """Two organizations, their people and an attacker, in any order of steps: no one holds what was not given to them.
 
-What is given to whom is in `tests/tenants/model.py`; the kinds of steps are beside it. A history is drawn from its
+What each person was given is in `tests/tenants/model.py`; the kinds of steps are beside it. A history is drawn from its
 seed, so the same histories are run everywhere. A failure names the seed, and shows the fewest steps that still fail.
 """
 
