@@ -124,9 +124,18 @@ def _remove(uow: UnitOfWork, holder: User, *, keeps_successor: bool) -> bool:
         holder.is_verified
         or not holder.may_sign_in
         or holder.is_platform_owner
-        or (keeps_successor and uow.own_accounts.is_of_mail_domain(holder.id))
+        or (keeps_successor and _is_successor(uow, holder))
     )
     if is_kept or not members.remove_everywhere(uow, holder.id, reason="address_proved_by_another_account"):
         return False
     uow.users.remove(holder.id)
     return True
+
+
+def _is_successor(uow: UnitOfWork, holder: User) -> bool:
+    """Return whether the organization of the mail domain created the account."""
+    organization_id = uow.departures.organization_of_mail_domain(domain_of(holder.email))
+    if organization_id is None:
+        return False
+    belonging = uow.own_accounts.belonging(organization_id, holder.id)
+    return belonging is not None and belonging.created_by_organization_id == organization_id

@@ -27,10 +27,6 @@ class OwnAccounts(Protocol):
         """Return what decides whether an account, which is locked, is the organization's own; None without one."""
         ...
 
-    def is_of_mail_domain(self, user_id: UUID) -> bool:
-        """Return whether the organization that created an account has proved the mail domain of its address."""
-        ...
-
     def deactivate(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
         """Deactivate an active account on behalf of an organization."""
         ...

@@ -114,7 +114,7 @@ class Gift:
 
 @dataclass
 class Model:
-    """Who owns which address, and what each person was given. Users are known by their id, organizations by their slug."""
+    """Who owns which address, and what each person was given; users are known by id, organizations by slug."""
 
     people: tuple[Person, ...]
     attackers: tuple[Person, ...]

@@ -86,20 +86,6 @@ class PostgresOwnAccounts(Aggregate):
             .fetchone()
         )
 
-    def is_of_mail_domain(self, user_id: UUID) -> bool:
-        [is_of_mail_domain] = self._connection.cursor(row_factory=scalar_row).execute(
-            """
-            SELECT EXISTS (
-                SELECT
-                FROM   users u
-                       JOIN domain_routes r ON r.organization_id = u.created_by_organization_id
-                WHERE  u.id = %s AND r.domain = split_part(u.email, '@', 2)
-                  AND  r.verified_at IS NOT NULL AND (r.failing_since IS NULL OR r.failing_since > %s))
-            """,
-            (user_id, self._transaction.now - FAILING_MAX),
-        )
-        return is_of_mail_domain
-
     def deactivate(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
             """
