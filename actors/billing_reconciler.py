@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
+from actors.periods import PeriodicActor
 from core.billing import cancellations, reconciliation
 from core.billing.provider import BillingFailed, BillingRateLimited
-from core.errors import ServiceUnavailable
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
@@ -41,31 +41,29 @@ JOB_TYPE = "billing_reconciliation"
 log = structlog.get_logger(__name__)
 
 
-class BillingReconciler:
+class BillingReconciler(PeriodicActor):
     """An actor; what it has not read stays due, so it needs no draining."""
+
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS
 
     def __init__(
         self, *, database: Database, doorbells: AwaitableDoorbells, gateway: BillingGateway, metrics: Metrics
     ) -> None:
-        self._database = database
+        super().__init__(database=database, metrics=metrics)
         self._doorbells = doorbells
         self._gateway = gateway
-        self._metrics = metrics
 
-    async def run(self) -> None:
-        """Reconcile every period and at every ring, until cancelled."""
-        while True:
-            began_at = trio.current_time()
-            try:
-                await self.reconcile()
-            except ServiceUnavailable as away:
-                log.info("job.postponed", job=JOB_TYPE, reason=away.message, retry_seconds=PERIOD_SECONDS)
-            except BillingRateLimited as limited:
-                seconds = min(limited.retry_after_seconds, RATE_LIMIT_SECONDS_MAX)
-                log.warning("billing.reconciler_waits", seconds=seconds)
-                await trio.sleep(seconds)
-            self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
-            await self._doorbells.wait(Bell.BILLING, PERIOD_SECONDS)
+    async def wait(self) -> None:
+        await self._doorbells.wait(Bell.BILLING, self.period_seconds)
+
+    async def work(self) -> None:
+        try:
+            await self.reconcile()
+        except BillingRateLimited as limited:
+            seconds = min(limited.retry_after_seconds, RATE_LIMIT_SECONDS_MAX)
+            log.warning("billing.reconciler_waits", seconds=seconds)
+            await trio.sleep(seconds)
 
     async def reconcile(self) -> None:
         """End what has to end, and read what is due, organization by organization.

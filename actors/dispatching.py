@@ -1,35 +1,51 @@
-"""What the dispatchers do: lease targets that have something due, send to many at once, record each outcome.
+"""What all senders do: lease targets that have something due, send to many at once, record what became of each.
 
-A target has one place, whatever waits for it, so one that is slow, dead or flooded delays no other one. A crash leaves
-a lease that ends, and what was sent and not recorded is sent again.
+A target is what is leased: a webhook, a service, a mail server, a stream, a mail. It has one place, whatever waits for
+it, so one that is slow, dead or flooded delays no other one. One that takes long moves to a place for slow targets, so
+that very many of them delay no quick one either. Sending happens outside of transactions. A crash leaves a lease that
+ends, and what was sent and not recorded is sent again.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import partial
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Generic, NotRequired, TypedDict, TypeVar
 
 import structlog
 import trio
 
+from actors.precedence import RequestsFirst
 from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Sequence
+    from typing import Unpack
+    from uuid import UUID
 
-    from core.attempts import Attempt
-    from ports.clock import Clock
     from ports.database import Database
     from ports.doorbells import AwaitableDoorbells, Bell
     from ports.metrics import Metrics
+    from ports.precedence import Precedence
     from ports.unit_of_work import UnitOfWork
 
 Target = TypeVar("Target")
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # To one receiver at once, and the most that waits while the lease of a target runs.
 DELIVERIES_AT_ONCE_MAX: Final = 8
+# So few in one transaction; a flood must not be in front of what becomes due a moment later.
+LEASED_AT_ONCE_MAX: Final = 8
+# A target that takes longer is slow.
+QUICK_SECONDS: Final = 0.25
+# One that takes longer hangs: it gets one item at a time until it answers sooner, because each item has a connection.
+ANSWER_SECONDS_MAX: Final = 10.0
+# So many targets are remembered as slow, and as answering.
+REMEMBERED_TARGETS_MAX: Final = 10_000
+# Transactions at once, because thousands of attempts may end at the same moment, and requests need connections.
+RECORDS_AT_ONCE_MAX: Final = 8
 # For retries, and for what another replica queued.
 PERIOD_SECONDS: Final = 1.0
 # What was sent but not recorded is sent again, so a dispatcher waits for a database that is briefly away.
@@ -39,63 +55,86 @@ RECORD_PAUSE_SECONDS: Final = 1.0
 log = structlog.get_logger(__name__)
 
 
-class Dispatcher(ABC, Generic[Target, Item]):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """How much a dispatcher takes on: so many targets at once, and slow ones besides, and items of each in a lease."""
+
+    targets_max: int
+    slow_targets_max: int = 0
+    items_max: int = 1
+
+
+class Connections(TypedDict):
+    """What every dispatcher is connected to."""
+
+    database: Database
+    doorbells: AwaitableDoorbells
+    metrics: Metrics
+    precedence: NotRequired[Precedence]
+
+
+class Places:
+    """The places of a dispatcher; a target that is served has one of them."""
+
+    def __init__(self, capacity: Capacity) -> None:
+        self.quick = trio.Semaphore(capacity.targets_max)
+        self.slow = trio.Semaphore(capacity.slow_targets_max)
+
+
+class Dispatcher(ABC, Generic[Target]):
     """An actor that drains: it finishes the attempts in flight and leases no more."""
 
-    # The name of what it sends, in the metrics.
+    # The name of what it sends, in the metrics and in the log.
     job_type: str
+    # What the names of the events below begin with.
+    subject: str = "dispatcher"
     # Its own, because a ring wakes one actor alone.
     bell: Bell
-    targets_at_once_max: int
+    period_seconds: float = PERIOD_SECONDS
+    capacity: Capacity
 
-    def __init__(self, *, database: Database, doorbells: AwaitableDoorbells, metrics: Metrics, clock: Clock) -> None:
-        self._database = database
-        self._doorbells = doorbells
-        self._metrics = metrics
-        self._clock = clock
+    def __init__(self, **connections: Unpack[Connections]) -> None:
+        self._database = connections["database"]
+        self._doorbells = connections["doorbells"]
+        self._metrics = connections["metrics"]
+        self._precedence = connections.get("precedence") or RequestsFirst()
+        self._recording = trio.CapacityLimiter(RECORDS_AT_ONCE_MAX)
+        # The targets that took long when they were served last; they take no place from others at first.
+        self._slow_targets: set[UUID] = set()
+        # Those that have answered lately.
+        self._answering_targets: set[UUID] = set()
         self._is_draining = False
         self._is_database_away = False
 
     @abstractmethod
-    def lease(self, uow: UnitOfWork, targets_max: int, items_max: int) -> Sequence[Target]:
-        """Lease targets that have something due."""
+    def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[Target]:
+        """Lease targets that have something due, as many as there is capacity for."""
 
     @abstractmethod
-    def items_of(self, target: Target) -> Sequence[Item]:
-        """Return what to send to a leased target."""
+    def identity(self, target: Target) -> UUID:
+        """Return what tells a target from others."""
 
     @abstractmethod
-    async def send(self, target: Target, item: Item) -> Attempt:
-        """Make an attempt."""
-
-    @abstractmethod
-    def record(self, uow: UnitOfWork, target: Target, item: Item, attempt: Attempt) -> object:
-        """Record what an attempt got."""
-
-    @abstractmethod
-    def release(self, uow: UnitOfWork, target: Target) -> None:
-        """End the lease of a target."""
-
-    @abstractmethod
-    def report(self, target: Target, item: Item, attempt: Attempt) -> None:
-        """Log an attempt, and count it."""
+    async def serve(self, target: Target) -> bool:
+        """Send what was leased, and record each outcome; return whether more may be due to the target at once."""
 
     async def run(self) -> None:
         """Send what is due until told to drain."""
-        places = trio.Semaphore(self.targets_at_once_max)
+        places = Places(self.capacity)
         async with trio.open_nursery() as nursery:
             while not self._is_draining:
+                await self._precedence.turn(self.job_type)
                 # No more targets than places, so that no leased one waits.
-                free = places.value
+                free = replace(self.capacity, targets_max=min(places.quick.value, LEASED_AT_ONCE_MAX))
                 leased = await self._lease(free)
                 for target in leased:
-                    places.acquire_nowait()
-                    nursery.start_soon(self._serve, target, places)
-                if len(leased) < free:
-                    await self._doorbells.wait(self.bell, PERIOD_SECONDS)
+                    places.quick.acquire_nowait()
+                    nursery.start_soon(self._serve_in_place, target, places)
+                if len(leased) < free.targets_max:
+                    await self._doorbells.wait(self.bell, self.period_seconds)
                 else:
                     # Wait for a free place. It stays free, because only this loop takes places.
-                    async with places:
+                    async with places.quick:
                         pass
 
     def drain(self) -> None:
@@ -104,44 +143,97 @@ class Dispatcher(ABC, Generic[Target, Item]):
         # It may be waiting, and would notice only after its period.
         self._doorbells.ring(self.bell)
 
-    async def _lease(self, targets_max: int) -> Sequence[Target]:
+    async def _lease(self, free: Capacity) -> Sequence[Target]:
         try:
-            leased = await self._database.transact(self.lease, targets_max, DELIVERIES_AT_ONCE_MAX)
+            leased = await self._database.transact(self.lease, free)
         except ServiceUnavailable:
             if not self._is_database_away:
-                log.warning("dispatcher.database_away", job=self.job_type, retry_seconds=PERIOD_SECONDS)
+                log.warning(f"{self.subject}.database_away", job=self.job_type, retry_seconds=self.period_seconds)
             self._is_database_away = True
             return ()
         self._is_database_away = False
         return leased
 
-    async def _serve(self, target: Target, place: trio.Semaphore) -> None:
+    async def _serve_each(
+        self,
+        target: Target,
+        items: Sequence[Item],
+        send: Callable[[Item], Awaitable[None]],
+        release: Callable[[UnitOfWork], object],
+    ) -> bool:
+        """Send a target's items, then end its lease; return that more may be due: what was queued meanwhile.
+
+        A target that answers gets all at once, another one the first alone: until it has answered, the others stay due.
+        """
+        identity = self.identity(target)
+        if identity not in self._answering_targets:
+            items = items[:1]
+        began_at = trio.current_time()
+        async with trio.open_nursery() as nursery:
+            for number, item in enumerate(items):
+                # The first items of all targets come before the further ones of any.
+                work = f"{self.job_type}.further" if number else self.job_type
+                nursery.start_soon(self._send_after_requests, work, send, item)
+        if trio.current_time() - began_at <= ANSWER_SECONDS_MAX:
+            _remember(self._answering_targets, identity)
+        else:
+            self._answering_targets.discard(identity)
+        await self._recorded(release)
+        return True
+
+    async def _send_after_requests(self, work: str, send: Callable[[Item], Awaitable[None]], item: Item) -> None:
+        await self._precedence.turn(work)
+        await send(item)
+
+    async def _serve_in_place(self, target: Target, places: Places) -> None:
+        identity = self.identity(target)
+        has_moved = trio.Event()
+        began_at = trio.current_time()
         try:
             async with trio.open_nursery() as nursery:
-                for item in self.items_of(target):
-                    nursery.start_soon(self._deliver, target, item)
-            await self._recorded(partial(self.release, target=target))
+                if self.capacity.slow_targets_max:
+                    nursery.start_soon(self._move_when_slow, identity, places, has_moved)
+                has_more = await self.serve(target)
+                nursery.cancel_scope.cancel()
         finally:
-            place.release()
-            # What was due beyond these items is due again.
+            (places.slow if has_moved.is_set() else places.quick).release()
+        if trio.current_time() - began_at <= QUICK_SECONDS:
+            self._slow_targets.discard(identity)
+        if has_more:
             self._doorbells.ring(self.bell)
 
-    async def _deliver(self, target: Target, item: Item) -> None:
+    async def _move_when_slow(self, identity: UUID, places: Places, has_moved: trio.Event) -> None:
+        """Exchange the place of a target for one of the slow ones: at once if it was slow the last time."""
+        if identity not in self._slow_targets:
+            await trio.sleep(QUICK_SECONDS)
+            _remember(self._slow_targets, identity)
+        await places.slow.acquire()
+        places.quick.release()
+        has_moved.set()
+
+    @contextmanager
+    def _measured(self) -> Generator[None]:
+        """Measure an attempt together with its record, unless it is interrupted."""
         began_at = trio.current_time()
-        attempt = await self.send(target, item)
-        await self._recorded(partial(self.record, target=target, item=item, attempt=attempt))
-        self.report(target, item, attempt)
+        yield
         self._metrics.job_finished(self.job_type, trio.current_time() - began_at)
 
-    async def _recorded(self, record: Callable[[UnitOfWork], object]) -> None:
+    async def _recorded(self, record: Callable[[UnitOfWork], Result], **described: object) -> Result | None:
+        """Record an outcome; return None when the database was away for too long. The log describes what was sent."""
         # Shielded, because what was sent and not recorded would be sent again after the shutdown.
         with trio.move_on_after(RECORD_SECONDS_MAX, shield=True):
             while True:
                 try:
-                    await self._database.transact(record)
+                    async with self._recording:
+                        return await self._database.transact(record)
                 except ServiceUnavailable as away:
-                    log.warning("dispatcher.record_postponed", job=self.job_type, reason=away.message)
-                    await trio.sleep(RECORD_PAUSE_SECONDS)
-                else:
-                    return
-        log.error("dispatcher.not_recorded", job=self.job_type)
+                    log.warning(f"{self.subject}.record_postponed", job=self.job_type, **described, reason=away.message)
+                await trio.sleep(RECORD_PAUSE_SECONDS)
+        log.error(f"{self.subject}.not_recorded", job=self.job_type, **described)
+        return None
+
+
+def _remember(targets: set[UUID], identity: UUID) -> None:
+    if len(targets) >= REMEMBERED_TARGETS_MAX:
+        targets.clear()
+    targets.add(identity)

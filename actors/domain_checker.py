@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import structlog
 import trio
 
-from actors.periods import repeat
+from actors.periods import PeriodicActor
 from core.errors import ServiceUnavailable
 from core.organizations.settings import domain
 from core.organizations.settings.domain import DomainClaim
@@ -19,10 +19,10 @@ from core.sign_in.upstream.domain_routes import RouteClaim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
+    from actors.periods import PeriodicConnections
     from core.organizations.domain_proofs import ProofStatus
-    from ports.database import Database
-    from ports.metrics import Metrics
     from ports.resolver import Resolver
     from ports.unit_of_work import UnitOfWork
 
@@ -36,19 +36,17 @@ JOB_TYPE: Final = "domain_check"
 log = structlog.get_logger(__name__)
 
 
-class DomainChecker:
+class DomainChecker(PeriodicActor):
     """An actor; a check that is not recorded is made again after an hour, so it needs no draining."""
 
-    def __init__(self, *, database: Database, resolver: Resolver, metrics: Metrics) -> None:
-        self._database = database
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS
+
+    def __init__(self, *, resolver: Resolver, **connections: Unpack[PeriodicConnections]) -> None:
+        super().__init__(**connections)
         self._resolver = resolver
-        self._metrics = metrics
 
-    async def run(self) -> None:
-        """Check what is due every period, until cancelled."""
-        await repeat(self._check_due, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
-
-    async def _check_due(self) -> None:
+    async def work(self) -> None:
         await self._check_each(domain.claim_checks, domain.record_check)
         await self._check_each(domain_routes.claim_checks, domain_routes.record_check)
 

@@ -8,56 +8,57 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import structlog
 import trio
 
-from core.errors import ServiceUnavailable
+from actors.batch_sizes import BatchSize
+from actors.periods import PeriodicActor
 from core.webhooks import sequencing
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from ports.database import Database
+    from typing import Unpack
+    from uuid import UUID
+
+    from actors.periods import PeriodicConnections
     from ports.doorbells import AwaitableDoorbells
-    from ports.metrics import Metrics
-    from ports.webhooks.feed import FeedWaiters
+    from ports.webhooks.events import FeedWaiters
 
 PERIOD_SECONDS: Final = 1.0
 # While another replica hands events on, those of this one may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02
-BATCH_EVENTS_MAX: Final = 500
+# Events and their deliveries together.
+BATCH_ROWS_MAX: Final = 400
 
 JOB_TYPE: Final = "event_sequencing"
 
-log = structlog.get_logger(__name__)
 
-
-class EventSequencer:
+class EventSequencer(PeriodicActor):
     """An actor; what it has not handed on waits in the table, so it needs no draining."""
 
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS
+
     def __init__(
-        self, *, database: Database, doorbells: AwaitableDoorbells, waiters: FeedWaiters, metrics: Metrics
+        self, *, doorbells: AwaitableDoorbells, waiters: FeedWaiters, **connections: Unpack[PeriodicConnections]
     ) -> None:
-        self._database = database
+        super().__init__(**connections)
         self._doorbells = doorbells
         self._waiters = waiters
-        self._metrics = metrics
+        self._batch = BatchSize(BATCH_ROWS_MAX)
+        # The organization that had its turn last, when others wait.
+        self._after: UUID | None = None
 
-    async def run(self) -> None:
-        """Hand events on until cancelled."""
+    async def wait(self) -> None:
+        await self._doorbells.wait(Bell.EVENTS, self.period_seconds)
+
+    async def work(self) -> None:
         while True:
-            began_at = trio.current_time()
-            try:
-                await self._hand_on_all()
-            except ServiceUnavailable as away:
-                log.info("job.postponed", job=JOB_TYPE, reason=away.message, retry_seconds=PERIOD_SECONDS)
-            self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
-            await self._doorbells.wait(Bell.EVENTS, PERIOD_SECONDS)
-
-    async def _hand_on_all(self) -> None:
-        handed_on: int | None = BATCH_EVENTS_MAX
-        while handed_on is None or handed_on >= BATCH_EVENTS_MAX:
-            handed_on = await self._database.transact(sequencing.hand_on, BATCH_EVENTS_MAX)
+            handed_on = await self._in_size(self._batch, sequencing.hand_on, self._batch.rows, self._after)
             if handed_on is None:
                 await trio.sleep(BUSY_PAUSE_SECONDS)
-            elif handed_on:
+                continue
+            self._after = handed_on.continue_after
+            if handed_on.events:
                 self._waiters.wake()
+            if not handed_on.has_more:
+                return

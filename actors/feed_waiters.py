@@ -1,4 +1,4 @@
-"""Requests that wait for events: the sequencer of this process wakes them, an event of another replica does not."""
+"""Requests that wait for events: the sequencer of this process wakes them, and the poller for those of others."""
 
 import trio
 

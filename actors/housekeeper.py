@@ -1,6 +1,7 @@
 """Deletes expired rows periodically, in small batches, so that the tables hold only what is in use.
 
-`core/platform/housekeeping.py` decides what is kept for how long. Every replica has a housekeeper; they share the work.
+`core/platform/housekeeping.py` decides what is kept for how long. The process that polls does it, a part of
+the kinds at a time, so that a pass is no burst of statements.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
-from actors.periods import repeat
+from actors.batch_sizes import BatchSize
+from actors.periods import PeriodicActor
+from core.errors import ServiceUnavailable
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from core.privacy import closed_accounts
@@ -18,11 +21,14 @@ from core.privacy import closed_accounts
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import timedelta
+    from typing import Unpack
 
-    from ports.database import Database
-    from ports.metrics import Metrics
+    from actors.periods import PeriodicConnections
 
+# In which every kind has its turn once.
 PERIOD_SECONDS = 600.0
+KINDS_AT_ONCE = 5
+PARTS = [list(Leftover)[first : first + KINDS_AT_ONCE] for first in range(0, len(Leftover), KINDS_AT_ONCE)]
 # A batch locks its rows and uses a connection for some milliseconds; the pause leaves both to others.
 BATCH_ROWS_MAX = 500
 PAUSE_SECONDS = 0.1
@@ -32,44 +38,55 @@ JOB_TYPE = "housekeeping"
 log = structlog.get_logger(__name__)
 
 
-class Housekeeper:
+class Housekeeper(PeriodicActor):
     """An actor; rows that it has not deleted remain for the next period, so it needs no draining."""
 
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS / len(PARTS)
+
     def __init__(
-        self, *, database: Database, metrics: Metrics, kept_for: Mapping[Leftover, timedelta] | None = None
+        self, *, kept_for: Mapping[Leftover, timedelta] | None = None, **connections: Unpack[PeriodicConnections]
     ) -> None:
-        self._database = database
+        super().__init__(**connections)
         # What the operator has set; the other kinds are kept as long as each of them says.
         self._kept_for = kept_for or {}
-        self._metrics = metrics
+        # One for each kind: with some rows go others that refer to them, as many as an organization has made.
+        self._batches = {leftover: BatchSize(BATCH_ROWS_MAX) for leftover in Leftover}
+        self._next_part = 0
+        self._failed: list[Leftover] = []
 
-    async def run(self) -> None:
-        """Sweep every period, until cancelled."""
-        await repeat(self._sweep_all, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
-
-    async def _sweep_all(self) -> None:
-        for leftover in Leftover:
-            await self._sweep(leftover)
-        await self._forget_closed_accounts()
+    async def work(self) -> None:
+        # What failed is tried again every period, after the others, so that it delays none of them.
+        todo, failed = [*PARTS[self._next_part], *self._failed], list[Leftover]()
+        for leftover in todo:
+            try:
+                await self._sweep(leftover)
+            except ServiceUnavailable as away:
+                failed.append(leftover)
+                if len(failed) == len(todo):
+                    # The database is away: this part comes again.
+                    raise
+                log.info("housekeeping.postponed", table=leftover.value, reason=away.message)
+        part, self._next_part, self._failed = self._next_part, (self._next_part + 1) % len(PARTS), failed
+        if part == 0:
+            await self._forget_closed_accounts()
 
     async def _forget_closed_accounts(self) -> None:
         """Anonymize the accounts that were closed too long ago to be reopened, each in a transaction of its own."""
-        accounts = 0
-        while await self._database.transact(closed_accounts.forget_next):
-            accounts += 1
-            await trio.sleep(PAUSE_SECONDS)
+        accounts = await self._in_batches(closed_accounts.forget_next, full=1, pause_seconds=PAUSE_SECONDS)
         if accounts:
             log.info("housekeeping.accounts_forgotten", accounts=accounts)
 
     async def _sweep(self, leftover: Leftover) -> None:
         """Delete all expired rows of one kind."""
-        swept = BATCH_ROWS_MAX
-        rows = 0
         kept_for = self._kept_for.get(leftover, leftover.kept_for)
-        while swept == BATCH_ROWS_MAX:
-            if rows:
+        batch = self._batches[leftover]
+        rows, is_full = 0, True
+        while is_full:
+            limit = batch.rows
+            deleted = await self._in_size(batch, housekeeping.sweep, leftover, kept_for, limit, is_one_statement=True)
+            rows, is_full = rows + deleted, deleted >= limit
+            if is_full:
                 await trio.sleep(PAUSE_SECONDS)
-            swept = await self._database.transact(housekeeping.sweep, leftover, kept_for, BATCH_ROWS_MAX)
-            rows += swept
         if rows:
             log.info("housekeeping.swept", table=leftover.value, rows=rows)

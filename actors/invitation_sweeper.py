@@ -1,7 +1,7 @@
 """Expires invitations after their lifetime, a few at a time, so that requests do not wait for it.
 
-`core/invitations/invitations.py` defines what expiring means. Every replica has a sweeper; they share the work.
-Invitations of an organization that is not active stay unchanged until it is active again; a pass skips them.
+`core/invitations/invitations.py` defines what expiring means. The process that polls does it. Invitations of an
+organization that is not active stay unchanged until it is active again; a pass skips them.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
-from actors.periods import repeat
+from actors.periods import PeriodicActor
 from core.invitations import invitations
 
 if TYPE_CHECKING:
     from core.invitations.invitations import Due
-    from ports.database import Database
-    from ports.metrics import Metrics
 
 # A use case that reads an invitation expires it when necessary, so a long period is enough.
 PERIOD_SECONDS = 60.0
@@ -30,23 +28,17 @@ JOB_TYPE = "invitation_sweep"
 log = structlog.get_logger(__name__)
 
 
-class InvitationSweeper:
+class InvitationSweeper(PeriodicActor):
     """An actor; invitations that it has not expired remain for the next period, so it needs no draining."""
 
-    def __init__(self, *, database: Database, metrics: Metrics) -> None:
-        self._database = database
-        self._metrics = metrics
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS
 
-    async def run(self) -> None:
-        """Sweep every period, until cancelled."""
-        await repeat(self._sweep, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
-
-    async def _sweep(self) -> None:
-        """Expire all invitations that are due, once."""
+    async def work(self) -> None:
         expired = 0
         after: Due | None = None
         while True:
-            swept = await self._database.transact(invitations.sweep, after, BATCH_ROWS_MAX)
+            swept = await self._after_requests(invitations.sweep, after, BATCH_ROWS_MAX)
             expired += swept.expired
             after = swept.continue_after
             if after is None:

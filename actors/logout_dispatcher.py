@@ -2,80 +2,100 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from actors.dispatching import Dispatcher
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Capacity, Dispatcher
 from core.attempts import Attempt
 from core.errors import ServiceUnavailable
 from core.openid import logout_notices
-from core.openid.logout_notices import LeasedService, LogoutNotice
+from core.openid.logout_notices import LeasedService
 from core.sessions.tokens import TokenKind
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
+    from uuid import UUID
 
+    from actors.dispatching import Connections
+    from core.openid.logout_notices import LogoutNotice
+    from ports.clock import Clock
     from ports.openid.logout_notices import LogoutSender
     from ports.sessions.tokens import TokenSigner
     from ports.unit_of_work import UnitOfWork
 
 SERVICES_AT_ONCE_MAX: Final = 16
+SLOW_SERVICES_AT_ONCE_MAX: Final = 48
+ATTEMPTS_AT_ONCE_MAX: Final = (SERVICES_AT_ONCE_MAX + SLOW_SERVICES_AT_ONCE_MAX) * DELIVERIES_AT_ONCE_MAX
 JOB_TYPE: Final = "logout_notice"
 
 log = structlog.get_logger(__name__)
 
 
-class LogoutDispatcher(Dispatcher[LeasedService, LogoutNotice]):
+class LogoutDispatcher(Dispatcher[LeasedService]):
     """An actor that drains."""
 
     job_type = JOB_TYPE
     bell = Bell.LOGOUTS
-    targets_at_once_max = SERVICES_AT_ONCE_MAX
+    capacity = Capacity(
+        targets_max=SERVICES_AT_ONCE_MAX,
+        slow_targets_max=SLOW_SERVICES_AT_ONCE_MAX,
+        items_max=DELIVERIES_AT_ONCE_MAX,
+    )
 
-    def __init__(self, *, sender: LogoutSender, tokens: TokenSigner, **connections: Any) -> None:
+    def __init__(
+        self, *, sender: LogoutSender, tokens: TokenSigner, clock: Clock, **connections: Unpack[Connections]
+    ) -> None:
         super().__init__(**connections)
         self._sender = sender
         self._tokens = tokens
+        self._clock = clock
 
-    def lease(self, uow: UnitOfWork, targets_max: int, items_max: int) -> Sequence[LeasedService]:
-        return logout_notices.lease(uow, targets_max, items_max)
+    def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedService]:
+        return logout_notices.lease(uow, free.targets_max, free.items_max)
 
-    def items_of(self, target: LeasedService) -> Sequence[LogoutNotice]:
-        return target.notices
+    def identity(self, target: LeasedService) -> UUID:
+        return target.id
 
-    async def send(self, target: LeasedService, item: LogoutNotice) -> Attempt:
-        if target.uri is None:
+    async def serve(self, target: LeasedService) -> bool:
+        release = partial(logout_notices.release, service=target)
+        return await self._serve_each(target, target.notices, partial(self._deliver, target), release)
+
+    async def _deliver(self, service: LeasedService, notice: LogoutNotice) -> None:
+        with self._measured():
+            attempt = await self._post(service, notice)
+            await self._recorded(partial(logout_notices.record, service=service, notice=notice, attempt=attempt))
+            _report(service, notice, attempt)
+
+    async def _post(self, service: LeasedService, notice: LogoutNotice) -> Attempt:
+        if service.uri is None:
             # The service wants to hear of no logout any more: as good as told.
             return Attempt(status_code=204, body=None, error=None)
         try:
             token = self._tokens.sign(
-                item.claims(target.client_id),
+                notice.claims(service.client_id),
                 kind=TokenKind.LOGOUT,
                 lifetime=logout_notices.TOKEN_LIFETIME,
                 now=self._clock(),
-                host=item.host,
+                host=notice.host,
             )
         except ServiceUnavailable as away:
             return Attempt(status_code=None, body=None, error=away.message)
-        return await self._sender.send(target.uri, token)
+        return await self._sender.send(service.organization_id, service.uri, token)
 
-    def record(self, uow: UnitOfWork, target: LeasedService, item: LogoutNotice, attempt: Attempt) -> object:
-        return logout_notices.record(uow, target, item, attempt)
 
-    def release(self, uow: UnitOfWork, target: LeasedService) -> None:
-        logout_notices.release(uow, target)
-
-    def report(self, target: LeasedService, item: LogoutNotice, attempt: Attempt) -> None:
-        described = {
-            "service_id": str(target.id),
-            "organization_id": str(target.organization_id),
-            "session_id": str(item.session_id),
-            "attempt": item.attempt_count + 1,
-            "status": attempt.status_code,
-        }
-        if attempt.is_success:
-            log.info("logout_notice.delivered", **described)
-        else:
-            log.warning("logout_notice.failed", **described, reason=attempt.error)
+def _report(service: LeasedService, notice: LogoutNotice, attempt: Attempt) -> None:
+    described = {
+        "service_id": str(service.id),
+        "organization_id": str(service.organization_id),
+        "session_id": str(notice.session_id),
+        "attempt": notice.attempt_count + 1,
+        "status": attempt.status_code,
+    }
+    if attempt.is_success:
+        log.info("logout_notice.delivered", **described)
+    else:
+        log.warning("logout_notice.failed", **described, reason=attempt.error)

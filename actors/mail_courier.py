@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
+from actors.dispatching import Capacity, Dispatcher
 from core.errors import ServiceUnavailable
 from core.mail import mail as mails
 from core.mail.mail import Mail, MailDeferred, MailRefused
@@ -20,11 +21,11 @@ from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
+    from uuid import UUID
 
-    from ports.database import Database
-    from ports.doorbells import AwaitableDoorbells
+    from actors.dispatching import Connections
     from ports.mail.mail import MailGateway, MailRenderer
-    from ports.metrics import Metrics
     from ports.unit_of_work import UnitOfWork
 
 # One slow delivery occupies one place and leaves the others free.
@@ -32,9 +33,6 @@ MAILS_AT_ONCE_MAX = 4
 # For mails whose ring was lost, that another replica queued, or whose retry is due.
 PERIOD_SECONDS = 10.0
 SEND_SECONDS_MAX = 30.0
-# A mail that was sent but not recorded is sent again, so the courier waits for a database that is briefly away.
-RECORD_SECONDS_MAX = 20.0
-RECORD_PAUSE_SECONDS = 1.0
 DELETION_PERIOD_SECONDS = 3600.0
 DELETED_MAILS_MAX = 500
 
@@ -43,74 +41,41 @@ JOB_TYPE = "mail"
 log = structlog.get_logger(__name__)
 
 
-class MailCourier:
-    """An actor; without a gateway it keeps every mail for the embedded mailbox."""
+class MailCourier(Dispatcher[Mail]):
+    """An actor that drains; without a gateway it keeps every mail for the embedded mailbox."""
+
+    job_type = JOB_TYPE
+    subject = "mail"
+    bell = Bell.MAIL
+    period_seconds = PERIOD_SECONDS
+    capacity = Capacity(targets_max=MAILS_AT_ONCE_MAX)
 
     def __init__(
-        self,
-        *,
-        database: Database,
-        doorbells: AwaitableDoorbells,
-        renderer: MailRenderer,
-        gateway: MailGateway | None,
-        metrics: Metrics,
+        self, *, renderer: MailRenderer, gateway: MailGateway | None, **connections: Unpack[Connections]
     ) -> None:
-        self._database = database
-        self._doorbells = doorbells
+        super().__init__(**connections)
         self._renderer = renderer
         self._gateway = gateway
-        self._metrics = metrics
-        self._is_draining = False
-        self._is_database_away = False
 
     async def run(self) -> None:
-        """Deliver due mails until told to drain."""
+        """Deliver due mails, and delete old ones, until told to drain."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._delete_old_mails)
-            await self._deliver_until_drained()
+            await super().run()
             nursery.cancel_scope.cancel()
 
-    def drain(self) -> None:
-        """Finish the claimed mails, claim no more, and return from `run`."""
-        self._is_draining = True
-        # It may be waiting, and would notice only after its period.
-        self._doorbells.ring(Bell.MAIL)
+    def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[Mail]:
+        return mails.claim(uow, free.targets_max)
 
-    async def _deliver_until_drained(self) -> None:
-        places = trio.Semaphore(MAILS_AT_ONCE_MAX)
-        async with trio.open_nursery() as nursery:
-            while not self._is_draining:
-                # No more mails than places, so that no claimed mail waits while its lease runs.
-                free = places.value
-                claimed = await self._claim(free)
-                for mail in claimed:
-                    places.acquire_nowait()
-                    nursery.start_soon(self._deliver, mail, places)
-                if len(claimed) < free:
-                    await self._doorbells.wait(Bell.MAIL, PERIOD_SECONDS)
-                else:
-                    # Wait for a free place. It stays free, because only this loop takes places.
-                    async with places:
-                        pass
+    def identity(self, target: Mail) -> UUID:
+        return target.id
 
-    async def _claim(self, messages_max: int) -> Sequence[Mail]:
-        try:
-            claimed = await self._database.transact(mails.claim, messages_max)
-        except ServiceUnavailable:
-            if not self._is_database_away:
-                log.warning("mail.database_away", retry_seconds=PERIOD_SECONDS)
-            self._is_database_away = True
-            return ()
-        self._is_database_away = False
-        return claimed
-
-    async def _deliver(self, mail: Mail, place: trio.Semaphore) -> None:
-        began_at = trio.current_time()
-        try:
-            await self._record(mail, await self._send(mail))
-        finally:
-            place.release()
-        self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
+    async def serve(self, target: Mail) -> bool:
+        with self._measured():
+            record = await self._send(target)
+            if await self._recorded(record, **_described(target)) is False:
+                log.warning("mail.taken_over", **_described(target))
+        return False
 
     async def _send(self, mail: Mail) -> Callable[[UnitOfWork], bool]:
         """Try to send a mail; return the use case that records the result."""
@@ -129,19 +94,6 @@ class MailCourier:
             return _deferred(mail, f"The mail server did not take the mail within {SEND_SECONDS_MAX:.0f} seconds.")
         log.info("mail.sent", **_described(mail))
         return partial(mails.record_sent, mail=mail)
-
-    async def _record(self, mail: Mail, record: Callable[[UnitOfWork], bool]) -> None:
-        # Shielded, because a mail that was sent and not recorded would be sent again after the shutdown.
-        with trio.move_on_after(RECORD_SECONDS_MAX, shield=True):
-            while True:
-                try:
-                    if not await self._database.transact(record):
-                        log.warning("mail.taken_over", **_described(mail))
-                    return
-                except ServiceUnavailable as away:
-                    log.warning("mail.record_postponed", **_described(mail), reason=away.message)
-                    await trio.sleep(RECORD_PAUSE_SECONDS)
-        log.error("mail.not_recorded", **_described(mail))
 
     async def _delete_old_mails(self) -> None:
         while True:

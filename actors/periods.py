@@ -2,30 +2,118 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NoReturn, NotRequired, TypedDict, TypeVar, TypeVarTuple
 
 import structlog
 import trio
 
+from actors.precedence import RequestsFirst
 from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
+    from typing import Unpack
 
+    from actors.batch_sizes import BatchSize
+    from ports.database import Database
+    from ports.listening import Turns
     from ports.metrics import Metrics
+    from ports.precedence import Precedence
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 
 log = structlog.get_logger(__name__)
 
 
-async def repeat(
-    work: Callable[[], Awaitable[None]], *, period_seconds: float, job_type: str, metrics: Metrics
-) -> NoReturn:
-    """Run the work every period, until cancelled; work that fails without the database is retried in the next."""
-    while True:
+class PeriodicConnections(TypedDict):
+    """What every periodic actor is connected to.
+
+    With `turns`, one process works for all of them; without, every process works.
+    """
+
+    database: Database
+    metrics: Metrics
+    turns: NotRequired[Turns | None]
+    precedence: NotRequired[Precedence]
+
+
+class PeriodicActor(ABC):
+    """An actor that is cancelled at any time: what it has not done waits in the tables for its next period."""
+
+    # The name of the work, in the metrics and in the log.
+    job_type: str
+    period_seconds: float
+
+    def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
+        self._database = connections["database"]
+        self._metrics = connections["metrics"]
+        self._turns = connections.get("turns")
+        self._precedence = connections.get("precedence") or RequestsFirst()
+
+    @abstractmethod
+    async def work(self) -> None:
+        """Do everything that is due; what fails with `ServiceUnavailable` is tried again after the period."""
+
+    async def wait(self) -> None:
+        """Wait for the next period."""
+        await trio.sleep(self.period_seconds)
+
+    async def run(self) -> NoReturn:
+        """Work every period, when it is the turn of this process, until cancelled."""
+        while True:
+            if self._turns is not None:
+                await self._turns.wait()
+            began_at = trio.current_time()
+            try:
+                await self.work()
+            except ServiceUnavailable as away:
+                log.info("job.postponed", job=self.job_type, reason=away.message, retry_seconds=self.period_seconds)
+            self._metrics.job_finished(self.job_type, trio.current_time() - began_at)
+            await self.wait()
+
+    async def _in_batches(
+        self,
+        use_case: Callable[[UnitOfWork, *Arguments], int],
+        *args: *Arguments,
+        full: int,
+        pause_seconds: float = 0.0,
+        is_one_statement: bool = False,
+    ) -> int:
+        """Run a use case until its batch is not full, with a pause after each; return how much all of them did."""
+        total = done = await self._after_requests(use_case, *args, is_one_statement=is_one_statement)
+        while done >= full:
+            await trio.sleep(pause_seconds)
+            done = await self._after_requests(use_case, *args, is_one_statement=is_one_statement)
+            total += done
+        return total
+
+    async def _in_size(
+        self,
+        batch: BatchSize,
+        use_case: Callable[[UnitOfWork, *Arguments], Result],
+        *args: *Arguments,
+        is_one_statement: bool = False,
+    ) -> Result:
+        """Run a use case whose batch has the size that one of the arguments names, and adapt that size."""
         began_at = trio.current_time()
         try:
-            await work()
-        except ServiceUnavailable as away:
-            log.info("job.postponed", job=job_type, reason=away.message, retry_seconds=period_seconds)
-        metrics.job_finished(job_type, trio.current_time() - began_at)
-        await trio.sleep(period_seconds)
+            done = await self._after_requests(use_case, *args, is_one_statement=is_one_statement)
+        except ServiceUnavailable:
+            batch.failed()
+            raise
+        batch.took(trio.current_time() - began_at)
+        return done
+
+    async def _after_requests(
+        self,
+        use_case: Callable[[UnitOfWork, *Arguments], Result],
+        *args: *Arguments,
+        is_one_statement: bool = False,
+    ) -> Result:
+        """Run a use case that requests need not wait for; one of a single statement needs no BEGIN and COMMIT."""
+        await self._precedence.turn(self.job_type)
+        run = self._database.step if is_one_statement else self._database.transact
+        return await run(use_case, *args)

@@ -13,26 +13,24 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
+from actors.dispatching import Capacity, Dispatcher
 from core.errors import ServiceUnavailable
 from core.mail import mail as mails
 from core.mail import routed_mail
 from core.mail.mail import MailDeferred, MailRefused, MailServerUnusable
-from core.organizations.settings import mail as settings
+from core.mail.routed_mail import LeasedServer
+from core.organizations.settings import smtp as settings
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeVar
+    from typing import Unpack
+    from uuid import UUID
 
+    from actors.dispatching import Connections
     from core.mail.mail import Mail
-    from core.mail.routed_mail import LeasedServer
-    from ports.database import Database
-    from ports.doorbells import AwaitableDoorbells
     from ports.mail.mail import MailRenderer, RoutingGateway
-    from ports.metrics import Metrics
     from ports.unit_of_work import UnitOfWork
-
-    Result = TypeVar("Result")
 
 SERVERS_AT_ONCE_MAX: Final = 16
 # So many that they are attempted before the lease ends, each within its time.
@@ -40,9 +38,6 @@ MAILS_OF_LEASE_MAX: Final = 8
 SEND_SECONDS_MAX: Final = 30.0
 # For retries, and for mails that another replica queued.
 PERIOD_SECONDS: Final = 10.0
-# A mail that was sent but not recorded is sent again, so the courier waits for a database that is briefly away.
-RECORD_SECONDS_MAX: Final = 20.0
-RECORD_PAUSE_SECONDS: Final = 1.0
 EXPIRY_PERIOD_SECONDS: Final = 3600.0
 EXPIRED_MAILS_MAX: Final = 500
 
@@ -51,96 +46,52 @@ JOB_TYPE: Final = "routed_mail"
 log = structlog.get_logger(__name__)
 
 
-class RoutedMailCourier:
+class RoutedMailCourier(Dispatcher[LeasedServer]):
     """An actor that drains: it finishes the mail in flight to each server and leases no more."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        doorbells: AwaitableDoorbells,
-        renderer: MailRenderer,
-        gateway: RoutingGateway,
-        metrics: Metrics,
-    ) -> None:
-        self._database = database
-        self._doorbells = doorbells
+    job_type = JOB_TYPE
+    subject = "routed_mail"
+    bell = Bell.ROUTED_MAIL
+    period_seconds = PERIOD_SECONDS
+    capacity = Capacity(targets_max=SERVERS_AT_ONCE_MAX, items_max=MAILS_OF_LEASE_MAX)
+
+    def __init__(self, *, renderer: MailRenderer, gateway: RoutingGateway, **connections: Unpack[Connections]) -> None:
+        super().__init__(**connections)
         self._renderer = renderer
         self._gateway = gateway
-        self._metrics = metrics
-        self._is_draining = False
-        self._is_database_away = False
 
     async def run(self) -> None:
-        """Send what is due until told to drain."""
+        """Send what is due, and let expire what has waited too long, until told to drain."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._expire_old_mails)
-            await self._serve_until_drained()
+            await super().run()
             nursery.cancel_scope.cancel()
 
-    def drain(self) -> None:
-        """Finish the mails in flight, lease no more, and return from `run`."""
-        self._is_draining = True
-        # It may be waiting, and would notice only after its period.
-        self._doorbells.ring(Bell.ROUTED_MAIL)
+    def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedServer]:
+        return routed_mail.lease(uow, free.targets_max, free.items_max)
 
-    async def _serve_until_drained(self) -> None:
-        places = trio.Semaphore(SERVERS_AT_ONCE_MAX)
-        async with trio.open_nursery() as nursery:
-            while not self._is_draining:
-                # No more servers than places, so that no leased one waits.
-                free = places.value
-                leased = await self._lease(free)
-                for server in leased:
-                    places.acquire_nowait()
-                    nursery.start_soon(self._serve_in_place, server, places)
-                if len(leased) < free:
-                    await self._doorbells.wait(Bell.ROUTED_MAIL, PERIOD_SECONDS)
-                else:
-                    # Wait for a free place. It stays free, because only this loop takes places.
-                    async with places:
-                        pass
+    def identity(self, target: LeasedServer) -> UUID:
+        return target.organization_id
 
-    async def _lease(self, servers_max: int) -> Sequence[LeasedServer]:
-        try:
-            leased = await self._database.transact(routed_mail.lease, servers_max, MAILS_OF_LEASE_MAX)
-        except ServiceUnavailable:
-            if not self._is_database_away:
-                log.warning("routed_mail.database_away", retry_seconds=PERIOD_SECONDS)
-            self._is_database_away = True
-            return ()
-        self._is_database_away = False
-        return leased
-
-    async def _serve_in_place(self, leased: LeasedServer, place: trio.Semaphore) -> None:
-        try:
-            await self.serve(leased)
-        finally:
-            place.release()
-        if len(leased.mails) == MAILS_OF_LEASE_MAX:
-            # More may be due.
-            self._doorbells.ring(Bell.ROUTED_MAIL)
-
-    async def serve(self, leased: LeasedServer) -> None:
-        """Attempt the mails of a leased server, record the result of each, and end the lease."""
-        await self._recorded(await self._send_all(leased))
+    async def serve(self, target: LeasedServer) -> bool:
+        await self._recorded(await self._send_all(target))
+        return len(target.mails) == MAILS_OF_LEASE_MAX
 
     async def _send_all(self, leased: LeasedServer) -> Callable[[UnitOfWork], object]:
         """Attempt the mails of a lease in their order; return the use case that ends the lease."""
         has_accepted = False
         for position, mail in enumerate(leased.mails):
-            began_at = trio.current_time()
             if self._is_draining:
                 return partial(routed_mail.return_unsent, leased=leased, unsent=leased.mails[position:])
             try:
-                record = await self._attempt(leased, mail)
+                with self._measured():
+                    record = await self._attempt(leased, mail)
+                    await self._recorded(record)
             except MailServerUnusable as unusable:
                 log.warning("routed_mail.server_failed", **_described(leased), reason=str(unusable))
                 unsent = leased.mails[position:]
                 return partial(settings.record_failure, leased=leased, error=str(unusable), unsent=unsent)
             has_accepted = has_accepted or record.func is mails.record_sent
-            await self._recorded(record)
-            self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
         return partial(routed_mail.release, leased=leased, has_accepted=has_accepted)
 
     async def _attempt(self, leased: LeasedServer, mail: Mail) -> partial[bool]:
@@ -148,7 +99,7 @@ class RoutedMailCourier:
         try:
             rendered = self._renderer.render(mail.message, mail.brand)
             with trio.fail_after(SEND_SECONDS_MAX):
-                await self._gateway.send(leased.server, mail.id, mail.message.to, rendered)
+                await self._gateway.send(leased.organization_id, leased.server, mail.id, mail.message.to, rendered)
         except MailRefused as refused:
             log.warning("routed_mail.refused", **_described(leased, mail), reason=str(refused))
             return partial(mails.record_failed, mail=mail, error=str(refused))
@@ -163,19 +114,6 @@ class RoutedMailCourier:
             ) from None
         log.info("routed_mail.sent", **_described(leased, mail))
         return partial(mails.record_sent, mail=mail)
-
-    async def _recorded(self, record: Callable[[UnitOfWork], object]) -> None:
-        # Shielded, because a mail that was sent and not recorded would be sent again after the shutdown.
-        with trio.move_on_after(RECORD_SECONDS_MAX, shield=True):
-            while True:
-                try:
-                    await self._database.transact(record)
-                except ServiceUnavailable as away:
-                    log.warning("routed_mail.record_postponed", reason=away.message)
-                    await trio.sleep(RECORD_PAUSE_SECONDS)
-                else:
-                    return
-        log.error("routed_mail.not_recorded")
 
     async def _expire_old_mails(self) -> None:
         while True:

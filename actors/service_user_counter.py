@@ -1,7 +1,6 @@
 """Counts the users of all services in advance, so that a page of them is found without counting millions.
 
-Every replica has a counter, and one of them counts at a time. While none counts, results stay correct: a page then adds
-more changes itself.
+The process that polls counts. While none counts, results stay correct: a page then adds more changes itself.
 """
 
 from __future__ import annotations
@@ -10,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from actors.periods import repeat
+from actors.periods import PeriodicActor
 from core.service_api import users
+from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from ports.database import Database
-    from ports.metrics import Metrics
+    from typing import Unpack
+
+    from actors.periods import PeriodicConnections
+    from ports.doorbells import AwaitableDoorbells
 
 # Short, because a page adds up the changes that are not counted yet.
 PERIOD_SECONDS = 10.0
@@ -26,20 +28,24 @@ PAUSE_SECONDS = 0.1
 JOB_TYPE = "service_user_counting"
 
 
-class ServiceUserCounter:
+class ServiceUserCounter(PeriodicActor):
     """An actor; changes that it has not counted remain for the next period, so it needs no draining."""
 
-    def __init__(self, *, database: Database, metrics: Metrics) -> None:
-        self._database = database
-        self._metrics = metrics
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS
 
-    async def run(self) -> None:
-        """Count every period, until cancelled."""
-        await repeat(self._count, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
+    def __init__(self, *, doorbells: AwaitableDoorbells, **connections: Unpack[PeriodicConnections]) -> None:
+        super().__init__(**connections)
+        self._doorbells = doorbells
 
-    async def _count(self) -> None:
-        counted = await self._database.transact(users.count_changes, BATCH_CHANGES_MAX)
-        while counted == BATCH_CHANGES_MAX:
-            await trio.sleep(PAUSE_SECONDS)
-            counted = await self._database.transact(users.count_changes, BATCH_CHANGES_MAX)
+    async def wait(self) -> None:
+        waits_since = trio.current_time()
+        await self._doorbells.wait(Bell.SERVICE_USERS, self.period_seconds)
+        # Not more often, because each pass reads all milestones.
+        await trio.sleep_until(waits_since + self.period_seconds)
+
+    async def work(self) -> None:
+        await self._in_batches(
+            users.count_changes, BATCH_CHANGES_MAX, full=BATCH_CHANGES_MAX, pause_seconds=PAUSE_SECONDS
+        )
         await self._database.transact(users.add_milestones)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
-from ports.actors import ActorReport, ActorState
+from ports.actors import ActorReport, BackgroundTaskState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -41,7 +41,7 @@ class _Actor:
     run: Callable[[], Awaitable[None]]
     drain: Callable[[], None] | None
     since: datetime
-    state: ActorState = ActorState.STARTING
+    state: BackgroundTaskState = BackgroundTaskState.STARTING
     crashes: int = 0
     backoff_seconds: float = 0.0
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
@@ -65,14 +65,14 @@ class Supervisor:
         assert name not in self._actors, f"an actor named {name} is already supervised"
         actor = _Actor(name=name, run=run, drain=drain, since=self._clock())
         self._actors[name] = actor
-        self._enter(actor, ActorState.STARTING)
+        self._enter(actor, BackgroundTaskState.STARTING)
         self._nursery.start_soon(self._keep_running, actor, name=name)
 
     async def stop(self) -> None:
         """Drain every actor, cancel those that take too long, and return when all have ended."""
         self._stopping.set()
         for actor in self._actors.values():
-            if actor.drain is not None and actor.state is ActorState.RUNNING:
+            if actor.drain is not None and actor.state is BackgroundTaskState.RUNNING:
                 actor.drain()
             else:
                 actor.scope.cancel()
@@ -80,7 +80,7 @@ class Supervisor:
             await self._all_ended()
             return
         for actor in self._actors.values():
-            if actor.state is not ActorState.STOPPED:
+            if actor.state is not BackgroundTaskState.STOPPED:
                 log.warning("actor.cut_short", actor=actor.name, drain_seconds=DRAIN_SECONDS_MAX)
                 actor.scope.cancel()
         await self._all_ended()
@@ -101,7 +101,7 @@ class Supervisor:
             while not self._stopping.is_set() and await self._run_once(actor):
                 await self._back_off(actor)
         finally:
-            self._enter(actor, ActorState.STOPPED)
+            self._enter(actor, BackgroundTaskState.STOPPED)
             actor.ended.set()
         if not self._stopping.is_set():
             log.warning("actor.returned", actor=actor.name)
@@ -111,7 +111,7 @@ class Supervisor:
         began_at = trio.current_time()
         if actor.crashes:
             self._metrics.actor_restarted(actor.name)
-        self._enter(actor, ActorState.RUNNING)
+        self._enter(actor, BackgroundTaskState.RUNNING)
         try:
             # The scope is inside the `try`, because an actor may crash when it is cancelled.
             with trio.CancelScope() as actor.scope:
@@ -122,7 +122,7 @@ class Supervisor:
         return False
 
     async def _back_off(self, actor: _Actor) -> None:
-        self._enter(actor, ActorState.BACKING_OFF)
+        self._enter(actor, BackgroundTaskState.BACKING_OFF)
         jitter = random.uniform(1 - BACKOFF_JITTER, 1)  # noqa: S311 - nothing secret depends on it
         with trio.move_on_after(actor.backoff_seconds * jitter):
             await self._stopping.wait()
@@ -141,7 +141,7 @@ class Supervisor:
             exc_info=crash,
         )
 
-    def _enter(self, actor: _Actor, state: ActorState) -> None:
+    def _enter(self, actor: _Actor, state: BackgroundTaskState) -> None:
         actor.state = state
         actor.since = self._clock()
-        self._metrics.actor_changed(actor.name, is_up=state is ActorState.RUNNING)
+        self._metrics.actor_changed(actor.name, is_up=state is BackgroundTaskState.RUNNING)

@@ -2,67 +2,81 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Dispatcher
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Capacity, Dispatcher
 from core.webhooks import deliveries
-from core.webhooks.deliveries import DueDelivery, LeasedWebhook
+from core.webhooks.deliveries import LeasedWebhook
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
+    from uuid import UUID
 
+    from actors.dispatching import Connections
     from core.attempts import Attempt
+    from core.webhooks.deliveries import DueDelivery
+    from ports.clock import Clock
     from ports.unit_of_work import UnitOfWork
     from ports.webhooks.sender import WebhookSender
 
 WEBHOOKS_AT_ONCE_MAX: Final = 64
-ATTEMPTS_AT_ONCE_MAX: Final = WEBHOOKS_AT_ONCE_MAX * DELIVERIES_AT_ONCE_MAX
+SLOW_WEBHOOKS_AT_ONCE_MAX: Final = 128
+ATTEMPTS_AT_ONCE_MAX: Final = (WEBHOOKS_AT_ONCE_MAX + SLOW_WEBHOOKS_AT_ONCE_MAX) * DELIVERIES_AT_ONCE_MAX
 
 JOB_TYPE: Final = "webhook"
 
 log = structlog.get_logger(__name__)
 
 
-class WebhookDispatcher(Dispatcher[LeasedWebhook, DueDelivery]):
+class WebhookDispatcher(Dispatcher[LeasedWebhook]):
     """An actor that drains."""
 
     job_type = JOB_TYPE
     bell = Bell.DELIVERIES
-    targets_at_once_max = WEBHOOKS_AT_ONCE_MAX
+    capacity = Capacity(
+        targets_max=WEBHOOKS_AT_ONCE_MAX,
+        slow_targets_max=SLOW_WEBHOOKS_AT_ONCE_MAX,
+        items_max=DELIVERIES_AT_ONCE_MAX,
+    )
 
-    def __init__(self, *, sender: WebhookSender, **connections: Any) -> None:
+    def __init__(self, *, sender: WebhookSender, clock: Clock, **connections: Unpack[Connections]) -> None:
         super().__init__(**connections)
         self._sender = sender
+        self._clock = clock
 
-    def lease(self, uow: UnitOfWork, targets_max: int, items_max: int) -> Sequence[LeasedWebhook]:
-        return deliveries.lease(uow, targets_max, items_max)
+    def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedWebhook]:
+        return deliveries.lease(uow, free.targets_max, free.items_max)
 
-    def items_of(self, target: LeasedWebhook) -> Sequence[DueDelivery]:
-        return target.deliveries
+    def identity(self, target: LeasedWebhook) -> UUID:
+        return target.id
 
-    async def send(self, target: LeasedWebhook, item: DueDelivery) -> Attempt:
-        now = self._clock()
-        return await self._sender.send(target.url, item, target.secrets.at(now), at=now)
+    async def serve(self, target: LeasedWebhook) -> bool:
+        release = partial(deliveries.release, webhook=target)
+        return await self._serve_each(target, target.deliveries, partial(self._deliver, target), release)
 
-    def record(self, uow: UnitOfWork, target: LeasedWebhook, item: DueDelivery, attempt: Attempt) -> object:
-        return deliveries.record(uow, target, item, attempt)
+    async def _deliver(self, webhook: LeasedWebhook, delivery: DueDelivery) -> None:
+        with self._measured():
+            now = self._clock()
+            secrets = webhook.secrets.at(now)
+            attempt = await self._sender.send(webhook.organization_id, webhook.url, delivery, secrets, at=now)
+            await self._recorded(partial(deliveries.record, webhook=webhook, delivery=delivery, attempt=attempt))
+            self._report(webhook, delivery, attempt)
 
-    def release(self, uow: UnitOfWork, target: LeasedWebhook) -> None:
-        deliveries.release(uow, target)
-
-    def report(self, target: LeasedWebhook, item: DueDelivery, attempt: Attempt) -> None:
+    def _report(self, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> None:
         described = {
-            "webhook_id": str(target.id),
-            "organization_id": str(target.organization_id),
-            "delivery_id": str(item.id),
-            "attempt": item.attempt_count + 1,
+            "webhook_id": str(webhook.id),
+            "organization_id": str(webhook.organization_id),
+            "delivery_id": str(delivery.id),
+            "attempt": delivery.attempt_count + 1,
             "status": attempt.status_code,
         }
         if attempt.is_success:
-            self._metrics.webhook_delivered((self._clock() - item.queued_at).total_seconds())
+            self._metrics.webhook_delivered((self._clock() - delivery.queued_at).total_seconds())
             log.info("webhook.delivered", **described)
         else:
             log.warning("webhook.failed", **described, reason=attempt.error)

@@ -32,8 +32,10 @@ from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from ports.listening import PollingRole
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from prometheus_client import Metric
@@ -72,6 +74,7 @@ class PrometheusMetrics:
         version: str,
         shared: SharedMetrics | None = None,
         count_database_restarts: Callable[[], int] | None = None,
+        count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         # The creation times would double the number of series, and nothing uses them.
         disable_created_metrics()
@@ -82,6 +85,8 @@ class PrometheusMetrics:
         if count_database_restarts is not None:
             # All workers read one count.
             self._of_this_process.register(_DatabaseRestarts(count_database_restarts))
+        if count_replaced_workers is not None:
+            self._of_this_process.register(_ReplacedWorkers(count_replaced_workers))
         self._of_all = registry if shared is None else _of_all_workers(shared.folder)
 
         self._requests = Histogram(
@@ -133,10 +138,24 @@ class PrometheusMetrics:
             "sso_saml_certificates_ending", "Active SAML certificates that end within 30 days, or have ended."
         )
 
+        self._unsealed_entries = figure(
+            "sso_audit_unsealed_entries",
+            "Audit entries of all organizations that are not sealed yet, as the process that seals them counts them.",
+        )
+
         self._login_failures = Counter(
             "sso_login_failures_total", "Refused sign-ins, by reason.", ("reason",), registry=registry
         )
         self._tokens = Counter("sso_auth_tokens_issued_total", "Access tokens issued.", registry=registry)
+
+        polling = Gauge(
+            "sso_polling_processes",
+            "Processes by what they do about polling: one polls for all, the others listen, or each polls alone.",
+            ("role",),
+            registry=registry,
+            multiprocess_mode="sum",
+        )
+        self._polling = {role: polling.labels(role.value) for role in PollingRole}
 
         # An actor that is down in any worker counts as down.
         self._actors_up = Gauge(
@@ -169,9 +188,14 @@ class PrometheusMetrics:
         self._mfa_users.set(figures.mfa_users)
         self._mfa_adoption.set(figures.mfa_adoption_percentage)
         self._queue_depth.set(figures.queued_mails + figures.queued_deliveries)
+        self._certificates_ending.set(figures.certificates_ending)
 
-    def saml_certificates_ending(self, certificates: int) -> None:
-        self._certificates_ending.set(certificates)
+    def polling_changed(self, role: PollingRole) -> None:
+        for one, gauge in self._polling.items():
+            gauge.set(one is role)
+
+    def audit_entries_unsealed(self, entries: int) -> None:
+        self._unsealed_entries.set(entries)
 
     def pool_measured(self, statistics: PoolStatistics) -> None:
         self._pool_total.set(statistics.total)
@@ -211,6 +235,23 @@ class _DatabaseRestarts(Collector):
             "Restarts of the embedded PostgreSQL after it died.",
             value=self._count(),
         )
+
+
+class _ReplacedWorkers(Collector):
+    """The counts of the parent of the workers, which all of them read."""
+
+    def __init__(self, count: Callable[[], Mapping[str, int]]) -> None:
+        self._count = count
+
+    def collect(self) -> Iterable[Metric]:
+        family = CounterMetricFamily(
+            "sso_workers_replaced",
+            "Workers that were replaced, because they died or because they hung and were ended.",
+            labels=("reason",),
+        )
+        for reason, count in self._count().items():
+            family.add_metric((reason,), count)
+        yield family
 
 
 def forget_shared_metrics(folder: Path) -> None:

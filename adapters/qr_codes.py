@@ -10,16 +10,20 @@ import trio
 
 # Pixels for one module: large enough for a phone at arm's length, small enough for the screen of a phone.
 SCALE: Final = 5
+THREADS_MAX: Final = 2
 
 
 @final
 class SegnoQrCodes:
     """The port `QrCodes`."""
 
+    def __init__(self) -> None:
+        self._threads = trio.CapacityLimiter(THREADS_MAX)
+
     async def svg(self, content: str, *, title: str) -> str:
         """Draw the content as an SVG document."""
         # Drawing computes for some milliseconds, which would block the event loop.
-        return await trio.to_thread.run_sync(_draw, content, title)
+        return await trio.to_thread.run_sync(_draw, content, title, limiter=self._threads)
 
 
 def _draw(content: str, title: str) -> str:

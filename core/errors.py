@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, overload
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ports.unit_of_work import UnitOfWork
+
 First = TypeVar("First")
 Second = TypeVar("Second")
 Third = TypeVar("Third")
@@ -62,7 +64,7 @@ class ErrorCode(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldProblem:
+class FieldError:
     """A field of the input and a description of its problem."""
 
     field: str
@@ -72,7 +74,8 @@ class FieldProblem:
 class Refusal(Exception):
     """A request is refused. Raised in a transaction, it rolls the transaction back.
 
-    `reason` is for the log alone: it may name what the answer must not reveal, and contains no personal data.
+    `reason` is for the log, not for the answer: it may name what the answer must not reveal, and contains no personal
+    data. `trace` is what the refusal leaves behind, in a transaction of its own after the one that was rolled back.
     """
 
     code: ClassVar[ErrorCode]
@@ -81,11 +84,17 @@ class Refusal(Exception):
     def __init__(self, message: str | None = None) -> None:
         self.message = message or self.default_message
         self.reason: str | None = None
+        self.trace: Callable[[UnitOfWork], None] | None = None
         super().__init__(self.message)
 
     def because(self, reason: str | None) -> Self:
         """Return this refusal with a reason for the log."""
         self.reason = reason
+        return self
+
+    def leaving(self, trace: Callable[[UnitOfWork], None]) -> Self:
+        """Return this refusal with what it leaves behind; what it leaves already stays."""
+        self.trace = self.trace or trace
         return self
 
 
@@ -95,17 +104,17 @@ class BadRequest(Refusal):
     code = ErrorCode.BAD_REQUEST
     default_message = "The request is not valid."
 
-    def __init__(self, message: str | None = None, *, details: tuple[FieldProblem, ...] = ()) -> None:
+    def __init__(self, message: str | None = None, *, details: tuple[FieldError, ...] = ()) -> None:
         super().__init__(message)
         self.details = details
 
     @classmethod
     def of_field(cls, field: str, message: str) -> BadRequest:
         """Return the refusal of one field, whose problem is also the message."""
-        return cls.of_fields([FieldProblem(field=field, message=message)])
+        return cls.of_fields([FieldError(field=field, message=message)])
 
     @classmethod
-    def of_fields(cls, problems: Iterable[FieldProblem]) -> BadRequest:
+    def of_fields(cls, problems: Iterable[FieldError]) -> BadRequest:
         """Return the refusal of several fields; its message states every problem."""
         details = tuple(problems)
         return cls(" ".join(f"{problem.field}: {problem.message}" for problem in details), details=details)
@@ -255,7 +264,7 @@ def all_valid(
 def all_valid(*checks: Callable[[], object]) -> tuple[object, ...]:
     """Return the result of every check of a field; raise one `BadRequest` that names all invalid fields."""
     results: list[object] = []
-    problems: list[FieldProblem] = []
+    problems: list[FieldError] = []
     refusals: list[BadRequest] = []
     for check in checks:
         try:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
-from entrypoints.http.audit import analytics, audit_log, platform_audit_log, siem
+from entrypoints.http.audit import analytics, audit_log, siem
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
-from entrypoints.http.openid import device_codes as openid_device_codes
-from entrypoints.http.openid import discovery
-from entrypoints.http.openid import pushed_requests as openid_pushed_requests
+from entrypoints.http.openid import device as openid_device_codes
+from entrypoints.http.openid import par as openid_pushed_requests
 from entrypoints.http.openid import tokens as openid_tokens
-from entrypoints.http.openid import user_info as openid_user_info
+from entrypoints.http.openid import userinfo as openid_user_info
+from entrypoints.http.openid import well_known
 from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
-from entrypoints.http.organizations.settings import branding
+from entrypoints.http.organizations.settings import branding, tls_allowed
 from entrypoints.http.organizations.settings import domain as custom_domain
-from entrypoints.http.organizations.settings import mail as mail_server
+from entrypoints.http.organizations.settings import smtp as mail_server
+from entrypoints.http.platform import audit_log as platform_audit_log
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
@@ -25,9 +26,9 @@ from entrypoints.http.privacy import privacy
 from entrypoints.http.saml import certificate as saml_certificate
 from entrypoints.http.saml import metadata as saml_metadata
 from entrypoints.http.saml import saml
-from entrypoints.http.scim import discovery as scim_discovery
 from entrypoints.http.scim import groups as scim_groups
-from entrypoints.http.scim import provisioning_log as scim_log
+from entrypoints.http.scim import log as scim_log
+from entrypoints.http.scim import scim as scim_discovery
 from entrypoints.http.scim import tokens as scim_tokens
 from entrypoints.http.scim import unsupported as scim_unsupported
 from entrypoints.http.scim import users as scim_users
@@ -36,19 +37,11 @@ from entrypoints.http.service_api import info as service_info
 from entrypoints.http.service_api import subscriptions as service_subscriptions
 from entrypoints.http.service_api import users as service_users
 from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
-from entrypoints.http.sessions import sessions, signing_keys
-from entrypoints.http.sign_in import (
-    domain_routes,
-    identities,
-    login,
-    lookup,
-    magic_links,
-    oauth_credentials,
-    provider_tokens,
-    upstream_metadata,
-    upstream_providers,
-)
-from entrypoints.http.webhooks import deliveries, feed, webhooks
+from entrypoints.http.sessions import jwks, refresh, sessions
+from entrypoints.http.sessions import logout as session_logout
+from entrypoints.http.sign_in import identities, login, lookup_email, magic_links, provider_tokens, sign_ins
+from entrypoints.http.sign_in.upstream import domain_routes, metadata, oauth_credentials, upstream_providers
+from entrypoints.http.webhooks import deliveries, events, webhooks
 from entrypoints.pages import assets, home
 from entrypoints.pages.accounts import account as account_page
 from entrypoints.pages.accounts import closing as closing_page
@@ -58,12 +51,12 @@ from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
-from entrypoints.pages.audit import setup as siem_setup
+from entrypoints.pages.audit import siem as siem_setup
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.credentials import devices as device_pages
 from entrypoints.pages.credentials import host_passkeys
+from entrypoints.pages.credentials import mfa as own_second_factor_pages
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
-from entrypoints.pages.credentials import second_factor as own_second_factor_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.invitations import organizations as own_organization_pages
@@ -76,35 +69,39 @@ from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
+from entrypoints.pages.saml import authenticate as saml_authenticate
 from entrypoints.pages.saml import login as saml_login
+from entrypoints.pages.saml import logout as saml_logout
 from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.sessions import sessions as session_pages
+from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
-from entrypoints.pages.sign_in import organization_choice, second_factor_setup
 from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import registration_links as registration_link_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
-from entrypoints.pages.sign_in import setup as upstream_setup_pages
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
-from entrypoints.pages.sign_in import upstream as upstream_pages
-from entrypoints.pages.sign_in import upstream_connections as connection_pages
-from entrypoints.pages.sign_in import upstream_saml as upstream_saml_pages
-from entrypoints.web import openapi
+from entrypoints.pages.sign_in.upstream import acs as upstream_saml_pages
+from entrypoints.pages.sign_in.upstream import providers as upstream_pages
+from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
+from entrypoints.pages.sign_in.upstream import upstream as connection_pages
+from entrypoints.web.describing import openapi
 
 if TYPE_CHECKING:
-    from entrypoints.web.routes import Route, Routes
+    from entrypoints.web.serving.routes import Route, Routes
 
 EVERYWHERE: tuple[Routes, ...] = (
     registration.routes,
     verification_pages.routes,
     registration_link_pages.routes,
     login.routes,
-    lookup.routes,
+    lookup_email.routes,
+    refresh.routes,
+    session_logout.routes,
     sessions.routes,
     devices.routes,
     passwords.routes,
@@ -121,7 +118,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     provider_tokens.routes,
     oauth_credentials.routes,
     upstream_providers.routes,
-    upstream_metadata.routes,
+    metadata.routes,
     domain_routes.routes,
     connection_pages.routes,
     upstream_saml_pages.routes,
@@ -134,6 +131,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     branding.routes,
     branding_pages.routes,
     custom_domain.routes,
+    tls_allowed.routes,
     host_passkeys.routes,
     setup_links.routes,
     setup_pages.routes,
@@ -149,7 +147,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     saml_metadata.routes,
     saml_login.routes,
     sso.routes,
+    saml_authenticate.routes,
     slo.routes,
+    saml_logout.routes,
     service_users.routes,
     service_subscriptions.routes,
     service_analytics.routes,
@@ -159,6 +159,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     invitation_pages.routes,
     confirmation_pages.routes,
     end_users.routes,
+    sign_ins.routes,
     checkout.routes,
     portal.routes,
     receiver.routes,
@@ -169,7 +170,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     openid_user_info.routes,
     openid_device_codes.routes,
     device_activation_pages.routes,
-    discovery.routes,
+    well_known.routes,
     scim_tokens.routes,
     scim_log.routes,
     scim_users.routes,
@@ -178,7 +179,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     scim_unsupported.routes,
     webhooks.routes,
     deliveries.routes,
-    feed.routes,
+    events.routes,
     audit_log.routes,
     siem.routes,
     analytics.routes,
@@ -197,7 +198,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     second_factor_page.routes,
     sign_in_again_page.routes,
     second_factor_setup.routes,
-    organization_choice.routes,
+    choose_organization.routes,
     sign_out_page.routes,
     account_page.routes,
     email_page.routes,
@@ -211,7 +212,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     data_page.routes,
     closing_page.routes,
     registration_pages.routes,
-    signing_keys.routes,
+    jwks.routes,
     health.routes,
     metrics.routes,
     reference.routes,
@@ -221,6 +222,11 @@ EVERYWHERE: tuple[Routes, ...] = (
 DEVELOPMENT_ONLY: tuple[Routes, ...] = (mailbox.routes,)
 # Without a payment provider.
 SANDBOX_ONLY: tuple[Routes, ...] = (sandbox_pages.routes,)
+
+
+def is_internal(route: Route) -> bool:
+    """Whether a route is for programs of the operator, and moves to GATEHOUSE_METRICS_BIND if that is set."""
+    return route.path == "/metrics" or route.path.startswith("/internal/")
 
 
 def routes(*, is_development: bool, has_billing_provider: bool = False) -> list[Route]:

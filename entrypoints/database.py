@@ -17,6 +17,7 @@ from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SE
 from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import canonical_addresses, migrations
+from adapters.postgres.schema.migration_steps import steps
 from adapters.postgres.sign_in.upstream import connections as upstream_connections
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
+    from adapters.postgres.schema.migration_steps import Step
     from entrypoints.settings import Settings
 
 WAIT_SECONDS_MAX: Final = 30.0
@@ -60,11 +62,30 @@ def address_and_keeper_of(settings: Settings) -> Generator[tuple[Secret, Keeper 
         yield Secret(address), Keeper(postgres)
 
 
+def listening_address(settings: Settings, address: Secret) -> Secret:
+    """Return the address for the connection that waits for notifications, given that of the database."""
+    if settings.database_url is None or settings.database_listen_url is None:
+        return address
+    return Secret(servers.to_writable_server(settings.database_listen_url.reveal()))
+
+
+def listening_problem(settings: Settings, address: Secret) -> str | None:
+    """Return why notifications cannot be waited for at the address that is set for it; None when they can, or none is.
+
+    An address of another database would hide what is due in this one.
+    """
+    listening = listening_address(settings, address).reveal()
+    if listening == address.reveal():
+        return None
+    return timed_connection.problem_of(listening) or timed_connection.difference(listening, address.reveal())
+
+
 async def keep_running(keeper: Keeper) -> None:
     """Start an embedded database again whenever it dies, until cancelled; raise when that keeps failing."""
+    thread = trio.CapacityLimiter(1)
     while True:
         # A start that has begun is not interrupted by a stop signal: what it started has to be stopped as well.
-        await trio.to_thread.run_sync(keeper.attend)
+        await trio.to_thread.run_sync(keeper.attend, limiter=thread)
         await trio.sleep(KEEPER_PERIOD_SECONDS)
 
 
@@ -112,10 +133,16 @@ def connections_with_changed_issuer(address: Secret) -> list[UUID]:
         return upstream_connections.with_changed_issuer(connection)
 
 
-def migration_plan(address: Secret) -> migrations.Plan:
+def migration_plan(address: Secret) -> migrations.MigrationPlan:
     """Return the applied and the pending migrations."""
     with migrations.connected(address.reveal()) as connection:
         return migrations.plan(connection)
+
+
+def migration_steps(address: Secret) -> list[Step]:
+    """Return what the pending migrations would do to this database; it is only read."""
+    with migrations.connected(address.reveal()) as connection:
+        return steps(connection, migrations.plan(connection))
 
 
 def require_schema(address: Secret) -> None:

@@ -15,7 +15,12 @@ from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.tokens import KeptKeys
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.name_lookups import NameLookups
-from adapters.gateways.outbound import CONNECTIONS_MAX, EVERYWHERE, outbound_client
+from adapters.gateways.outbound import (
+    CONNECTIONS_MAX,
+    CONNECTIONS_OF_AN_ORGANIZATION_MAX,
+    EVERYWHERE,
+    outbound_client,
+)
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
@@ -31,7 +36,7 @@ from core.mail.mail import MailDeferred, MailRefused
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import httpx
@@ -47,36 +52,53 @@ if TYPE_CHECKING:
 DOMAIN_NAMES: Final = IdnaDomainNames()
 # Fetching the keys of clients, of which each address is fetched by one request at a time.
 KEY_SET_CONNECTIONS_MAX: Final = 50
-LOGOUT_CONNECTIONS_MAX: Final = 128
 MAIL_FAILURES: Final = (MailDeferred, MailRefused)
 
 
 class OutboundClients:
     """The clients of HTTP for targets that organizations name, each with connections of its own.
 
-    A target that never answers must not use up the connections of the others. They share the threads for names.
+    A target that never answers must not use up the connections of the others. They share the look-ups of names.
     """
 
-    def __init__(self, settings: Settings, *, deliveries_max: int, streams_max: int) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        resolver: DnsResolver,
+        *,
+        deliveries_max: int,
+        logouts_max: int,
+        attempts_of_an_organization_max: int,
+        streams_max: int,
+    ) -> None:
         self._clients: list[httpx.AsyncClient] = []
         self._allowed = settings.outbound_allowed
-        self.lookups = NameLookups()
-        self.deliveries = self._client(deliveries_max)
+        self.lookups = NameLookups(resolver)
+        self.deliveries = self._client(deliveries_max, attempts_of_an_organization_max)
         self.streams = self._client(streams_max)
         self.stream_tests = self._client(CONNECTIONS_MAX)
-        self.logouts = self._client(LOGOUT_CONNECTIONS_MAX)
+        self.logouts = self._client(logouts_max, attempts_of_an_organization_max)
         self.key_sets = self._client(KEY_SET_CONNECTIONS_MAX)
         self.connections = self._client(CONNECTIONS_MAX)
         # The operator has named the external providers, wherever they are; names of organizations do not delay them.
-        self.providers = self._keep(outbound_client(EVERYWHERE))
+        self.providers = self._keep(outbound_client(EVERYWHERE, lookups=NameLookups(resolver)))
 
     async def close(self) -> None:
         """Close all connections."""
         for client in self._clients:
             await client.aclose()
 
-    def _client(self, connections_max: int) -> httpx.AsyncClient:
-        return self._keep(outbound_client(self._allowed, lookups=self.lookups, connections_max=connections_max))
+    def _client(
+        self, connections_max: int, of_an_organization_max: int = CONNECTIONS_OF_AN_ORGANIZATION_MAX
+    ) -> httpx.AsyncClient:
+        return self._keep(
+            outbound_client(
+                self._allowed,
+                lookups=self.lookups,
+                connections_max=connections_max,
+                of_an_organization_max=of_an_organization_max,
+            )
+        )
 
     def _keep(self, client: httpx.AsyncClient) -> httpx.AsyncClient:
         self._clients.append(client)
@@ -104,7 +126,7 @@ def kept_keys(jwks: bytes, *, where: str) -> KeptKeys:
 
 
 def resolver(settings: Settings) -> DnsResolver:
-    """Return the resolver for the proofs of domains."""
+    """Return the resolver for the proofs of domains and the names of targets."""
     server = settings.dns_server
     return DnsResolver((server.host, server.port) if server is not None else None)
 
@@ -163,6 +185,11 @@ def hashing_is_correct() -> bool:
     return passwords.passes_known_answers()
 
 
+def hashing_built_for() -> str | None:
+    """Return the instructions that the hashing was built for; None for the build that runs on every processor."""
+    return passwords.built_for()
+
+
 def hashes_per_second() -> float:
     """Measure how many passwords one processor hashes per second."""
     return passwords.hashes_per_second(threads=1)
@@ -195,11 +222,22 @@ def saml_messages() -> LxmlSamlMessages:
 
 
 def metrics(
-    settings: Settings, *, version: str, worker: int | None, count_database_restarts: Callable[[], int] | None
+    settings: Settings,
+    *,
+    version: str,
+    worker: int | None,
+    count_database_restarts: Callable[[], int] | None,
+    count_replaced_workers: Callable[[], Mapping[str, int]] | None,
 ) -> PrometheusMetrics:
     """Return the metrics; any worker exposes the counts of all."""
     shared = None if worker is None else SharedMetrics(folder=_metrics_folder(settings), place=worker)
-    return PrometheusMetrics(version=version, shared=shared, count_database_restarts=count_database_restarts)
+    return PrometheusMetrics(
+        version=version,
+        shared=shared,
+        count_database_restarts=count_database_restarts,
+        # A process alone is no worker.
+        count_replaced_workers=None if worker is None else count_replaced_workers,
+    )
 
 
 def delete_shared_metrics(settings: Settings) -> None:

@@ -15,7 +15,7 @@ import structlog
 
 from core.billing import provider_events, receiver, signatures
 from core.billing.provider_events import EventInvalid
-from core.billing.receiver import Receipt
+from core.billing.receiver import EventReceipt
 from core.errors import Refusal
 
 if TYPE_CHECKING:
@@ -72,6 +72,6 @@ def _log(event_id: str, event_type: str, received: Received) -> None:
     for refused_id in received.refused:
         # It names another organization's customer, another service's plan, or another purchase than before.
         log.warning("billing.event_refused", refused_event_id=refused_id, **about)
-    if received.receipt is Receipt.CONFLICT:
+    if received.receipt is EventReceipt.CONFLICT:
         log.warning("billing.second_subscription", **about)
     log.debug("billing.event", receipt=received.receipt.value, **about)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import trio
 
+from actors.precedence import RequestsFirst
 from core.accounts.providers import Provider
 from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.settings import Settings
@@ -21,12 +22,13 @@ from ports.mail.mail import MailRenderer, RoutingGateway
 from ports.metrics import Metrics
 from ports.openid.signatures import KeySets, Signatures
 from ports.organizations.settings.branding import PictureCleaner
+from ports.precedence import Precedence
 from ports.resolver import Resolver
 from ports.saml.messages import SamlMessages
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.sign_in.upstream.gateway import ConnectionGateway, UpstreamGateway
 from ports.sign_in.upstream.saml import SamlConnectionGateway
-from ports.webhooks.feed import FeedWaiters
+from ports.webhooks.events import FeedWaiters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,5 +61,6 @@ class Installation:
     upstream_connections: ConnectionGateway
     saml_connections: SamlConnectionGateway
     siem_sender: SiemSender
+    precedence: Precedence = field(default_factory=RequestsFirst)
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

@@ -13,7 +13,7 @@ import sys
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
@@ -21,6 +21,7 @@ from actors.audit_counter import AuditCounter
 from actors.audit_sealer import AuditSealer
 from actors.billing_reconciler import BillingReconciler
 from actors.certificate_watcher import CertificateWatcher
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX
 from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
@@ -28,14 +29,19 @@ from actors.feed_waiters import MemoryFeedWaiters
 from actors.housekeeper import Housekeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
+from actors.logout_dispatcher import ATTEMPTS_AT_ONCE_MAX as NOTICES_AT_ONCE_MAX
 from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.poller import Poller
+from actors.precedence import RequestsFirst
 from actors.routed_mail_courier import RoutedMailCourier
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
-from actors.siem_streamer import STREAMS_AT_ONCE_MAX, SiemStreamer
+from actors.siem_streamer import ATTEMPTS_AT_ONCE_MAX as STREAMS_AT_ONCE_MAX
+from actors.siem_streamer import SiemStreamer
 from actors.supervision import Supervisor
+from actors.turns import MemoryTurns
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.key_pairs import make_key_pair
@@ -59,9 +65,11 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
 from adapters.postgres.embedded.server import EmbeddedPostgresError
+from adapters.postgres.listening import PostgresListening
 from adapters.postgres.schema.migrations import MigrationError
 from adapters.postgres.transaction import Tools
 from adapters.qr_codes import SegnoQrCodes
+from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
 from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
@@ -69,17 +77,21 @@ from core.platform.housekeeping import Leftover
 from core.secrets import Secret
 from core.sessions import server_secrets, signing_keys
 from entrypoints import equipment, master_keys
+from entrypoints.database import listening_address
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
 from entrypoints.upstream_settings import external_providers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
     from uuid import UUID
 
+    from actors.dispatching import Connections, Dispatcher
+    from actors.periods import PeriodicConnections
     from core.mail.mail import RenderedMail
     from entrypoints.settings import Settings
+    from ports.database import Database
     from ports.mail.mail import MailGateway
 
 
@@ -155,22 +167,29 @@ async def connected(
     *,
     worker: int | None = None,
     count_database_restarts: Callable[[], int] | None = None,
+    count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
+    observed: Callable[[Database], Database] = lambda database: database,
 ) -> AsyncGenerator[ConnectedInstallation]:
     """Connect every port to its adapter; the actors do not run until `start_actors`.
 
     `worker` is the number of this worker process, or None when there is only one process.
-    `count_database_restarts` returns how often an embedded database was started again.
+    `count_database_restarts` returns how often an embedded database was started again, `count_replaced_workers` how
+    many workers were replaced, by the reason. `observed` may put a port that measures in front of the database.
     """
     vault = master_keys.vault(settings)
     randomness = SystemRandomness()
     metrics = equipment.metrics(
-        settings, version=version(), worker=worker, count_database_restarts=count_database_restarts
+        settings,
+        version=version(),
+        worker=worker,
+        count_database_restarts=count_database_restarts,
+        count_replaced_workers=count_replaced_workers,
     )
     doorbells = MemoryDoorbells()
     pepper = HmacPepper()
     locations = equipment.locations(settings)
     pool = Pool(address.reveal(), connections_max=settings.database_connections)
-    database = PostgresDatabase(
+    postgres = PostgresDatabase(
         pool=pool,
         tools=Tools(
             clock=now,
@@ -185,28 +204,32 @@ async def connected(
         ),
         doorbells=doorbells,
     )
+    database = observed(postgres)
     ring = RsaKeyRing()
     renderer = JinjaMailRenderer(base_url=settings.base_url)
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, now)
+    turns = MemoryTurns()
+    precedence = RequestsFirst()
     housekeeper = Housekeeper(
-        database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
+        database=database,
+        metrics=metrics,
+        turns=turns,
+        precedence=precedence,
+        kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention},
     )
     waiters = MemoryFeedWaiters()
-    http = equipment.OutboundClients(settings, deliveries_max=ATTEMPTS_AT_ONCE_MAX, streams_max=STREAMS_AT_ONCE_MAX)
+    resolver = equipment.resolver(settings)
+    http = equipment.OutboundClients(
+        settings,
+        resolver,
+        deliveries_max=ATTEMPTS_AT_ONCE_MAX,
+        logouts_max=NOTICES_AT_ONCE_MAX,
+        attempts_of_an_organization_max=ORGANIZATION_TARGETS_MAX * DELIVERIES_AT_ONCE_MAX,
+        streams_max=STREAMS_AT_ONCE_MAX,
+    )
+    upstream_requests = UpstreamRequests(http.connections, version=version())
     tokens = JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness)
-    dispatching = {"database": database, "doorbells": doorbells, "metrics": metrics, "clock": now}
-    draining = {
-        "webhook_dispatcher": WebhookDispatcher(
-            sender=HttpWebhookSender(http.deliveries, version=version()), **dispatching
-        ),
-        "logout_dispatcher": LogoutDispatcher(
-            sender=HttpLogoutSender(http.logouts, version=version()), tokens=tokens, **dispatching
-        ),
-        "siem_streamer": SiemStreamer(
-            database=database, sender=HttpSiemSender(http.streams, version=version()), metrics=metrics
-        ),
-    }
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
         mode=billing.mode,
@@ -219,28 +242,44 @@ async def connected(
             supervisor = Supervisor(nursery, clock=now, metrics=metrics)
 
             def start_actors() -> None:
-                periodic = {
-                    "key_refresher": refresher,
-                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics),
-                    "housekeeper": housekeeper,
-                    "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics),
-                    "audit_counter": AuditCounter(database=database, metrics=metrics),
-                    "certificate_watcher": CertificateWatcher(database=database, metrics=metrics),
-                    "domain_checker": DomainChecker(database=database, resolver=installation.resolver, metrics=metrics),
-                    "service_user_counter": ServiceUserCounter(database=database, metrics=metrics),
-                    "audit_sealer": AuditSealer(database=database, metrics=metrics),
-                    "event_sequencer": EventSequencer(
-                        database=database, doorbells=doorbells, waiters=waiters, metrics=metrics
+                everywhere: PeriodicConnections = {
+                    "database": database,
+                    "metrics": metrics,
+                    "precedence": precedence,
+                }
+                in_turn: PeriodicConnections = {**everywhere, "turns": turns}
+                poller = Poller(
+                    listening=PostgresListening(
+                        listening_address(settings, address), mode=billing.mode, database_address=address
                     ),
+                    mode=billing.mode,
+                    clock=now,
+                    doorbells=doorbells,
+                    waiters=waiters,
+                    database=database,
+                    metrics=metrics,
+                    turns=turns,
+                )
+                periodic = {
+                    "poller": poller,
+                    "key_refresher": refresher,
+                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics, turns=turns),
+                    "housekeeper": housekeeper,
+                    "invitation_sweeper": InvitationSweeper(**in_turn),
+                    "audit_counter": AuditCounter(**in_turn),
+                    "certificate_watcher": CertificateWatcher(**in_turn),
+                    "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
+                    "service_user_counter": ServiceUserCounter(doorbells=doorbells, **in_turn),
+                    "audit_sealer": AuditSealer(doorbells=doorbells, **everywhere),
+                    "event_sequencer": EventSequencer(doorbells=doorbells, waiters=waiters, **everywhere),
                     "billing_reconciler": BillingReconciler(
                         database=database, doorbells=doorbells, gateway=billing, metrics=metrics
                     ),
                 }
                 for name, actor in periodic.items():
                     supervisor.supervise(name, actor.run)
-                for name, actor in draining.items():
-                    supervisor.supervise(name, actor.run, drain=actor.drain)
-                _supervise_couriers(supervisor, gateway, installation, doorbells)
+                for name, dispatcher in _dispatchers(installation, http, gateway, doorbells).items():
+                    supervisor.supervise(name, dispatcher.run, drain=dispatcher.drain)
                 if not settings.has_billing_provider:
                     # Also for a sandbox that is closed: what it has sold can be cancelled.
                     supervisor.supervise(
@@ -271,17 +310,16 @@ async def connected(
                 saml=equipment.saml_messages(),
                 routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now, lookups=http.lookups),
                 pictures=RebuildingCleaner(),
-                resolver=equipment.resolver(settings),
+                resolver=resolver,
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
                 external_providers=external_providers(settings),
                 upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=now),
-                upstream_connections=HttpConnectionGateway(
-                    UpstreamRequests(http.connections, version=version()), clock=now
-                ),
-                saml_connections=equipment.saml_connections(UpstreamRequests(http.connections, version=version())),
+                upstream_connections=HttpConnectionGateway(upstream_requests, clock=now),
+                saml_connections=equipment.saml_connections(upstream_requests),
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
+                precedence=precedence,
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -299,26 +337,31 @@ async def connected(
         locations.close()
 
 
-def _supervise_couriers(
-    supervisor: Supervisor, gateway: MailGateway | None, installation: Installation, doorbells: MemoryDoorbells
-) -> None:
-    """Start the actors that send mail: through the platform's own server, and through those of organizations."""
-    courier = MailCourier(
-        database=installation.database,
-        doorbells=doorbells,
-        renderer=installation.mail_renderer,
-        gateway=gateway,
-        metrics=installation.metrics,
-    )
-    supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
-    routed = RoutedMailCourier(
-        database=installation.database,
-        doorbells=doorbells,
-        renderer=installation.mail_renderer,
-        gateway=installation.routing_gateway,
-        metrics=installation.metrics,
-    )
-    supervisor.supervise("routed_mail_courier", routed.run, drain=routed.drain)
+def _dispatchers(
+    installation: Installation,
+    http: equipment.OutboundClients,
+    gateway: MailGateway | None,
+    doorbells: MemoryDoorbells,
+) -> dict[str, Dispatcher[Any]]:
+    """Return the actors that send, by their names; mail leaves through `gateway` or the servers of organizations."""
+    clock, renderer = installation.clock, installation.mail_renderer
+    connections: Connections = {
+        "database": installation.database,
+        "doorbells": doorbells,
+        "metrics": installation.metrics,
+        "precedence": installation.precedence,
+    }
+    webhooks = HttpWebhookSender(http.deliveries, version=version())
+    logouts = HttpLogoutSender(http.logouts, version=version())
+    streams = HttpSiemSender(http.streams, version=version())
+    routing = installation.routing_gateway
+    return {
+        "webhook_dispatcher": WebhookDispatcher(sender=webhooks, clock=clock, **connections),
+        "logout_dispatcher": LogoutDispatcher(sender=logouts, tokens=installation.tokens, clock=clock, **connections),
+        "siem_streamer": SiemStreamer(sender=streams, **connections),
+        "mail_courier": MailCourier(renderer=renderer, gateway=gateway, **connections),
+        "routed_mail_courier": RoutedMailCourier(renderer=renderer, gateway=routing, **connections),
+    }
 
 
 async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:

@@ -1,10 +1,11 @@
 """Accepting connections, and stopping without dropping a request that was accepted.
 
-The protocol on a connection is in `web/connections.py`, and which connection gives way when there are too many is in
-`web/open_connections.py`. This module accepts connections and defines the order of stopping. First, every response asks
-its client to close the connection. Then the connections that the kernel has already completed are accepted, the
-listening socket is closed, and their requests are awaited. Finally idle connections are closed, and the others as soon
-as they have their response.
+The protocol on a connection is in `web/serving/connections.py`, and which connection gives way when there are too many
+is in `web/serving/open_connections.py`. This module accepts connections and defines the order of stopping. First, the
+server reports that it is not ready, every response asks its client to close the connection, and new connections are
+served for the time that load balancers take to notice. Then the connections that the kernel has already completed are
+accepted, the listening socket is closed, and their requests are awaited. Finally idle connections are closed, and the
+others as soon as they have their response.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from hypercorn.trio.worker_context import WorkerContext
 
 from core.networks import limited_network
 from entrypoints.refusals import CannotStart
-from entrypoints.web.client_addresses import client_address, is_trusted_peer
-from entrypoints.web.connections import ClientConnection
-from entrypoints.web.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
+from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
+from entrypoints.web.serving.connections import ClientConnection
+from entrypoints.web.serving.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from entrypoints.settings import Bind, Settings
-    from entrypoints.web.application import Application
+    from entrypoints.web.serving.application import Application
 
 CONNECTIONS_MAX: Final = 10_000
 # Open files that clients must not use up, besides the connections to the database: the log, mail servers, libraries.
@@ -63,9 +64,9 @@ class CannotListen(CannotStart):
     """The process cannot listen on the address; the message is the line to print."""
 
 
-def reserve(bind: Bind) -> socket.socket:
+def reserve(bind: Bind, *, setting: str = "GATEHOUSE_BIND") -> socket.socket:
     """Bind a socket to the address, or raise `CannotListen`; connections are refused until `listen_on`."""
-    with _explained(bind):
+    with _explained(bind, setting):
         family, kind, protocol, _, address = socket.getaddrinfo(
             bind.host, bind.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
@@ -76,9 +77,9 @@ def reserve(bind: Bind) -> socket.socket:
         return listener
 
 
-def listen_on(listener: socket.socket, bind: Bind) -> None:
+def listen_on(listener: socket.socket, bind: Bind, *, setting: str = "GATEHOUSE_BIND") -> None:
     """Start listening: the kernel queues connections until they are accepted."""
-    with _explained(bind):
+    with _explained(bind, setting):
         listener.listen(BACKLOG_CONNECTIONS_MAX)
 
 
@@ -90,12 +91,12 @@ def listen(bind: Bind) -> socket.socket:
 
 
 @contextmanager
-def _explained(bind: Bind) -> Generator[None]:
+def _explained(bind: Bind, setting: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
         raise CannotListen(
-            f"Cannot listen on {bind}: {error.strerror}. Stop the process that uses this address, or set GATEHOUSE_BIND"
+            f"Cannot listen on {bind}: {error.strerror}. Stop the process that uses this address, or set {setting}"
             " to another one."
         ) from error
 
@@ -120,9 +121,13 @@ class Server:
     application: Application
     listener: socket.socket
     in_flight_seconds_max: float
+    drain_seconds: float = 0.0
 
     async def serve(self, stopping: trio.Event) -> None:
-        """Serve until the event is set, then finish the accepted requests within `in_flight_seconds_max`."""
+        """Serve until the event is set, then finish the accepted requests within `in_flight_seconds_max`.
+
+        From the event on, the server is not ready, and for `drain_seconds` it takes new connections all the same.
+        """
         config, context = hypercorn_config(), WorkerContext(None)
         async with trio.open_nursery() as connections:
             clients = _Clients(self.application, config, context, connections)
@@ -130,6 +135,7 @@ class Server:
                 accepting.start_soon(clients.accept, self.listener)
                 await stopping.wait()
                 self.application.installation.stopping.set()
+                await trio.sleep(self.drain_seconds)
                 with trio.move_on_after(CLIENTS_LEAVE_SECONDS):
                     await clients.all_closed()
                 accepting.cancel_scope.cancel()

@@ -12,7 +12,8 @@ import resource
 import secrets
 import signal
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -21,16 +22,18 @@ import trio
 
 from core.platform import owners
 from entrypoints import billing_settings, capabilities, database, equipment, logs, main, master_keys
+from entrypoints.heartbeats import beat
 from entrypoints.refusals import CannotStart
 from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
 from entrypoints.setting_kinds import Bind
 from entrypoints.signals import stop_signals
-from entrypoints.web.application import Application
+from entrypoints.web.serving.application import Application
+from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Generator
 
     from core.secrets import Secret
     from entrypoints.database import Keeper
@@ -49,6 +52,11 @@ FEW_OPEN_FILES_ADVICE: Final = (
     "Raise the limit on open files to 65536: LimitNOFILE= under systemd, --ulimit nofile= for a container, ulimit -n"
     " in a shell."
 )
+METRICS_BIND: Final = "GATEHOUSE_METRICS_BIND"
+NEWER_SCHEMA_ADVICE: Final = (
+    "A newer Gatehouse has migrated the database, and its schema says that this version works with it. Replace this"
+    " process by the newer version when it suits."
+)
 
 log = structlog.get_logger(__name__)
 
@@ -57,36 +65,73 @@ class StoppedAtOnce(CannotStart):
     """A second stop signal arrived before the orderly stop was complete."""
 
 
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What a serving process is to its parent: its number, and how it reports; None and nothing for a process alone."""
+
+    worker: int | None
+    # None when the parent does not wait for this worker.
+    report_ready: Callable[[], None] | None
+    heartbeat: int | None
+    replaced: ReplacedWorkers
+
+
 def serve(settings: Settings, *, workers: int) -> int:
     """Serve until a stop signal; return the exit status."""
     logs.configure(log_format=settings.log_format, log_level=settings.log_level)
     _allow_many_files(settings)
-    with database.serving_lock(settings), reserve(settings.bind) as listener:
+    with database.serving_lock(settings), _reserved(settings) as listeners:
         main.require_settings(settings)
         with database.address_and_keeper_of(settings) as (address, keeper):
             _prepare(settings, address)
-            status = _serve_with(workers, settings, address, keeper, listener)
+            status = _serve_with(workers, settings, address, keeper, listeners)
     log.info("server.stopped")
     return status
 
 
-def _serve_with(
-    workers: int, settings: Settings, address: Secret, keeper: Keeper | None, listener: socket.socket
-) -> int:
-    def work(worker: int | None, report_ready: Callable[[], None] | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listeners:
+    """The socket for everyone, and the one for what only the operator may reach, if that has an address of its own."""
+
+    public: socket.socket
+    internal: socket.socket | None
+
+    def listen(self, settings: Settings) -> None:
+        """Start listening on both."""
+        listen_on(self.public, settings.bind)
+        if self.internal is not None and settings.metrics_bind is not None:
+            listen_on(self.internal, settings.metrics_bind, setting=METRICS_BIND)
+
+
+@contextmanager
+def _reserved(settings: Settings) -> Generator[_Listeners]:
+    with reserve(settings.bind) as public:
+        if settings.metrics_bind is None:
+            yield _Listeners(public=public, internal=None)
+            return
+        with reserve(settings.metrics_bind, setting=METRICS_BIND) as internal:
+            yield _Listeners(public=public, internal=internal)
+
+
+def _serve_with(workers: int, settings: Settings, address: Secret, keeper: Keeper | None, listeners: _Listeners) -> int:
+    replaced = ReplacedWorkers()
+
+    def work(worker: int | None, report_ready: Callable[[], None] | None, heartbeat: int | None) -> None:
         # From here on, signals are pending until the event loop receives them.
         signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
-        trio.run(_serve, settings, address, keeper, listener, worker, report_ready)
+        process = Process(worker, report_ready, heartbeat, replaced)
+        trio.run(_serve, settings, address, keeper, listeners, process)
 
     if workers == 1:
-        work(None, lambda: None)
+        work(None, lambda: None, None)
         return 0
     equipment.delete_shared_metrics(settings)
     return supervise_workers(
         workers,
-        lambda worker, report_ready: main.exit_status_of(partial(work, worker, report_ready)),
-        listener=listener,
-        stop_seconds_max=settings.shutdown_seconds + WORKER_STOP_SECONDS_MAX,
+        lambda worker, report_ready, heartbeat: main.exit_status_of(partial(work, worker, report_ready, heartbeat)),
+        listener=listeners.public,
+        stop_seconds_max=settings.drain_seconds + settings.shutdown_seconds + WORKER_STOP_SECONDS_MAX,
+        replaced=replaced,
         attend=keeper.attend if keeper is not None else None,
     )
 
@@ -103,6 +148,8 @@ def _prepare(settings: Settings, address: Secret) -> None:
         database.migrate(address, report)
     else:
         database.require_schema(address)
+    if ahead := database.migration_plan(address).ahead:
+        log.warning("database.newer_schema", migrations=[str(each) for each in ahead], advice=NEWER_SCHEMA_ADVICE)
     if not equipment.hashing_is_correct():
         raise CannotStart("Password hashing gives wrong results on this machine. Remove .venv and run ops/run again.")
 
@@ -111,12 +158,11 @@ async def _serve(
     settings: Settings,
     address: Secret,
     keeper: Keeper | None,
-    listener: socket.socket,
-    worker: int | None,
-    report_ready: Callable[[], None] | None,
+    listeners: _Listeners,
+    process: Process,
 ) -> None:
     stopping = trio.Event()
-    is_alone = worker is None
+    is_alone = process.worker is None
     with trio.open_signal_receiver(*stop_signals()) as signals:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, stop_signals())
         async with trio.open_nursery() as nursery:
@@ -126,24 +172,44 @@ async def _serve(
                 nursery.start_soon(database.keep_running, keeper)
             count_restarts = None if keeper is None else lambda: keeper.restarts
             async with main.connected(
-                settings, address, worker=worker, count_database_restarts=count_restarts
+                settings,
+                address,
+                worker=process.worker,
+                count_database_restarts=count_restarts,
+                count_replaced_workers=process.replaced.by_reason,
             ) as connected:
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)
                 connected.start_actors()
-                routes = capabilities.routes(
-                    is_development=settings.dev, has_billing_provider=settings.has_billing_provider
-                )
-                application = Application(connected.installation, routes)
+                servers = _servers(connected.installation, listeners)
                 _tune_garbage_collector()
-                listen_on(listener, settings.bind)
-                if report_ready is None:
-                    log.info("worker.ready", worker=worker)
+                listeners.listen(settings)
+                if process.heartbeat is not None:
+                    nursery.start_soon(beat, process.heartbeat)
+                if process.report_ready is None:
+                    log.info("worker.ready", worker=process.worker)
                 else:
-                    _announce(settings, listener, owner)
-                    report_ready()
-                await Server(application, listener, float(settings.shutdown_seconds)).serve(stopping)
+                    _announce(settings, listeners, owner)
+                    process.report_ready()
+                async with trio.open_nursery() as serving:
+                    for server in servers:
+                        serving.start_soon(server.serve, stopping)
             nursery.cancel_scope.cancel()
+
+
+def _servers(installation: Installation, listeners: _Listeners) -> list[Server]:
+    """Return the server for everyone, and the one for the operator, if it has an address of its own."""
+    settings = installation.settings
+    routes = capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider)
+    seconds = float(settings.shutdown_seconds), float(settings.drain_seconds)
+    if listeners.internal is None:
+        return [Server(Application(installation, routes), listeners.public, *seconds)]
+    internal = [route for route in routes if capabilities.is_internal(route)]
+    public = [route for route in routes if not capabilities.is_internal(route)]
+    return [
+        Server(Application(installation, public), listeners.public, *seconds),
+        Server(Application(installation, internal), listeners.internal, *seconds),
+    ]
 
 
 def _tune_garbage_collector() -> None:
@@ -192,23 +258,24 @@ def _development_password(settings: Settings) -> Secret:
     return master_keys.kept_secret(settings, OWNER_FILE, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
 
 
-def _announce(settings: Settings, listener: socket.socket, owner: str | None) -> None:
-    port = listener.getsockname()[1]
-    log.info(
-        "server.ready", address=settings.base_url, bind=str(Bind(settings.bind.host, port)), version=main.version()
-    )
+def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> None:
+    places = {"bind": _place(settings.bind, listeners.public)}
+    if settings.metrics_bind is not None and listeners.internal is not None:
+        places["metrics_bind"] = _place(settings.metrics_bind, listeners.internal)
+    log.info("server.ready", address=settings.base_url, **places, version=main.version())
     _announce_sales(settings)
     # The rest is for a developer at a terminal.
     if not settings.dev or settings.log_format != "console":
         return
     base = settings.base_url
+    metrics = f"http://{places['metrics_bind']}" if "metrics_bind" in places else base
     lines = [
         "",
         f"  Gatehouse is ready at {base}",
         "",
         f"  Reference   {base}/docs",
         f"  Mailbox     {base}/dev/mailbox",
-        f"  Metrics     {base}/metrics",
+        f"  Metrics     {metrics}/metrics",
     ]
     if owner is not None:
         is_given = settings.owner_password is not None
@@ -217,6 +284,11 @@ def _announce(settings: Settings, listener: socket.socket, owner: str | None) ->
     lines += ["", "  Stop with Ctrl-C.", ""]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
+
+
+def _place(bind: Bind, listener: socket.socket) -> str:
+    """Return where a socket listens: port 0 stands for one that the system has chosen."""
+    return str(Bind(bind.host, listener.getsockname()[1]))
 
 
 def _announce_sales(settings: Settings) -> None:

@@ -23,6 +23,10 @@ DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
 _PATH: Final = re.compile(r"[A-Za-z0-9/._~-]*")
 _PORT_MAX: Final = 65535
+# One server or several, as PostgreSQL takes them.
+_SERVERS: Final = re.compile(r"([A-Za-z0-9._%-]*|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(,[A-Za-z0-9._-]+(:[0-9]{1,5})?)*")
+_SHOWN_OPTIONS: Final = ("host", "hostaddr", "port", "dbname", "user", "sslmode", "target_session_attrs", "from")
+MASK: Final = "***"
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{8,500}")
 
 
@@ -33,6 +37,8 @@ class Kind:
     read: Callable[[str], Any]
     takes: str
     show: Callable[[Any], str] = str
+    show_secret: Callable[[Secret], str] = repr
+    """How a value that is a `Secret` is shown: masked."""
 
 
 def web_address(text: str) -> str:
@@ -46,6 +52,33 @@ def web_address(text: str) -> str:
     shown_host = f"[{host}]" if ":" in host else host
     shown_port = "" if port in {None, DEFAULT_PORTS[parts.scheme]} else f":{port}"
     return f"{parts.scheme}://{shown_host}{shown_port}{parts.path.rstrip('/')}"
+
+
+def show_address(secret: Secret) -> str:
+    """Show an address without its password: the server, the user, and options that are no secret.
+
+    An address that could be read in two ways is masked as a whole, because a part of its password might be shown.
+    """
+    try:
+        parts = urlsplit(secret.reveal())
+    except ValueError:
+        return repr(secret)
+    login, is_logged_in, server = parts.netloc.rpartition("@")
+    user, has_password, _ = login.partition(":")
+    options = [option.partition("=") for option in parts.query.split("&") if option]
+    has_odd_option = any(
+        not separator
+        or ("@" in value and (name != "from" or not is_logged_in))
+        or (name == "dbname" and "%3d" in value.lower())
+        for name, separator, value in options
+    )
+    if not _SERVERS.fullmatch(server) or "@" in parts.path or parts.fragment or has_odd_option:
+        return repr(secret)
+    shown = [f"{name}={value if name in _SHOWN_OPTIONS else MASK}" for name, _, value in options]
+    return (
+        f"{parts.scheme}://{user}{f':{MASK}' if has_password else ''}{is_logged_in}{server}{parts.path}"
+        f"{'?' if shown else ''}{'&'.join(shown)}"
+    )
 
 
 def token(text: str) -> Secret:

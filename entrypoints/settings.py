@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LOOPBACK: Final = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
+# A secret is also taken from the file that the variable with this ending names.
+FILE_SUFFIX: Final = "_FILE"
 # From this similarity on, an unknown name is most likely a misspelled setting.
 _MISSPELLING_SIMILARITY_MIN: Final = 0.8
 
@@ -59,10 +61,20 @@ class Settings(UpstreamSettings):
     bind: Bind = _setting(
         "BIND", "The address and port to listen on.", Kind(kinds.bind, "host:port"), Bind("127.0.0.1", 8000)
     )
+    metrics_bind: Bind | None = _setting(
+        "METRICS_BIND",
+        "The address and port for /metrics and /internal/, which are then not served with everything else.",
+        Kind(kinds.bind, "host:port"),
+        None,
+    )
     database_url: Secret | None = _setting(
         "DATABASE_URL",
         "The PostgreSQL (14 or newer) to use; without it an embedded one runs in the data folder.",
-        Kind(kinds.database_address, "an address such as postgresql://user:password@host/database"),
+        Kind(
+            kinds.database_address,
+            "an address such as postgresql://user:password@host/database",
+            show_secret=kinds.show_address,
+        ),
         None,
     )
     database_connections: int = _setting(
@@ -70,6 +82,17 @@ class Settings(UpstreamSettings):
         "The maximum number of connections to PostgreSQL of each process.",
         Kind(kinds.number(1, 500), "a whole number from 1 to 500"),
         10,
+    )
+    database_listen_url: Secret | None = _setting(
+        "DATABASE_LISTEN_URL",
+        "The same PostgreSQL by an address without a pooler, for one connection of each process that waits for"
+        " notifications; by default GATEHOUSE_DATABASE_URL.",
+        Kind(
+            kinds.database_address,
+            "an address such as postgresql://user:password@host/database",
+            show_secret=kinds.show_address,
+        ),
+        None,
     )
     data_dir: Path = _setting(
         "DATA_DIR",
@@ -98,7 +121,11 @@ class Settings(UpstreamSettings):
     smtp_url: Secret | None = _setting(
         "SMTP_URL",
         "The mail server and the sender; without it mails stay in the database.",
-        Kind(Secret, "an address such as smtp://user:password@host:587?from=Gatehouse%20%3Cid@example.com%3E"),
+        Kind(
+            Secret,
+            "an address such as smtp://user:password@host:587?from=Gatehouse%20%3Cid@example.com%3E",
+            show_secret=kinds.show_address,
+        ),
         None,
     )
     billing_url: str = _setting(
@@ -176,7 +203,7 @@ class Settings(UpstreamSettings):
     )
     dns_server: Bind | None = _setting(
         "DNS_SERVER",
-        "The name server that is asked for the proofs of domains; without it, those of the system.",
+        "The name server for the proofs of domains and the names of targets; without it, those of the system.",
         Kind(kinds.name_server, "an IP address and a port, such as 192.0.2.53:53"),
         None,
     )
@@ -206,6 +233,12 @@ class Settings(UpstreamSettings):
         "How long open requests may take to finish when the server stops.",
         Kind(kinds.number(1, 300), "seconds from 1 to 300"),
         15,
+    )
+    drain_seconds: int = _setting(
+        "DRAIN_SECONDS",
+        "How long a server that stops takes new connections while it reports that it is not ready.",
+        Kind(kinds.number(0, 300), "seconds from 0 to 300"),
+        0,
     )
 
     @property
@@ -258,7 +291,7 @@ def load(environment: Mapping[str, str]) -> Settings:
     values: dict[str, Any] = {}
     for attribute in fields(Settings):
         name, kind = attribute.metadata["name"], attribute.metadata["kind"]
-        text = environment.get(name, "").strip()
+        text = _given(environment, name, is_secret=_is_secret(attribute))
         if not text:
             continue
         try:
@@ -282,9 +315,14 @@ def load(environment: Mapping[str, str]) -> Settings:
 
 def unknown(environment: Mapping[str, str]) -> list[str]:
     """Return a sentence for each unknown variable with the prefix, with the setting that may be meant."""
-    known = [attribute.metadata["name"] for attribute in fields(Settings)]
+    known = names()
     unknown_names = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
     return [_unknown_name(name, known) for name in unknown_names]
+
+
+def names() -> list[str]:
+    """Return every variable that is read."""
+    return [name for attribute in fields(Settings) for name in _names(attribute)]
 
 
 def rows(settings: Settings) -> list[SettingRow]:
@@ -301,10 +339,40 @@ def rows(settings: Settings) -> list[SettingRow]:
     ]
 
 
+def _names(attribute: Field[Any]) -> tuple[str, ...]:
+    """Return the variables that give a setting: of a secret, also the one that names a file."""
+    name = attribute.metadata["name"]
+    return (name, name + FILE_SUFFIX) if _is_secret(attribute) else (name,)
+
+
+def _is_secret(attribute: Field[Any]) -> bool:
+    # The annotations are text here.
+    return "Secret" in str(attribute.type)
+
+
+def _given(environment: Mapping[str, str], name: str, *, is_secret: bool) -> str:
+    """Return the value of a setting, which for a secret may be in a file; an empty one is not set."""
+    text = environment.get(name, "").strip()
+    file = environment.get(name + FILE_SUFFIX, "").strip() if is_secret else ""
+    if not file:
+        return text
+    if text:
+        raise SettingInvalid(f"{name} and {name}{FILE_SUFFIX} are both set. Unset one of them.")
+    try:
+        content = Path(file).read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise SettingInvalid(f"{name}{FILE_SUFFIX} names {file}, which cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise SettingInvalid(f"{name}{FILE_SUFFIX} names {file}, which is not text in UTF-8.") from None
+    if not content.strip():
+        raise SettingInvalid(f"{name}{FILE_SUFFIX} names {file}, which is empty. Write the value into it.")
+    return content
+
+
 def _shown(kind: Kind, value: Any) -> str:
     if value is None:
         return ""
-    return repr(value) if isinstance(value, Secret) else kind.show(value)
+    return kind.show_secret(value) if isinstance(value, Secret) else kind.show(value)
 
 
 def _unknown_name(name: str, known: list[str]) -> str:

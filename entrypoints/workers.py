@@ -1,8 +1,8 @@
 """Several processes on one socket: the parent prepares the start and supervises, its children serve.
 
 The first worker starts alone, so that an error at start is reported once; the others follow when it is ready. From then
-on, a worker that ends is replaced under the same number. The parent handles signals synchronously: it only waits for
-the next one.
+on, a worker that ends is replaced under the same number, and one whose heartbeat stops is ended first. The parent
+handles signals synchronously: it only waits for the next one.
 """
 
 from __future__ import annotations
@@ -19,14 +19,19 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from entrypoints.heartbeats import Heartbeat, Patience, Pulse
 from entrypoints.signals import stop_signals
+from entrypoints.worker_counts import ReplacementReason
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
-    # Receives the worker's number, and what to call when it is ready (None when the parent does not wait for it).
-    Work = Callable[[int, Callable[[], None] | None], int]
+    from entrypoints.worker_counts import ReplacedWorkers
+
+    # Receives the worker's number, what to call when it is ready (None when the parent does not wait for it), and
+    # where to send its heartbeat.
+    Work = Callable[[int, Callable[[], None] | None, int], int]
 
 # A worker that lives shorter than this is replaced after a pause, so that a crash at start does not spin.
 YOUNG_SECONDS: Final = 2.0
@@ -34,6 +39,7 @@ RESTART_PAUSE_SECONDS: Final = 1.0
 # While no signal arrives, the parent attends to the embedded database so often.
 ATTEND_SECONDS: Final = 0.5
 READY: Final = signal.SIGUSR1
+PATIENCE: Final = Patience()
 _OWN_SIGNALS: Final = frozenset({READY, signal.SIGCHLD, signal.SIGALRM})
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -46,26 +52,29 @@ def supervise_workers(
     *,
     listener: socket.socket,
     stop_seconds_max: float,
+    replaced: ReplacedWorkers,
     attend: Callable[[], None] | None = None,
+    patience: Patience = PATIENCE,
 ) -> int:
     """Run `work` in that many processes until a stop signal; return the exit status.
 
     After a stop signal the workers have `stop_seconds_max`; a second one kills them at once. `attend` is called again
-    and again; when it raises, the workers are stopped and the error is raised.
+    and again; when it raises, the workers are stopped and the error is raised. `replaced` counts what was replaced.
     """
     # Objects that exist by now are never garbage; scanning them would only copy their memory into each process.
     gc.freeze()
     awaited = _OWN_SIGNALS | stop_signals()
     with _blocked(awaited):
-        return _Workers(workers, work, listener, stop_seconds_max, attend).watch(awaited)
+        return _Workers(workers, work, listener, stop_seconds_max, replaced, attend, patience).watch(awaited)
 
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """A running worker: its number, and when it was started by the monotonic clock."""
+    """A running worker: its number, when it was started by the monotonic clock, and what was heard of it."""
 
     number: int
     started_at: float
+    pulse: Pulse
 
 
 class _Workers:
@@ -77,13 +86,19 @@ class _Workers:
         work: Work,
         listener: socket.socket,
         stop_seconds_max: float,
+        replaced: ReplacedWorkers,
         attend: Callable[[], None] | None,
+        patience: Patience,
     ) -> None:
         self._size = size
         self._work = work
         self._listener = listener
         self._stop_seconds_max = stop_seconds_max
+        self._replaced = replaced
         self._attend = attend
+        self._patience = patience
+        # When this process has last looked after its workers.
+        self._looked_at = time.monotonic()
         self._workers: dict[int, _Worker] = {}
         self._is_ready = False
         self._is_stopping = False
@@ -97,8 +112,10 @@ class _Workers:
             # When all workers died young, as without the database, none is left until the end of the pause.
             while self._workers or (self._is_pausing and not self._is_stopping):
                 self._react(awaited)
-                if self._attend is not None and not self._is_stopping:
-                    self._attend()
+                if not self._is_stopping:
+                    self._end_silent()
+                    if self._attend is not None:
+                        self._attend()
         finally:
             # `attend` has raised when there are still workers.
             if self._workers and not self._is_stopping:
@@ -113,21 +130,26 @@ class _Workers:
         match received and received.si_signo:
             case None:
                 pass
-            case signal.SIGCHLD:
-                self._replace_ended()
             case signal.SIGALRM:
                 self._on_alarm()
             case signal.SIGUSR1:
                 self._is_ready = True
                 self._fill_up()
-            case number:
+            case number if number in awaited - _OWN_SIGNALS:
                 self._stop_on(signal.Signals(number))
+            case _:
+                # SIGCHLD, or no signal at all: some kernels report nonsense after the process itself was stopped.
+                self._replace_ended()
 
     def _start(self) -> None:
         taken = {worker.number for worker in self._workers.values()}
         number = next(number for number in range(self._size) if number not in taken)
-        process = _fork(self._work, number, is_awaited=not self._is_ready)
-        self._workers[process] = _Worker(number, time.monotonic())
+        heartbeat = Heartbeat()
+        others = [worker.pulse.heartbeat for worker in self._workers.values()]
+        process = _fork(self._work, number, heartbeat, others, is_awaited=not self._is_ready)
+        heartbeat.close_writer()
+        now = time.monotonic()
+        self._workers[process] = _Worker(number, now, Pulse(heartbeat=heartbeat, heard_at=now))
 
     def _fill_up(self) -> None:
         while not self._is_stopping and len(self._workers) < self._size:
@@ -138,18 +160,42 @@ class _Workers:
         for process, status in _ended():
             worker = self._workers.pop(process, None)
             # The first process of a container also inherits orphans of other processes.
-            if worker is None or self._is_stopping:
+            if worker is None:
+                continue
+            worker.pulse.heartbeat.close_reader()
+            if self._is_stopping:
                 continue
             if not self._is_ready:
                 # The worker has reported the reason.
                 self._status = status if status > 0 else 1
                 continue
-            log.error("worker.died", process=process, status=status)
+            reason = ReplacementReason.DIED if worker.pulse.told_at is None else ReplacementReason.HUNG
+            self._replaced.add(reason)
+            log.error("worker.died", process=process, worker=worker.number, status=status, reason=reason)
             if time.monotonic() - worker.started_at < YOUNG_SECONDS:
                 self._is_pausing = True
                 signal.setitimer(signal.ITIMER_REAL, RESTART_PAUSE_SECONDS)
             else:
                 self._fill_up()
+
+    def _end_silent(self) -> None:
+        """End the workers whose event loop has sent no heartbeat for too long: by SIGTERM, then by SIGKILL."""
+        now = time.monotonic()
+        was_absent = now - self._looked_at > self._patience.absence_seconds
+        self._looked_at = now
+        for process, worker in self._workers.items():
+            pulse = worker.pulse
+            pulse.listen(now)
+            if was_absent:
+                pulse.renew(now)
+            elif pulse.is_silent(now, self._patience):
+                silence = round(now - pulse.heard_at, 1)
+                log.error("worker.hung", process=process, worker=worker.number, silence_seconds=silence)
+                pulse.told_at = now
+                os.kill(process, signal.SIGTERM)
+            elif pulse.is_overdue(now, self._patience, self._stop_seconds_max):
+                pulse.is_killed = True
+                os.kill(process, signal.SIGKILL)
 
     def _on_alarm(self) -> None:
         if self._is_stopping:
@@ -210,7 +256,7 @@ def _ended() -> Generator[tuple[int, int]]:
         yield process, os.waitstatus_to_exitcode(status)
 
 
-def _fork(work: Work, number: int, *, is_awaited: bool) -> int:
+def _fork(work: Work, number: int, heartbeat: Heartbeat, of_others: Sequence[Heartbeat], *, is_awaited: bool) -> int:
     parent = os.getpid()
     process = os.fork()
     if process:
@@ -218,7 +264,9 @@ def _fork(work: Work, number: int, *, is_awaited: bool) -> int:
     status = 1
     try:
         _become_worker(parent)
-        status = work(number, (lambda: os.kill(parent, READY)) if is_awaited else None)
+        for ended in (heartbeat, *of_others):
+            ended.close_reader()
+        status = work(number, (lambda: os.kill(parent, READY)) if is_awaited else None, heartbeat.writer)
     except BaseException as crash:
         # `os._exit` ends the process before Python would print it.
         sys.excepthook(type(crash), crash, crash.__traceback__)
@@ -230,8 +278,9 @@ def _fork(work: Work, number: int, *, is_awaited: bool) -> int:
 
 def _become_worker(parent: int) -> None:
     stopping = stop_signals()
-    # A terminal sends its signals to every process; only the parent reacts to them.
-    for number in stopping:
+    # A terminal sends its signals to every process; only the parent reacts to them. SIGTERM is never ignored, not even
+    # for a moment: one that the parent has sent already would be lost.
+    for number in stopping - {signal.SIGTERM}:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _end_with(parent)

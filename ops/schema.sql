@@ -156,6 +156,37 @@ $$;
 
 COMMENT ON FUNCTION sessions_ended() IS 'Queues a logout token for the service of a session that has ended.';
 
+CREATE FUNCTION user_recounted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO user_count_changes (active_users, mfa_users)
+    VALUES ((NEW.deactivated_at IS NULL)::integer - (OLD.deactivated_at IS NULL)::integer,
+            (NEW.deactivated_at IS NULL AND NEW.mfa_enabled_at IS NOT NULL)::integer
+            - (OLD.deactivated_at IS NULL AND OLD.mfa_enabled_at IS NOT NULL)::integer);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION user_recounted() IS 'Records that an account is in use again or no more, or has a second factor or none.';
+
+CREATE FUNCTION users_counted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO user_count_changes (active_users, mfa_users)
+        SELECT count(*), count(mfa_enabled_at) FROM changed WHERE deactivated_at IS NULL HAVING count(*) > 0;
+    ELSE
+        INSERT INTO user_count_changes (active_users, mfa_users)
+        SELECT -count(*), -count(mfa_enabled_at) FROM changed WHERE deactivated_at IS NULL HAVING count(*) > 0;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION users_counted() IS 'Records how many accounts in use a statement made or deleted.';
+
 CREATE SEQUENCE passkey_challenge_numbers
     START WITH 1
     INCREMENT BY 1
@@ -659,6 +690,7 @@ CREATE INDEX events_addresses ON events USING gin (addresses_in(data)) WHERE ((d
 CREATE INDEX events_feed ON events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
 CREATE INDEX events_oldest ON events USING btree (occurred_at);
+CREATE INDEX events_queues ON events USING btree (COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), occurred_at, id) WHERE ("position" IS NULL);
 CREATE INDEX events_without_position ON events USING btree (occurred_at, id) WHERE ("position" IS NULL);
 
 CREATE TABLE identities (
@@ -747,16 +779,25 @@ CREATE TABLE login_events (
     geo_country text,
     geo_city text,
     created_at timestamp with time zone NOT NULL,
+    reason text,
+    connection_id uuid,
+    through_organization_id uuid,
+    request_id text,
     CONSTRAINT login_events_risk_score_check CHECK (((risk_score >= 0) AND (risk_score <= 100)))
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.01');
 COMMENT ON TABLE login_events IS 'Every attempt to sign in to a known account.';
 COMMENT ON COLUMN login_events.device_id IS 'No reference: the log remembers a device that is gone, and needs no index to forget it.';
+COMMENT ON COLUMN login_events.reason IS 'Why it was refused, or what it waits for; null for a success, and for what was refused before reasons were kept.';
+COMMENT ON COLUMN login_events.connection_id IS 'No reference, like the device: the connection by which its user came.';
+COMMENT ON COLUMN login_events.through_organization_id IS 'The organization whose connection or domain was used, where the sign-in names none; no reference.';
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_pkey PRIMARY KEY (id);
 CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, success, created_at DESC, id DESC) INCLUDE (service_id, provider, user_id);
+CREATE INDEX login_events_of_organization_user ON login_events USING btree (organization_id, user_id, created_at DESC, id DESC) WHERE (organization_id IS NOT NULL);
 CREATE INDEX login_events_of_service ON login_events USING btree (service_id, success, created_at DESC) WHERE (service_id IS NOT NULL);
 CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
+CREATE INDEX login_events_through_organization ON login_events USING btree (through_organization_id, user_id, created_at DESC, id DESC) WHERE (through_organization_id IS NOT NULL);
 
 CREATE TABLE logout_notices (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -1102,6 +1143,21 @@ CREATE INDEX platform_audit_entries_actor ON platform_audit_entries USING btree 
 CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
 
+CREATE TABLE platform_figures (
+    is_the_only_row boolean DEFAULT true NOT NULL,
+    active_users bigint NOT NULL,
+    mfa_users bigint NOT NULL,
+    organizations bigint NOT NULL,
+    queued_mails bigint NOT NULL,
+    queued_deliveries bigint NOT NULL,
+    certificates_ending bigint NOT NULL,
+    counted_at timestamp with time zone NOT NULL,
+    CONSTRAINT platform_figures_is_the_only_row_check CHECK (is_the_only_row)
+);
+COMMENT ON TABLE platform_figures IS 'The figures of the gauges, as they were counted last; without a row, all accounts are counted.';
+ALTER TABLE ONLY platform_figures
+    ADD CONSTRAINT platform_figures_pkey PRIMARY KEY (is_the_only_row);
+
 CREATE TABLE request_sign_ins (
     session_id uuid NOT NULL,
     request_key bytea NOT NULL,
@@ -1315,9 +1371,11 @@ CREATE TABLE schema_migrations (
     name text NOT NULL,
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL,
-    seconds double precision NOT NULL
+    seconds double precision NOT NULL,
+    compatible_from integer
 );
 COMMENT ON TABLE schema_migrations IS 'What was done to this database, and when.';
+COMMENT ON COLUMN schema_migrations.compatible_from IS 'The last migration of the oldest Gatehouse that works with the schema after this one; null when only those do that have it.';
 ALTER TABLE ONLY schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 
@@ -1773,6 +1831,12 @@ CREATE INDEX upstream_sign_ins_ended ON upstream_sign_ins USING btree (expires_a
 CREATE INDEX upstream_sign_ins_of_organization ON upstream_sign_ins USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX upstream_sign_ins_of_user ON upstream_sign_ins USING btree (user_id) WHERE (user_id IS NOT NULL);
 
+CREATE TABLE user_count_changes (
+    active_users bigint NOT NULL,
+    mfa_users bigint NOT NULL
+);
+COMMENT ON TABLE user_count_changes IS 'By how many the accounts in use changed, and those of them with a second factor, since they were counted.';
+
 CREATE TABLE users (
     id uuid NOT NULL,
     email text NOT NULL,
@@ -1818,6 +1882,9 @@ CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
 CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_owner;
 CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
+CREATE TRIGGER users_added AFTER INSERT ON users REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
+CREATE TRIGGER users_changed AFTER UPDATE OF deactivated_at, mfa_enabled_at ON users FOR EACH ROW WHEN ((((old.deactivated_at IS NULL) IS DISTINCT FROM (new.deactivated_at IS NULL)) OR ((old.mfa_enabled_at IS NULL) IS DISTINCT FROM (new.mfa_enabled_at IS NULL)))) EXECUTE FUNCTION user_recounted();
+CREATE TRIGGER users_removed AFTER DELETE ON users REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
 
 CREATE TABLE webhook_deliveries (
     id uuid NOT NULL,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 
-class ActorState(StrEnum):
+class BackgroundTaskState(StrEnum):
     """The state of an actor."""
 
     STARTING = "starting"
@@ -21,7 +21,7 @@ class ActorReport:
     """The state of one actor, since when, and how often it has crashed."""
 
     name: str
-    state: ActorState
+    state: BackgroundTaskState
     since: datetime
     crashes: int
 

@@ -9,8 +9,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 from core.errors import Refusal
-from core.scim.tokens import PresentedToken
-from core.services.api_keys import PresentedKey
+from core.prefixed_tokens import PrefixedToken
 from core.sessions.callers import Origin
 from ports.unit_of_work import UnitOfWork
 
@@ -65,8 +64,8 @@ class Database(Protocol):
         origin: Origin,
         session_id: UUID | None = None,
         client_id: UUID | None = None,
-        api_key: PresentedKey | None = None,
-        scim_token: PresentedToken | None = None,
+        api_key: PrefixedToken | None = None,
+        scim_token: PrefixedToken | None = None,
     ) -> "Database":
         """Return the same database for a request from that origin.
 

@@ -14,10 +14,13 @@ class Bell(StrEnum):
     SANDBOX = "sandbox"
     DELIVERIES = "deliveries"
     LOGOUTS = "logouts"
+    STREAMS = "streams"
+    SEALING = "sealing"
+    SERVICE_USERS = "service_users"
 
 
 class Doorbells(Protocol):
-    """Wakes actors of this process after a commit; actors of other replicas find the work at their next period."""
+    """Wakes actors of this process; those of other processes are woken by the process that polls."""
 
     def ring(self, bell: Bell) -> None:
         """Wake the actor that waits for this bell; if none waits, the next `wait` returns at once.
@@ -31,5 +34,16 @@ class AwaitableDoorbells(Doorbells, Protocol):
     """The doorbells as the actors use them."""
 
     async def wait(self, bell: Bell, period_seconds: float) -> None:
-        """Return at a ring, also at one that is pending, and after the period at the latest."""
+        """Return at a ring, also at one that is pending, and after the period at the latest.
+
+        While the bells are answered for, nothing is missed without the period, so that it becomes much longer.
+        """
+        ...
+
+
+class AnsweredDoorbells(Doorbells, Protocol):
+    """The doorbells as the poller uses them, which rings all that is due."""
+
+    def answer_for(self, *, is_answered: bool) -> None:
+        """Say whether every bell is rung from now on when something is due for it; else actors look for themselves."""
         ...

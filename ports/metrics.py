@@ -7,6 +7,7 @@ So each text must come from a bounded vocabulary and never directly from a reque
 from typing import Final, Protocol
 
 from core.platform.health_figures import PlatformFigures
+from ports.listening import PollingRole
 
 EXPOSITION_CONTENT_TYPE: Final = "text/plain; version=0.0.4"
 
@@ -32,6 +33,10 @@ class PoolStatistics(Protocol):
 
 class ConnectionPool(Protocol):
     """A pool of database connections."""
+
+    def shrink(self) -> None:
+        """Close the connections that were idle for long."""
+        ...
 
     def statistics(self) -> PoolStatistics:
         """Return the numbers of connections, without a query."""
@@ -65,8 +70,12 @@ class Metrics(Protocol):
         """Expose these figures from now on."""
         ...
 
-    def saml_certificates_ending(self, certificates: int) -> None:
-        """Expose how many active SAML certificates end soon, or have ended."""
+    def polling_changed(self, role: PollingRole) -> None:
+        """Expose what this process does about polling from now on."""
+        ...
+
+    def audit_entries_unsealed(self, entries: int) -> None:
+        """Expose how many audit entries of all organizations are not sealed yet."""
         ...
 
     def pool_measured(self, statistics: PoolStatistics) -> None:

@@ -7,7 +7,6 @@ passes it to `serving`. `client` sends requests to all routes, those of developm
 from __future__ import annotations
 
 import json
-import ssl
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -42,8 +41,8 @@ from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.settings import LOOPBACK, Settings
 from entrypoints.upstream_settings import external_providers
-from entrypoints.web.application import Application
-from entrypoints.web.rate_limiting import RateLimiter
+from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.rate_limiting import RateLimiter
 from tests.documented import assert_documented
 from tests.secret_watch import WATCH
 from tests.signing_keys import key_pair
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
-    from entrypoints.web.routes import Route
+    from entrypoints.web.serving.routes import Route
     from ports.actors import ActorReport, Actors
     from ports.billing.gateway import BillingGateway
     from ports.clock import Clock
@@ -70,8 +69,6 @@ CHEAP = Argon2Cost(memory_kib=8, passes=1)
 NO_NAME_SERVER = ("127.0.0.1", 9)
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
 RING = RsaKeyRing()
-# Likewise: making it reads all certificates of the system.
-TLS = ssl.create_default_context()
 
 
 @dataclass(frozen=True)
@@ -288,7 +285,7 @@ async def connected_installation(
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),
         saml_connections=saml_connection_gateway(),
-        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
+        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed), version=VERSION),
     )
 
 

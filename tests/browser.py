@@ -31,7 +31,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.transaction import Tools
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind, Settings
-from entrypoints.web.application import Application
+from entrypoints.web.serving.application import Application
 from tests.application import ReportedActors, connected_installation
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Request
 
     from core.sessions.signing_keys import KeyPair
-    from entrypoints.web.routes import Route
+    from entrypoints.web.serving.routes import Route
     from ports.clock import Clock
 
     Prepare = Callable[[PostgresDatabase], Awaitable[None]]

@@ -34,7 +34,7 @@ from tests.doorbells import RecordedDoorbells
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
-from tests.tracing import follow_stacks, untraced
+from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -50,8 +50,14 @@ EXAMPLES_OF_THE_GATE = 25
 # The garbage of a few tests rather than of a few calls.
 NEW_OBJECTS_MAX = 50_000
 
+# In CI too, where Hypothesis by itself would try the same examples each time; and without a check of their time.
 hypothesis.settings.register_profile(
-    "gatehouse", deadline=None, derandomize="CI" in os.environ, max_examples=EXAMPLES_OF_THE_GATE
+    "gatehouse",
+    parent=hypothesis.settings.get_profile("default"),
+    deadline=None,
+    max_examples=EXAMPLES_OF_THE_GATE,
+    print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 # `--hypothesis-profile=thorough`, with which CI runs the tests of properties once more.
 hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("gatehouse"), max_examples=100)
@@ -74,9 +80,15 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Trace a test only where it runs core: directly, or in greenlets, which have tracers of their own."""
+    """Trace a test where it runs core: directly, or in greenlets. What a test does by chance is not traced at all."""
     runs_core_directly = "tests/core/" in item.nodeid or "transact" in getattr(item, "fixturenames", ())
-    with nullcontext() if runs_core_directly else untraced():
+    if item.get_closest_marker("hypothesis") and not COUNTS_EVERYTHING:
+        tracing = tracing_nothing()
+    elif runs_core_directly or COUNTS_EVERYTHING:
+        tracing = nullcontext()
+    else:
+        tracing = tracing_use_cases()
+    with tracing:
         return (yield)
 
 

@@ -14,12 +14,12 @@ from urllib.parse import unquote
 
 from werkzeug.exceptions import HTTPException
 
-from entrypoints.web.documented_errors import ALWAYS_POSSIBLE, refusals
-from entrypoints.web.schemas import answers
+from entrypoints.web.describing.documented_errors import ALWAYS_POSSIBLE, refusals
+from entrypoints.web.describing.schemas import answers
 
 if TYPE_CHECKING:
-    from entrypoints.web.application import Application
-    from entrypoints.web.routes import Route
+    from entrypoints.web.serving.application import Application
+    from entrypoints.web.serving.routes import Route
     from tests.application import Answer
 
 ANYWHERE = {code.name for code in ALWAYS_POSSIBLE}

@@ -137,7 +137,12 @@ def running_provider() -> Generator[PaymentProvider]:
             """Log nothing."""
 
         def _serve(self) -> None:
-            data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            length = int(self.headers.get("Content-Length") or 0)
+            data = self.rfile.read(length)
+            if len(data) < length:
+                # The client was killed before it had sent all; nothing of it is executed.
+                self.close_connection = True
+                return
             form = dict(parse_qsl(data.decode(), keep_blank_values=True))
             headers = {name.title(): value for name, value in self.headers.items()}
             answer = provider.answer(Request(self.command, urlsplit(self.path).path, headers, form))

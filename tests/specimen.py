@@ -11,11 +11,11 @@ from quart import Response
 
 from core.errors import Conflict, ErrorCode, Refusal
 from core.rate_limits import RateLimit
-from entrypoints.web.answers import Media, Status
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public, signed_in
-from entrypoints.web.decoding import Paged, Query
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Paged, Query
+from entrypoints.web.serving.answers import AnswerStatus, Media
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public, signed_in
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("boat houses", "Boats on land (operations 99.9).")
 
@@ -138,7 +138,7 @@ async def sink(call: Call, slug: str, boat_id: UUID) -> None:
 
 @routes.get("/boats/state")
 @public
-async def state(call: Call, query: Crossing) -> Afloat | Annotated[Sunk, Status(410)]:
+async def state(call: Call, query: Crossing) -> Afloat | Annotated[Sunk, AnswerStatus(410)]:
     """Say how the boats are."""
     raise AssertionError("a handler of the specimen was called")
 

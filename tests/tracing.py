@@ -1,11 +1,13 @@
-"""Coverage of use cases, each of which runs in a greenlet: the tracer is switched together with the greenlet.
+"""Coverage of the core that example tests run, directly or in use cases, each of which runs in a greenlet.
 
-Coverage can follow greenlets itself (`concurrency = greenlet`), but then determines the current one at every call,
-which made the tests take twice as long. Switches are a thousand times rarer than calls.
+The tracer is switched together with the greenlet. Coverage can follow greenlets itself (`concurrency = greenlet`), but
+then determines the current one at every call, which made the tests take twice as long. Switches are a thousand times
+rarer than calls.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from contextlib import contextmanager
@@ -16,6 +18,10 @@ import greenlet
 if TYPE_CHECKING:
     from collections.abc import Generator
     from types import FrameType
+
+
+# With `GATEHOUSE_TEST_COVERAGE=all`, every layer is measured, and whatever reaches a line counts.
+COUNTS_EVERYTHING = os.environ.get("GATEHOUSE_TEST_COVERAGE") == "all"
 
 
 class Follower:
@@ -42,8 +48,8 @@ class Follower:
 
 
 @contextmanager
-def untraced() -> Generator[None]:
-    """Do not trace what runs outside use cases: tracing every call of all libraries would double the time of a test."""
+def tracing_use_cases() -> Generator[None]:
+    """Trace only what runs in greenlets: tracing every call of all libraries would double the time of a test."""
     tracer = sys.gettrace()
     sys.settrace(None)
     try:
@@ -52,15 +58,38 @@ def untraced() -> Generator[None]:
         sys.settrace(tracer)
 
 
+@contextmanager
+def tracing_nothing() -> Generator[None]:
+    """Trace neither this stack nor the greenlets that it switches to."""
+    follower = greenlet.settrace(None)
+    try:
+        with tracing_use_cases():
+            yield
+    finally:
+        greenlet.settrace(follower)
+
+
 def follow_stacks() -> None:
-    """Follow the greenlets of this thread and of all later threads, if tracing is on."""
+    """Follow the greenlets of this thread, if tracing is on.
+
+    Other threads and processes are not traced, because their timing decides what they reach.
+    """
     first = threading.gettrace()
     if first is None:
         return
+    if COUNTS_EVERYTHING:
+        _follow_later_threads(first)
+    else:
+        threading.settrace(None)
+        # With it, coverage starts itself in the processes of this one.
+        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+    greenlet.settrace(Follower(first))
+
+
+def _follow_later_threads(first: Any) -> None:
 
     def begin(frame: FrameType, event: Any, arg: Any) -> Any:
         greenlet.settrace(Follower(first))
         return first(frame, event, arg)
 
     threading.settrace(begin)
-    greenlet.settrace(Follower(first))

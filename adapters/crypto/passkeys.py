@@ -46,7 +46,7 @@ from core.credentials.webauthn import VerifiedAssertion, VerifiedAttestation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.credentials.webauthn import Assertion, Attestation, Descriptor
+    from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion
 
 # The name that the device shows to the user.
 RELYING_PARTY: Final = "Gatehouse"
@@ -136,7 +136,7 @@ class PyWebAuthn:
         )
 
     def check_assertion(
-        self, assertion: Assertion, challenge: bytes, public_key: bytes | None
+        self, assertion: PasskeyAssertion, challenge: bytes, public_key: bytes | None
     ) -> VerifiedAssertion | None:
         """Verify an assertion; return None when it is malformed, or not by this key for this challenge and site."""
         try:

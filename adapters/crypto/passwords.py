@@ -8,11 +8,13 @@ there are processors. If the queue is full, the caller gets `ServiceUnavailable`
 from __future__ import annotations
 
 import contextvars
+import importlib.util
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
 import argon2
@@ -24,7 +26,7 @@ from adapters.crypto.password_schemes import KEPT_SCHEME, read, scheme_of
 from core.accounts.user_import import HashTooExpensive
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
-from ports.accounts.passwords import Verdict
+from ports.accounts.passwords import PasswordVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,18 +82,18 @@ class Argon2PasswordHasher:
         assert len(password) <= PASSWORD_CHARACTERS_MAX, "the password is too long; the caller must refuse it"
         return await self._when_there_is_room(partial(self._argon2.hash, password))
 
-    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> Verdict:
+    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> PasswordVerdict:
         """Compare a password with a stored hash; refuse every password after the same work."""
         assert len(password) <= PASSWORD_CHARACTERS_MAX, "the password is too long; the caller must refuse it"
         return await self._when_there_is_room(partial(self._verdict, password, encoded, decoys))
 
-    def _verdict(self, password: str, encoded: str | None, decoys: Sequence[str]) -> Verdict:
+    def _verdict(self, password: str, encoded: str | None, decoys: Sequence[str]) -> PasswordVerdict:
         stored = self._read(encoded) if encoded is not None else None
         if encoded is not None and stored is not None and stored.matches(password):
             is_kept = scheme_of(encoded) == KEPT_SCHEME and not self._argon2.check_needs_rehash(encoded)
-            return Verdict(is_right=True, needs_upgrade=not is_kept)
+            return PasswordVerdict(is_right=True, needs_upgrade=not is_kept)
         self._fill_up(password, stored, decoys)
-        return Verdict(is_right=False, needs_upgrade=False)
+        return PasswordVerdict(is_right=False, needs_upgrade=False)
 
     def _fill_up(self, password: str, compared: StoredHash | None, decoys: Sequence[str]) -> None:
         """Do the work of all kinds of stored hashes, except what the comparison has done.
@@ -153,6 +155,14 @@ def passes_known_answers() -> bool:
         hash_secret_raw(b"password", b"somesalt", 2, memory_kib, 1, 32, Type.ID).hex() == answer
         for memory_kib, answer in _KNOWN_ANSWERS.items()
     )
+
+
+def built_for() -> str | None:
+    """Return the instructions that Argon2 was built for, by the record of the build; None for the portable build."""
+    found = importlib.util.find_spec("_argon2_cffi_bindings")
+    folders = (found.submodule_search_locations or []) if found is not None else []
+    records = [record for folder in folders if (record := Path(folder, "built-for")).exists()]
+    return records[0].read_text(encoding="ascii").strip() if records else None
 
 
 def hashes_per_second(*, threads: int, seconds: float = MEASUREMENT_SECONDS, cost: Argon2Cost = DEFAULT_COST) -> float:

@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 from adapters.gateways.attempts import attempt
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     import httpx
 
     from core.attempts import Attempt
@@ -24,8 +26,7 @@ class HttpLogoutSender:
             "User-Agent": f"Gatehouse/{version}",
         }
 
-    async def send(self, uri: str, logout_token: str) -> Attempt:
+    async def send(self, organization_id: UUID, uri: str, logout_token: str) -> Attempt:
         body = urlencode({"logout_token": logout_token}).encode()
-        return await attempt(
-            self._client, uri, body, self._headers, change="change the backchannel_logout_uri of the service."
-        )
+        change = "change the backchannel_logout_uri of the service."
+        return await attempt(self._client, organization_id, uri, body, self._headers, change=change)

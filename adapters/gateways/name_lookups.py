@@ -1,31 +1,37 @@
-"""The addresses of targets that organizations name: looked up by the system, on threads of their own.
+"""The addresses of targets that organizations name: few look-ups at once for one organization, limited in time.
 
-The system's resolver blocks its thread for as long as a name server does not answer, half a minute and more. So these
-threads are not those of other work, all look-ups of one domain together have a few of them, and each caller waits for a
-limited time. The thread of a look-up that takes longer stays counted until it ends.
+A name server that an organization names may never answer. Its look-ups wait on the event loop and hold no thread, but
+the name servers of the system take a limited number of questions, too. So each organization has a share of the
+look-ups, and each domain a share of its organization's, which no other organization's names can use up.
 """
 
 from __future__ import annotations
 
+import re
 import socket
+from contextlib import AsyncExitStack
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final
 
 import trio
 
+from adapters.gateways.shares import Shares
+from adapters.resolver import DnsResolver
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from uuid import UUID
 
     from core.outbound import Address
 
-    # What `socket.getaddrinfo` returns for a host and a port; it may block.
-    LookUp: TypeAlias = Callable[[bytes, int], Sequence[tuple[Any, ...]]]
-
-THREADS_MAX: Final = 32
-THREADS_OF_A_DOMAIN_MAX: Final = 4
+LOOKUPS_MAX: Final = 256
+LOOKUPS_OF_AN_ORGANIZATION_MAX: Final = 8
+LOOKUPS_OF_A_DOMAIN_MAX: Final = 4
 # With the time that a look-up waits for its turn.
 LOOKUP_SECONDS_MAX: Final = 5.0
 _NUMERIC: Final = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
+# What the library for the DNS would read otherwise, such as escapes, is in no name of a host.
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+")
 # Registries of countries that give names below another label, such as co.uk and com.br.
 _COUNTRY_CHARACTERS: Final = 2
 _SECOND_LEVEL: Final = frozenset({"ac", "co", "com", "edu", "gov", "govt", "gob", "ne", "net", "or", "org"})
@@ -36,87 +42,48 @@ class NameUnknown(Exception):
 
 
 class NameLookups:
-    """Looks names up for the targets of organizations; what shares this object shares its threads."""
+    """Looks names up; what shares this object shares its places."""
 
-    def __init__(self, look_up: LookUp | None = None) -> None:
-        self._look_up = look_up or _ask_system
-        self._threads = trio.CapacityLimiter(THREADS_MAX)
-        self._domains: dict[str, trio.CapacityLimiter] = {}
+    def __init__(self, resolver: DnsResolver | None = None) -> None:
+        self._resolver = resolver or DnsResolver()
+        self._all = trio.Semaphore(LOOKUPS_MAX)
+        self._organizations = Shares(LOOKUPS_OF_AN_ORGANIZATION_MAX)
+        self._domains = Shares(LOOKUPS_OF_A_DOMAIN_MAX)
 
-    async def addresses_of(self, host: str, port: int) -> list[Address]:
-        """Return the addresses of a host, without a look-up where it is an address; raise `NameUnknown`."""
-        try:
-            found = _read_as_address(host, port)
-            if found is None:
-                with trio.fail_after(LOOKUP_SECONDS_MAX):
-                    found = await self._on_a_thread(host.encode("ascii"), port)
-        except trio.TooSlowError:
-            raise NameUnknown(f"The name servers of {host} did not answer in time.") from None
-        except (OSError, UnicodeError):
-            raise NameUnknown(f"The name {host} does not resolve.") from None
-        # The zone of a link-local address is no part of it; such an address is never allowed.
-        return [ip_address(str(sockaddr[0]).partition("%")[0]) for *_, sockaddr in found]
+    async def addresses_of(self, host: str, organization_id: UUID | None) -> Sequence[Address]:
+        """Return the addresses of a host, without a look-up where it is an address; raise `NameUnknown`.
 
-    async def _on_a_thread(self, host: bytes, port: int) -> Sequence[tuple[Any, ...]]:
-        turn = _Turn(_domain_of(host.decode()), self._domains, self._threads)
-        return await trio.to_thread.run_sync(
-            self._look_up,
-            host,
-            port,
-            abandon_on_cancel=True,
-            # Trio takes any object with the two methods that it calls, and says so.
-            limiter=cast("trio.CapacityLimiter", turn),
-        )
-
-
-class _Turn:
-    """The limits of one look-up: first that of its domain, then that of all."""
-
-    def __init__(self, domain: str, domains: dict[str, trio.CapacityLimiter], threads: trio.CapacityLimiter) -> None:
-        self._domain = domain
-        self._domains = domains
-        self._threads = threads
-        self._share = domains.setdefault(domain, trio.CapacityLimiter(THREADS_OF_A_DOMAIN_MAX))
-
-    async def acquire_on_behalf_of(self, borrower: Any) -> None:
-        """Wait for a place of the domain, and for a thread."""
-        try:
-            await self._share.acquire_on_behalf_of(borrower)
-        except trio.Cancelled:
-            self._forget_if_idle()
-            raise
-        try:
-            await self._threads.acquire_on_behalf_of(borrower)
-        except trio.Cancelled:
-            self._release_share(borrower)
-            raise
-
-    def release_on_behalf_of(self, borrower: Any) -> None:
-        """Give both back, when the thread has ended."""
-        self._threads.release_on_behalf_of(borrower)
-        self._release_share(borrower)
-
-    def _release_share(self, borrower: Any) -> None:
-        self._share.release_on_behalf_of(borrower)
-        self._forget_if_idle()
-
-    def _forget_if_idle(self) -> None:
-        if not self._share.borrowed_tokens and not self._share.statistics().tasks_waiting:
-            self._domains.pop(self._domain, None)
+        `organization_id` is the organization that has named the host, None when the operator has.
+        """
+        written = _read_as_address(host)
+        if written is not None:
+            return [written]
+        if _NAME.fullmatch(host) is None:
+            raise NameUnknown(f"The name {host} does not resolve.")
+        found = None
+        with trio.move_on_after(LOOKUP_SECONDS_MAX):
+            async with AsyncExitStack() as turn:
+                if organization_id is not None:
+                    # Of the domain first, so that what waits for it holds no place of the organization.
+                    await turn.enter_async_context(self._domains.place((organization_id, _domain_of(host))))
+                    await turn.enter_async_context(self._organizations.place(organization_id))
+                await turn.enter_async_context(self._all)
+                found = await self._resolver.addresses(host)
+        if found is None:
+            raise NameUnknown(f"The name servers of {host} did not answer in time.")
+        if not found:
+            raise NameUnknown(f"The name {host} does not resolve.")
+        return found
 
 
-def _ask_system(host: bytes, port: int) -> Sequence[tuple[Any, ...]]:
-    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-
-
-def _read_as_address(host: str, port: int) -> Sequence[tuple[Any, ...]] | None:
+def _read_as_address(host: str) -> Address | None:
     """Return the address that a host is written as, in any form that the system reads; None when it is a name."""
     try:
-        return socket.getaddrinfo(host.encode("ascii"), port, type=socket.SOCK_STREAM, flags=_NUMERIC)
-    except socket.gaierror as error:
-        if error.errno != socket.EAI_NONAME:
-            raise
+        [(*_, sockaddr), *_] = socket.getaddrinfo(host.encode("ascii"), 0, type=socket.SOCK_STREAM, flags=_NUMERIC)
+    except (OSError, UnicodeError):
         return None
+    # The zone of a link-local address is no part of it; such an address is never allowed.
+    return ip_address(str(sockaddr[0]).partition("%")[0])
 
 
 def _domain_of(host: str) -> str:

@@ -2,11 +2,16 @@
 
 The name of a target is resolved here and the connection goes to one of the checked addresses, so a name that changes
 its answer in between leads nowhere else. TLS still verifies the name. Redirects are not followed, no proxy is used.
+
+Each request says for which organization it is, `extensions=of(organization_id)`. An organization has a share of the
+connections of a client and of the look-ups of names, however many targets it names.
 """
 
 from __future__ import annotations
 
 import ssl
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
 from functools import cache
 from http.cookiejar import CookieJar
 from ipaddress import ip_network
@@ -18,21 +23,33 @@ import trio
 from httpcore._backends.trio import TrioBackend
 
 from adapters.gateways.name_lookups import NameLookups, NameUnknown
+from adapters.gateways.shares import Shares
 from core.outbound import is_allowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
+    from uuid import UUID
 
     from core.outbound import Address, Network
 
 # For targets that the operator has named.
 EVERYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 CONNECTIONS_MAX: Final = 200
+# Of the connections of a client; as many as one organization may use in any of them.
+CONNECTIONS_OF_AN_ORGANIZATION_MAX: Final = 20
 IDLE_CONNECTIONS_MAX: Final = 50
 IDLE_SECONDS_MAX: Final = 30.0
 CONNECT_SECONDS_MAX: Final = 10.0
-# A name server of an organization may answer with thousands.
+# Of a name with more; an attempt has no time for all of them.
 ADDRESSES_TRIED_MAX: Final = 8
+_EXTENSION: Final = "organization_id"
+# The organization whose request opens a connection; the library passes no more than the host and the port.
+_organization_id: ContextVar[UUID | None] = ContextVar("organization_id", default=None)
+
+
+def of(organization_id: UUID | None) -> dict[str, Any]:
+    """Return the extensions of a request for an organization; None for a target that the operator has named."""
+    return {_EXTENSION: organization_id}
 
 
 class TargetRefused(httpcore.ConnectError):
@@ -64,8 +81,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first address of a host that is allowed and answers; raise `TargetRefused` without one."""
         failure: httpcore.ConnectError | httpcore.ConnectTimeout = TargetRefused("No address was tried.")
-        addresses = await allowed_addresses(host, port, self._allowed, self._lookups)
-        for address in addresses[:ADDRESSES_TRIED_MAX]:
+        addresses = await allowed_addresses(host, _organization_id.get(), self._allowed, self._lookups)
+        for address in addresses:
             try:
                 return await self._backend.connect_tcp(str(address), port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -78,20 +95,58 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 
 
 class _CheckedTransport(httpx.AsyncHTTPTransport):
-    """The transport of httpx, over connections that are checked."""
+    """The transport of httpx, over connections that are checked, and shared among organizations."""
 
     def __init__(
-        self, allowed: Sequence[Network], lookups: NameLookups, tls: ssl.SSLContext, connections_max: int
+        self,
+        backend: CheckedBackend,
+        tls: ssl.SSLContext,
+        *,
+        connections_max: int,
+        of_an_organization_max: int,
     ) -> None:
         super().__init__(verify=tls, trust_env=False)
+        self._shares = Shares(of_an_organization_max)
         # httpx has no parameter for the backend.
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
             max_connections=connections_max,
             max_keepalive_connections=IDLE_CONNECTIONS_MAX,
             keepalive_expiry=IDLE_SECONDS_MAX,
-            network_backend=CheckedBackend(allowed, lookups),
+            network_backend=backend,
         )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request when its organization has a place, which it keeps until the response is closed."""
+        organization_id: UUID | None = request.extensions[_EXTENSION]
+        async with AsyncExitStack() as place:
+            if organization_id is not None:
+                await place.enter_async_context(self._shares.place(organization_id))
+            before = _organization_id.set(organization_id)
+            try:
+                response = await super().handle_async_request(request)
+            finally:
+                _organization_id.reset(before)
+            assert isinstance(response.stream, httpx.AsyncByteStream)
+            response.stream = _SharedStream(response.stream, place.pop_all())
+        return response
+
+
+class _SharedStream(httpx.AsyncByteStream):
+    """The body of a response; closing it gives the place of its organization back."""
+
+    def __init__(self, body: httpx.AsyncByteStream, place: AsyncExitStack) -> None:
+        self._body = body
+        self._place = place
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._body:
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Close the body, and give the place back."""
+        async with self._place:
+            await self._body.aclose()
 
 
 def outbound_client(
@@ -100,13 +155,20 @@ def outbound_client(
     lookups: NameLookups | None = None,
     tls: ssl.SSLContext | None = None,
     connections_max: int = CONNECTIONS_MAX,
+    of_an_organization_max: int = CONNECTIONS_OF_AN_ORGANIZATION_MAX,
 ) -> httpx.AsyncClient:
     """Return a client whose requests reach allowed addresses only; the caller limits the time of each request.
 
-    A request beyond `connections_max` waits for one that ends. Without `lookups` the client has look-ups of its own.
+    A request beyond `connections_max`, or beyond the share of its organization, waits for one that ends. Without
+    `lookups` the client has look-ups of its own.
     """
     return httpx.AsyncClient(
-        transport=_CheckedTransport(allowed, lookups or NameLookups(), tls or tls_of_the_system(), connections_max),
+        transport=_CheckedTransport(
+            CheckedBackend(allowed, lookups or NameLookups()),
+            tls or tls_of_the_system(),
+            connections_max=connections_max,
+            of_an_organization_max=of_an_organization_max,
+        ),
         timeout=httpx.Timeout(None, connect=CONNECT_SECONDS_MAX),
         cookies=NoCookies(),
         follow_redirects=False,
@@ -114,21 +176,31 @@ def outbound_client(
     )
 
 
+async def read_beginning(response: httpx.Response, content: bytearray, *, bytes_max: int) -> None:
+    """Add what arrives of the body of an answer to the content, until there are more bytes than that."""
+    # Cancelled and not left by `break`, which would leave the client's generators to the garbage collector.
+    with trio.CancelScope() as reading:
+        async for chunk in response.aiter_raw():
+            content += chunk
+            if len(content) > bytes_max:
+                reading.cancel()
+
+
 async def allowed_addresses(
-    host: str, port: int, allowed: Sequence[Network], lookups: NameLookups
+    host: str, organization_id: UUID | None, allowed: Sequence[Network], lookups: NameLookups
 ) -> Sequence[Address]:
     """Return the addresses of a host that may be connected to, at least one; raise `TargetRefused` without one."""
     try:
-        resolved = await lookups.addresses_of(host, port)
+        resolved = await lookups.addresses_of(host, organization_id)
     except NameUnknown as unknown:
         raise TargetRefused(str(unknown)) from unknown
     found = [address for address in resolved if is_allowed(address, allowed)]
     if not found:
         raise TargetRefused(f"The name {host} leads to a private address, which is not allowed.")
-    return found
+    return found[:ADDRESSES_TRIED_MAX]
 
 
 @cache
 def tls_of_the_system() -> ssl.SSLContext:
-    """Return the context that all clients share: reading every certificate of the system takes a tenth of a start."""
+    """Return the context that all HTTP clients share: reading every certificate takes a tenth of a start."""
     return ssl.create_default_context()

@@ -25,7 +25,7 @@ _CONFLICT: Final = 409
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ReceiverVerdict:
     """How many events from the first on were received, and why not the others."""
 
     received: int
@@ -41,7 +41,7 @@ class Format:
     event: Callable[[SiemTarget, SiemEvent], bytes]
     authorization: Callable[[str], Mapping[str, str]]
     # None where the status alone is the answer.
-    verdict: Callable[[bytes, Sequence[SiemEvent]], Verdict] | None = None
+    verdict: Callable[[bytes, Sequence[SiemEvent]], ReceiverVerdict] | None = None
     before: bytes = b""
     between: bytes = b""
     after: bytes = b""
@@ -90,12 +90,12 @@ def _splunk_event(target: SiemTarget, event: SiemEvent) -> bytes:
     return _json({**metadata, "event": event.payload})
 
 
-def _splunk_verdict(content: bytes, events: Sequence[SiemEvent]) -> Verdict:
+def _splunk_verdict(content: bytes, events: Sequence[SiemEvent]) -> ReceiverVerdict:
     answer = _object(content)
     # A proxy in front of the collector may answer 200 as well.
     if answer is None or answer.get("code") != 0:
-        return Verdict(0, f"The collector answered {_excerpt(content)}.")
-    return Verdict(len(events))
+        return ReceiverVerdict(0, f"The collector answered {_excerpt(content)}.")
+    return ReceiverVerdict(len(events))
 
 
 def _datadog_event(target: SiemTarget, event: SiemEvent) -> bytes:
@@ -120,15 +120,15 @@ def _elastic_event(target: SiemTarget, event: SiemEvent) -> bytes:
     return _json(action) + b"\n" + _json({"@timestamp": event.payload["created_at"], **event.payload}) + b"\n"
 
 
-def _elastic_verdict(content: bytes, events: Sequence[SiemEvent]) -> Verdict:
+def _elastic_verdict(content: bytes, events: Sequence[SiemEvent]) -> ReceiverVerdict:
     answer = _object(content)
     items = answer.get("items") if answer is not None else None
     if not isinstance(items, list) or len(cast("list[Any]", items)) != len(events):
-        return Verdict(0, f"The bulk API answered {_excerpt(content)}.")
+        return ReceiverVerdict(0, f"The bulk API answered {_excerpt(content)}.")
     for number, (item, event) in enumerate(zip(cast("list[Any]", items), events, strict=True)):
         if problem := _problem_of_item(item):
-            return Verdict(number, f"Entry {event.id} was refused {problem}.")
-    return Verdict(len(events))
+            return ReceiverVerdict(number, f"Entry {event.id} was refused {problem}.")
+    return ReceiverVerdict(len(events))
 
 
 def _problem_of_item(item: Any) -> str | None:

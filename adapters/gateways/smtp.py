@@ -16,13 +16,15 @@ import ssl
 from contextlib import suppress
 from email.message import EmailMessage
 from email.policy import SMTP
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import trio
 
 from adapters.gateways.failures import MAIL_SERVER, reason_of
 from adapters.gateways.name_lookups import NameLookups
-from adapters.gateways.outbound import TargetRefused, allowed_addresses, tls_of_the_system
+from adapters.gateways.outbound import TargetRefused, allowed_addresses
+from adapters.gateways.shares import Shares
 from adapters.gateways.smtp_server import ENCODED_WORD, Encryption, SmtpServer, parse_address
 from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable
 
@@ -42,6 +44,8 @@ SOCKET_SECONDS_MAX = 10.0
 QUIT_SECONDS_MAX = 2.0
 # More than a courier sends at once, because an abandoned session may take a moment to end.
 THREADS_MAX = 24
+# For the courier, which sends one mail of an organization at a time, and for test mails.
+THREADS_OF_AN_ORGANIZATION_MAX = 3
 _WITH_STARTTLS = (Encryption.STARTTLS, Encryption.IF_OFFERED)
 # The enhanced status of a refusal by policy (RFC 3463, 3.8), such as a relay that wants a login.
 _POLICY = "5.7."
@@ -81,17 +85,21 @@ class RoutingSmtpGateway:
         self._lookups = lookups or NameLookups()
         self._clock = clock
         self._sessions = _Sessions(tls)
+        self._shares = Shares(THREADS_OF_AN_ORGANIZATION_MAX)
 
-    async def send(self, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail) -> str:
+    async def send(
+        self, organization_id: UUID, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail
+    ) -> str:
         """Hand the mail over, and return the reply of the server."""
         smtp_server = SmtpServer.of_organization(server)
         message = _compose(smtp_server, mail_id, to, rendered, at=self._clock())
         try:
-            addresses = await allowed_addresses(server.host, server.port, self._allowed, self._lookups)
+            addresses = await allowed_addresses(server.host, organization_id, self._allowed, self._lookups)
         except TargetRefused as refused:
             raise MailServerUnusable(str(refused)) from refused
         try:
-            return await self._sessions.run(smtp_server, tuple(map(str, addresses)), message)
+            async with self._shares.place(organization_id):
+                return await self._sessions.run(smtp_server, tuple(map(str, addresses)), message)
         except MailForbidden as forbidden:
             raise MailServerUnusable(str(forbidden)) from forbidden
 
@@ -100,7 +108,7 @@ class _Sessions:
     """Runs sessions with mail servers on worker threads, a bounded number at once."""
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
-        self._tls = tls or tls_of_the_system()
+        self._tls = tls or _tls_of_the_system()
         self._threads = trio.CapacityLimiter(THREADS_MAX)
 
     async def run(self, server: SmtpServer, addresses: Sequence[str], message: EmailMessage | None) -> str:
@@ -113,6 +121,15 @@ class _Sessions:
             raise
         except (OSError, binascii.Error) as error:
             raise _verdict(error) from error
+
+
+@cache
+def _tls_of_the_system() -> ssl.SSLContext:
+    """Return the context that all gateways share, because reading every certificate of the system takes long.
+
+    Clients of HTTP have another one: they make theirs offer HTTP (ALPN), which some mail servers refuse.
+    """
+    return ssl.create_default_context()
 
 
 def _compose(server: SmtpServer, mail_id: UUID, to: str, rendered: RenderedMail, *, at: datetime) -> EmailMessage:
@@ -253,6 +270,9 @@ def _verdict(error: OSError | binascii.Error) -> MailRefused | MailDeferred:
         case smtplib.SMTPRecipientsRefused():
             code, reply_text = next(iter(error.recipients.values()))
             return _verdict_on_message(code, reply_text)
+        case smtplib.SMTPSenderRefused() if 500 <= error.smtp_code <= 599:
+            # Not because of the recipient: with this sender, the server takes no mail.
+            return MailForbidden(_quoted(error.smtp_code, error.smtp_error))
         case smtplib.SMTPDataError():
             return _verdict_on_message(error.smtp_code, error.smtp_error)
         case _:

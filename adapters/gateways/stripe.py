@@ -17,7 +17,7 @@ from core.billing.provider import BillingFailed, BillingMode, CheckoutSession, R
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adapters.gateways.stripe_requests import Answer
+    from adapters.gateways.stripe_requests import StripeAnswer
     from core.billing.customers import CustomerWish
     from core.billing.provider import CheckoutOrder
     from core.secrets import Secret
@@ -90,14 +90,14 @@ class StripeGateway:
         await self._requests.delete(f"/v1/subscriptions/{quote(subscription_id, safe='')}")
 
 
-def _id(answer: Answer) -> str:
+def _id(answer: StripeAnswer) -> str:
     found = provider_objects.reference(answer.body)
     if found is None:
         raise _unusable("an id")
     return found
 
 
-def _page_address(answer: Answer) -> str:
+def _page_address(answer: StripeAnswer) -> str:
     url: Any = answer.body.get("url") if answer.body is not None else None
     if not isinstance(url, str) or urlsplit(url).scheme not in {"http", "https"}:
         raise _unusable("the address of a page")

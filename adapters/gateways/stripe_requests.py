@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlencode
 
@@ -24,6 +25,7 @@ from adapters.gateways.outbound import NoCookies
 from core.billing.provider import BillingFailed, BillingRateLimited
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterator
 
     from core.secrets import Secret
@@ -53,7 +55,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StripeAnswer:
     """An answer that is a JSON object without an error; `body` is None when the provider has no such object."""
 
     body: Mapping[str, Any] | None
@@ -68,6 +70,12 @@ class _Response:
     content: bytes
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the context that all clients share, with the certificates that httpx brings along."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class StripeRequests:
     """Sends requests to the API at one address, with one key."""
 
@@ -79,6 +87,7 @@ class StripeRequests:
             timeout=httpx.Timeout(READ_SECONDS_MAX, connect=CONNECT_SECONDS_MAX),
             cookies=NoCookies(),
             limits=httpx.Limits(max_connections=CONNECTIONS_MAX),
+            verify=_tls(),
             # The key goes to this address only, and not to a proxy that the environment happens to name.
             trust_env=False,
         )
@@ -87,15 +96,15 @@ class StripeRequests:
         """Close the connections."""
         await self._client.aclose()
 
-    async def get(self, path: str) -> Answer:
+    async def get(self, path: str) -> StripeAnswer:
         """Read an object; the answer has no body when there is none."""
         return await self._answer(self._client.build_request("GET", path), may_be_missing=True)
 
-    async def delete(self, path: str) -> Answer:
+    async def delete(self, path: str) -> StripeAnswer:
         """End an object, which a repetition does not do twice; the answer has no body when there is none."""
         return await self._answer(self._client.build_request("DELETE", path), may_be_missing=True)
 
-    async def post(self, path: str, form: Mapping[str, Any], *, key: str) -> Answer:
+    async def post(self, path: str, form: Mapping[str, Any], *, key: str) -> StripeAnswer:
         """Make an object, once for each key."""
         request = self._client.build_request(
             "POST",
@@ -105,7 +114,7 @@ class StripeRequests:
         )
         return await self._answer(request, may_be_missing=False)
 
-    async def _answer(self, request: httpx.Request, *, may_be_missing: bool) -> Answer:
+    async def _answer(self, request: httpx.Request, *, may_be_missing: bool) -> StripeAnswer:
         try:
             with trio.fail_after(REQUEST_SECONDS_MAX):
                 response = await self._send_repeatedly(request)
@@ -113,8 +122,8 @@ class StripeRequests:
             raise failed(request, "there was no answer in time") from None
         answered_at = _date(response.headers)
         if may_be_missing and response.status == _NOT_FOUND:
-            return Answer(body=None, answered_at=answered_at)
-        return Answer(body=_body(request, response), answered_at=answered_at)
+            return StripeAnswer(body=None, answered_at=answered_at)
+        return StripeAnswer(body=_body(request, response), answered_at=answered_at)
 
     async def _send_repeatedly(self, request: httpx.Request) -> _Response:
         """Return the last answer; raise `BillingFailed` when there is none, or `BillingRateLimited`."""

@@ -6,9 +6,7 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
-import trio
-
-from adapters.gateways.upstream_requests import failed
+from adapters.gateways.upstream_requests import failed, time_limit
 from core.accounts.providers import Provider
 from core.sign_in.upstream import answers
 
@@ -39,11 +37,8 @@ class HttpUpstreamGateway:
         self._clock = clock
 
     async def identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:
-        try:
-            with trio.fail_after(self._seconds_max):
-                return await self._identify(provider, exchange)
-        except trio.TooSlowError:
-            raise failed(provider.token_url, "too_slow") from None
+        with time_limit(provider.token_url, self._seconds_max):
+            return await self._identify(provider, exchange)
 
     async def refresh(
         self, provider: ExternalProvider, client: ProviderClient, refresh_token: Secret, scopes: Sequence[str]
@@ -51,11 +46,8 @@ class HttpUpstreamGateway:
         form = {"grant_type": "refresh_token", "refresh_token": refresh_token.reveal(), **_credentials(client)}
         if provider.provider is Provider.OFFICESUITE and scopes:
             form["scope"] = " ".join(scopes)
-        try:
-            with trio.fail_after(self._seconds_max):
-                status, answer = await self._requests.post(provider.token_url, form)
-        except trio.TooSlowError:
-            raise failed(provider.token_url, "too_slow") from None
+        with time_limit(provider.token_url, self._seconds_max):
+            status, answer = await self._requests.post(None, provider.token_url, form)
         if answer.get("error") in _ENDED:
             return None
         _require_success(provider.token_url, status, answer)
@@ -69,7 +61,7 @@ class HttpUpstreamGateway:
             "code_verifier": exchange.verifier.reveal(),
             **_credentials(exchange.client),
         }
-        status, answer = await self._requests.post(provider.token_url, form)
+        status, answer = await self._requests.post(None, provider.token_url, form)
         _require_success(provider.token_url, status, answer)
         tokens = answers.provider_tokens(answer, exchange.client.client_id, at=self._clock())
         user = await self._read_object(provider.userinfo_url, tokens.access_token)
@@ -98,11 +90,11 @@ class HttpUpstreamGateway:
 
     async def _emails(self, userinfo_url: str, access_token: Secret) -> Sequence[Any]:
         """Return the addresses of an account of codehost; empty when its user does not show them."""
-        status, found = await self._requests.get(f"{userinfo_url}/emails", access_token.reveal())
+        status, found = await self._requests.get(None, f"{userinfo_url}/emails", access_token.reveal())
         return cast("list[Any]", found) if status == _OK and isinstance(found, list) else []
 
     async def _read_object(self, url: str, access_token: Secret) -> Mapping[str, Any]:
-        status, found = await self._requests.get(url, access_token.reveal())
+        status, found = await self._requests.get(None, url, access_token.reveal())
         if status != _OK or not isinstance(found, dict):
             raise failed(url, "no_user", status=status)
         return cast("dict[str, Any]", found)

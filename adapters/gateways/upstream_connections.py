@@ -13,11 +13,12 @@ import httpx
 import trio
 
 from adapters.crypto.json_web_signatures import verified_claims
-from adapters.gateways.upstream_requests import TOO_SLOW, failed
+from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
 from core.sign_in.upstream import answers, discovery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from uuid import UUID
 
     from adapters.gateways.upstream_requests import UpstreamRequests
     from core.sign_in.upstream.discovery import Discovered
@@ -33,7 +34,7 @@ _OK: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedConfiguration:
     discovered: Discovered
     keys: tuple[Mapping[str, Any], ...]
     fetched_at_seconds: float
@@ -48,24 +49,18 @@ class HttpConnectionGateway:
         self._clock = clock
         self._seconds_max = seconds_max
         # In the order in which they were fetched, so that the oldest is dropped.
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _CachedConfiguration] = {}
 
-    async def discover(self, issuer: str, *, is_fresh: bool = False) -> Discovered:
-        try:
-            with trio.fail_after(self._seconds_max):
-                return (await self._find(issuer, is_fresh=is_fresh)).discovered
-        except trio.TooSlowError:
-            raise failed(issuer, "too_slow", TOO_SLOW) from None
+    async def discover(self, organization_id: UUID, issuer: str, *, is_fresh: bool = False) -> Discovered:
+        with time_limit(issuer, self._seconds_max, TOO_SLOW):
+            return (await self._find(organization_id, issuer, is_fresh=is_fresh)).discovered
 
-    async def identify(self, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
-        try:
-            with trio.fail_after(self._seconds_max):
-                return await self._identify(issuer, exchange)
-        except trio.TooSlowError:
-            raise failed(issuer, "too_slow") from None
+    async def identify(self, organization_id: UUID, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+        with time_limit(issuer, self._seconds_max):
+            return await self._identify(organization_id, issuer, exchange)
 
-    async def _identify(self, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
-        found = (await self._find(issuer)).discovered
+    async def _identify(self, organization_id: UUID, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+        found = (await self._find(organization_id, issuer)).discovered
         client, form = (
             exchange.client,
             {
@@ -81,21 +76,23 @@ class HttpConnectionGateway:
             auth = httpx.BasicAuth(client.client_id, secret)
         else:
             auth, form = None, {**form, "client_id": client.client_id, "client_secret": secret}
-        status, answer = await self._requests.post(found.token_url, form, auth=auth)
+        status, answer = await self._requests.post(organization_id, found.token_url, form, auth=auth)
         if status != _OK or "error" in answer:
             raise failed(found.token_url, "refused", status=status)
-        claims = await self._verified(issuer, answer.get("id_token"))
+        claims = await self._verified(organization_id, issuer, answer.get("id_token"))
         answers.require_valid_claims(
             claims, client_id=client.client_id, nonce=exchange.nonce.reveal(), at=self._clock(), issuer=issuer
         )
-        return {**await self._user(found, answer, claims), **claims}
+        return {**await self._user(organization_id, found, answer, claims), **claims}
 
-    async def _user(self, found: Discovered, answer: Mapping[str, Any], claims: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _user(
+        self, organization_id: UUID, found: Discovered, answer: Mapping[str, Any], claims: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         """Return what the provider says of the user besides the ID token, which may leave the address out."""
         access_token = answer.get("access_token")
         if "email" in claims or found.userinfo_url is None or not isinstance(access_token, str):
             return {}
-        status, user = await self._requests.get(found.userinfo_url, access_token)
+        status, user = await self._requests.get(organization_id, found.userinfo_url, access_token)
         if status != _OK or not isinstance(user, dict):
             raise failed(found.userinfo_url, "no_user", status=status)
         described = cast("dict[str, Any]", user)
@@ -103,27 +100,27 @@ class HttpConnectionGateway:
             raise failed(found.userinfo_url, "other_subject")
         return described
 
-    async def _verified(self, issuer: str, id_token: Any) -> Mapping[str, Any]:
+    async def _verified(self, organization_id: UUID, issuer: str, id_token: Any) -> Mapping[str, Any]:
         if not isinstance(id_token, str):
             raise failed(issuer, "no_id_token")
-        known = await self._find(issuer)
+        known = await self._find(organization_id, issuer)
         claims = verified_claims(id_token, known.keys, characters_max=TOKEN_CHARACTERS_MAX)
         if claims is None and known.fetched_at_seconds < trio.current_time() - 1:
             # The provider may have a new key.
-            fresh = await self._find(issuer, is_fresh=True)
+            fresh = await self._find(organization_id, issuer, is_fresh=True)
             claims = verified_claims(id_token, fresh.keys, characters_max=TOKEN_CHARACTERS_MAX)
         if claims is None:
             raise failed(issuer, "wrong_signature")
         return claims
 
-    async def _find(self, issuer: str, *, is_fresh: bool = False) -> _Known:
+    async def _find(self, organization_id: UUID, issuer: str, *, is_fresh: bool = False) -> _CachedConfiguration:
         known = self._known.get(issuer)
         now = trio.current_time()
         if known is not None and not is_fresh and now - known.fetched_at_seconds < REMEMBERED_SECONDS:
             return known
-        status, document = await self._requests.get(issuer.removesuffix("/") + discovery.PATH)
+        status, document = await self._requests.get(organization_id, issuer.removesuffix("/") + discovery.PATH)
         found = discovery.read(issuer, document if status == _OK else None)
-        status, keys = await self._requests.get(found.jwks_uri)
+        status, keys = await self._requests.get(organization_id, found.jwks_uri)
         if status != _OK or not isinstance(keys, dict):
             raise failed(found.jwks_uri, "no_keys", f"There are no keys at {found.jwks_uri}.", status=status)
         listed: Any = cast("dict[str, Any]", keys).get("keys")
@@ -132,5 +129,5 @@ class HttpConnectionGateway:
         self._known.pop(issuer, None)
         while len(self._known) >= ISSUERS_MAX:
             del self._known[next(iter(self._known))]
-        self._known[issuer] = known = _Known(found, tuple(usable), now)
+        self._known[issuer] = known = _CachedConfiguration(found, tuple(usable), now)
         return known

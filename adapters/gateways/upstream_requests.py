@@ -17,22 +17,28 @@ import structlog
 import trio
 
 from adapters.gateways.failures import PROVIDER, reason_of
+from adapters.gateways.outbound import CONNECTIONS_OF_AN_ORGANIZATION_MAX, of, read_beginning
 from core.sign_in.upstream.answers import UpstreamFailed
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
+    from uuid import UUID
 
 ANSWER_BYTES_MAX: Final = 256 * 1024
 FORM_FIELDS_MAX: Final = 100
-# One provider that does not answer leaves the connections to the others alone.
-REQUESTS_AT_ONCE_MAX: Final = 20
+# Providers that do not answer leave connections to those of other organizations, and one host some to other hosts.
+REQUESTS_OF_AN_ORGANIZATION_MAX: Final = CONNECTIONS_OF_AN_ORGANIZATION_MAX
+REQUESTS_TO_A_HOST_MAX: Final = 60
 TOO_SLOW: Final = "The provider did not answer in time."
 
 log = structlog.get_logger(__name__)
 
 
 class UpstreamRequests:
-    """Sends requests over a client that decides which addresses may be reached."""
+    """Sends requests over a client that decides which addresses may be reached.
+
+    `organization_id` is the organization that has named the provider, None when the operator has.
+    """
 
     def __init__(self, client: httpx.AsyncClient, *, version: str) -> None:
         self._client = client
@@ -42,38 +48,32 @@ class UpstreamRequests:
             "Accept-Encoding": "identity",
             "User-Agent": f"Gatehouse/{version}",
         }
-        self._busy: Counter[str] = Counter()
+        self._busy: Counter[UUID | str] = Counter()
 
     async def post(
-        self, url: str, form: Mapping[str, str], *, auth: httpx.Auth | None = None
+        self, organization_id: UUID | None, url: str, form: Mapping[str, str], *, auth: httpx.Auth | None = None
     ) -> tuple[int, Mapping[str, Any]]:
         """Send a form, and return the status and the object of the answer."""
-        status, body = await self._send("POST", url, data=dict(form), auth=auth)
+        status, body = await self._send("POST", organization_id, url, data=dict(form), auth=auth)
         return status, _object(body, url)
 
-    async def get(self, url: str, access_token: str | None = None) -> tuple[int, Any]:
+    async def get(self, organization_id: UUID | None, url: str, access_token: str | None = None) -> tuple[int, Any]:
         """Read what is at an address, and return the status and the JSON of the answer."""
         headers = {"Authorization": f"Bearer {access_token}"} if access_token is not None else {}
-        status, body = await self._send("GET", url, headers=headers)
+        status, body = await self._send("GET", organization_id, url, headers=headers)
         return status, _json(body)
 
-    async def get_bytes(self, url: str) -> tuple[int, bytes]:
+    async def get_bytes(self, organization_id: UUID | None, url: str) -> tuple[int, bytes]:
         """Read what is at an address."""
-        return await self._send("GET", url)
+        return await self._send("GET", organization_id, url)
 
-    async def _send(self, method: str, url: str, **others: Any) -> tuple[int, bytes]:
+    async def _send(self, method: str, organization_id: UUID | None, url: str, **others: Any) -> tuple[int, bytes]:
         body = bytearray()
         others["headers"] = {**self._headers, **others.get("headers", {})}
         try:
-            with self._place(url):
-                async with self._client.stream(method, url, **others) as response:
-                    # Cancelled and not left by `break`, which would leave the client's generators to the garbage
-                    # collector.
-                    with trio.CancelScope() as reading:
-                        async for chunk in response.aiter_raw():
-                            body += chunk
-                            if len(body) > ANSWER_BYTES_MAX:
-                                reading.cancel()
+            with self._place(organization_id, url):
+                async with self._client.stream(method, url, extensions=of(organization_id), **others) as response:
+                    await read_beginning(response, body, bytes_max=ANSWER_BYTES_MAX)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise failed(url, type(error).__name__, reason_of(error, PROVIDER)) from None
         if len(body) > ANSWER_BYTES_MAX:
@@ -81,17 +81,35 @@ class UpstreamRequests:
         return response.status_code, bytes(body)
 
     @contextmanager
-    def _place(self, url: str) -> Generator[None]:
+    def _place(self, organization_id: UUID | None, url: str) -> Generator[None]:
+        """Count a request while the block lasts; raise `UpstreamFailed` at once when too many wait for an answer."""
         host = urlsplit(url).netloc
-        if self._busy[host] >= REQUESTS_AT_ONCE_MAX:
+        if self._busy[host] >= REQUESTS_TO_A_HOST_MAX:
             raise failed(url, "busy", "Too many requests wait for an answer of this host. Try again in a moment.")
-        self._busy[host] += 1
+        counted: list[UUID | str] = [host]
+        if organization_id is not None:
+            counted.append(organization_id)
+            if self._busy[organization_id] >= REQUESTS_OF_AN_ORGANIZATION_MAX:
+                problem = "Too many requests wait for answers of your organization's providers. Try again in a moment."
+                raise failed(url, "busy", problem, organization_id=str(organization_id))
+        self._busy.update(counted)
         try:
             yield
         finally:
-            self._busy[host] -= 1
-            if not self._busy[host]:
-                del self._busy[host]
+            self._busy.subtract(counted)
+            for key in counted:
+                if not self._busy[key]:
+                    del self._busy[key]
+
+
+@contextmanager
+def time_limit(url: str, seconds_max: float, problem: str = "") -> Generator[None]:
+    """Raise `UpstreamFailed` when the provider at an address takes longer."""
+    try:
+        with trio.fail_after(seconds_max):
+            yield
+    except trio.TooSlowError:
+        raise failed(url, "too_slow", problem) from None
 
 
 def failed(url: str, reason: str, problem: str = "", **details: Any) -> UpstreamFailed:

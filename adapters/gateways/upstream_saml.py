@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Final, TypeVar, final
 
 import trio
 
-from adapters.gateways.upstream_requests import TOO_SLOW, failed
+from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
 from adapters.saml.messages import MESSAGE_SECONDS_MAX, when_there_is_room, work
 from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from uuid import UUID
 
     from adapters.gateways.upstream_requests import UpstreamRequests
     from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlMetadata, SamlRequest, ServiceProvider
@@ -36,8 +37,10 @@ class HttpSamlConnectionGateway:
         # By address, in the order in which they were fetched, so that the oldest is dropped.
         self._known: dict[str, tuple[SamlDescription, float]] = {}
 
-    async def describe(self, metadata: SamlMetadata, *, is_fresh: bool = False) -> SamlDescription:
-        found = await self._found(metadata, is_fresh=is_fresh)
+    async def describe(
+        self, organization_id: UUID, metadata: SamlMetadata, *, is_fresh: bool = False
+    ) -> SamlDescription:
+        found = await self._found(organization_id, metadata, is_fresh=is_fresh)
         if metadata.entity_id is not None and found.entity_id != metadata.entity_id:
             raise MetadataUnusable("These metadata are those of another identity provider than before.")
         return found
@@ -45,15 +48,15 @@ class HttpSamlConnectionGateway:
     async def request_address(self, content: SamlRequest) -> str:
         return await self._on_a_thread(lambda: work().upstream_request(content))
 
-    async def read_answer(self, metadata: SamlMetadata, value: str) -> SamlAnswer:
-        described = await self.describe(metadata)
+    async def read_answer(self, organization_id: UUID, metadata: SamlMetadata, value: str) -> SamlAnswer:
+        described = await self.describe(organization_id, metadata)
         try:
             return await self._on_a_thread(lambda: work().upstream_answer(value, described.certificates))
         except AnswerUnusable as unusable:
             if metadata.url is None or not self._is_outdated(metadata.url):
                 raise failed(described.sso_url, unusable.problem) from None
         # The identity provider may have a new key.
-        renewed = await self.describe(metadata, is_fresh=True)
+        renewed = await self.describe(organization_id, metadata, is_fresh=True)
         try:
             return await self._on_a_thread(lambda: work().upstream_answer(value, renewed.certificates))
         except AnswerUnusable as unusable:
@@ -62,26 +65,23 @@ class HttpSamlConnectionGateway:
     async def own_metadata(self, provider: ServiceProvider) -> bytes:
         return await self._on_a_thread(lambda: work().own_metadata(provider))
 
-    async def _found(self, metadata: SamlMetadata, *, is_fresh: bool) -> SamlDescription:
+    async def _found(self, organization_id: UUID, metadata: SamlMetadata, *, is_fresh: bool) -> SamlDescription:
         if metadata.url is None:
             assert metadata.xml is not None, "a connection has no metadata"
             return await self._read(metadata.xml.encode())
         known = self._known.get(metadata.url)
         if known is not None and not is_fresh and trio.current_time() - known[1] < REMEMBERED_SECONDS:
             return known[0]
-        found = await self._read(await self._fetched(metadata.url))
+        found = await self._read(await self._fetched(organization_id, metadata.url))
         self._known.pop(metadata.url, None)
         while len(self._known) >= REMEMBERED_MAX:
             del self._known[next(iter(self._known))]
         self._known[metadata.url] = found, trio.current_time()
         return found
 
-    async def _fetched(self, url: str) -> bytes:
-        try:
-            with trio.fail_after(self._seconds_max):
-                status, body = await self._requests.get_bytes(url)
-        except trio.TooSlowError:
-            raise failed(url, "too_slow", TOO_SLOW) from None
+    async def _fetched(self, organization_id: UUID, url: str) -> bytes:
+        with time_limit(url, self._seconds_max, TOO_SLOW):
+            status, body = await self._requests.get_bytes(organization_id, url)
         if status != _OK:
             raise failed(url, "no_metadata", f"The provider answered {status}.", status=status)
         return body

@@ -14,6 +14,7 @@ from core.webhooks.webhooks import SECRET_PREFIX
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
     import httpx
 
@@ -29,7 +30,9 @@ class HttpWebhookSender:
         self._client = client
         self._user_agent = f"Gatehouse/{version}"
 
-    async def send(self, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime) -> Attempt:
+    async def send(
+        self, organization_id: UUID, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime
+    ) -> Attempt:
         body = json.dumps(delivery.payload, ensure_ascii=False, separators=(",", ":")).encode()
         timestamp = str(int(at.timestamp()))
         headers = {
@@ -41,7 +44,8 @@ class HttpWebhookSender:
                 signature(secret, delivery.message_id, timestamp, body) for secret in secrets
             ),
         }
-        return await attempt(self._client, url, body, headers, change="change the URL of the webhook.")
+        change = "change the URL of the webhook."
+        return await attempt(self._client, organization_id, url, body, headers, change=change)
 
 
 def signature(secret: Secret, message_id: str, timestamp: str, body: bytes) -> str:

@@ -14,7 +14,6 @@ from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
-from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.audit.siem import PostgresSiemStreams
 from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
@@ -35,7 +34,7 @@ from adapters.postgres.mail.routed_mail import PostgresRoutedMail
 from adapters.postgres.openid.authorization_codes import PostgresAuthorizationCodes
 from adapters.postgres.openid.authorization_requests import PostgresAuthorizationRequests
 from adapters.postgres.openid.clients import PostgresClients
-from adapters.postgres.openid.device_codes import PostgresDeviceCodes
+from adapters.postgres.openid.device import PostgresDeviceCodes
 from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
 from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
@@ -47,14 +46,16 @@ from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.settings.branding import PostgresBrandings
 from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
-from adapters.postgres.organizations.settings.mail import PostgresMailServers
+from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
 from adapters.postgres.organizations.tiers import PostgresTiers
+from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
@@ -65,7 +66,7 @@ from adapters.postgres.saml.logouts import PostgresSamlLogouts
 from adapters.postgres.saml.requests import PostgresSamlRequests
 from adapters.postgres.saml.sessions import PostgresSamlSessions
 from adapters.postgres.scim.groups import PostgresScimGroups
-from adapters.postgres.scim.provisioning_log import PostgresScimLog
+from adapters.postgres.scim.log import PostgresScimLog
 from adapters.postgres.scim.tokens import PostgresScimTokens
 from adapters.postgres.scim.users import PostgresScimUsers
 from adapters.postgres.service_api.analytics import PostgresServiceFigures
@@ -89,13 +90,15 @@ from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns
 from adapters.postgres.sign_in.identities import PostgresIdentities
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
+from adapters.postgres.sign_in.places import PostgresSignInPlaces
+from adapters.postgres.sign_in.sign_ins import PostgresSignIns
 from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConnections
-from adapters.postgres.sign_in.upstream.credentials import PostgresOauthCredentials
 from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
 from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
+from adapters.postgres.sign_in.upstream.oauth_credentials import PostgresOauthCredentials
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
-from adapters.postgres.webhooks.feed import PostgresEventFeed
+from adapters.postgres.webhooks.events import PostgresEventFeed
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 
@@ -119,6 +122,8 @@ class Aggregates:
     devices: PostgresDevices
     sign_in_failures: PostgresSignInFailures
     login_events: PostgresLoginEvents
+    sign_ins: PostgresSignIns
+    sign_in_places: PostgresSignInPlaces
     one_time_tokens: PostgresOneTimeTokens
     totp_secrets: PostgresTotpSecrets
     second_factors: PostgresSecondFactors
@@ -201,6 +206,7 @@ class Aggregates:
     housekeeping: PostgresHousekeeping
     public_names: PostgresPublicNames
     figures: PostgresFigures
+    due_work: PostgresDueWork
     left_credentials: PostgresLeftCredentials
 
     if not TYPE_CHECKING:

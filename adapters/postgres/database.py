@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from adapters.postgres.driver.pool import Pool
     from adapters.postgres.transaction import Tools
-    from core.scim.tokens import PresentedToken
-    from core.services.api_keys import PresentedKey
+    from core.prefixed_tokens import PrefixedToken
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
 
@@ -54,6 +53,7 @@ RETRY_AFTER_SECONDS = 1
 # Frames that are left out when the log names the place of a failed statement: ours around the driver, and its own.
 _DRIVER = (
     str(Path(__file__).with_name("driver")),
+    str(Path(__file__).with_name("transaction.py")),
     str(Path(psycopg.__file__).parent),
     str(Path(trio.__file__).parent),
     "psycopg_binary",
@@ -104,16 +104,16 @@ class PostgresDatabase:
     origin: Origin = BACKGROUND
     session_id: UUID | None = None
     client_id: UUID | None = None
-    api_key: PresentedKey | None = None
-    scim_token: PresentedToken | None = None
+    api_key: PrefixedToken | None = None
+    scim_token: PrefixedToken | None = None
 
     def on_behalf_of(
         self,
         origin: Origin,
         session_id: UUID | None = None,
         client_id: UUID | None = None,
-        api_key: PresentedKey | None = None,
-        scim_token: PresentedToken | None = None,
+        api_key: PrefixedToken | None = None,
+        scim_token: PrefixedToken | None = None,
     ) -> PostgresDatabase:
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.
         return PostgresDatabase(
@@ -161,7 +161,12 @@ class PostgresDatabase:
                 raise
             return result, uow.bells
 
-        result, bells = await self._run_with_retries(run)
+        try:
+            result, bells = await self._run_with_retries(run)
+        except Refusal as refusal:
+            if refusal.trace is not None:
+                await self._leave(refusal.trace)
+            raise
         # A cancelled task gets here too, so the actors learn of everything that was committed.
         for bell in bells:
             self.doorbells.ring(bell)
@@ -194,6 +199,20 @@ class PostgresDatabase:
             return result
 
         return await self._run_with_retries(run)
+
+    async def _leave(self, trace: Callable[[UnitOfWork], None]) -> None:
+        """Store what a refusal leaves behind; that it cannot be stored does not change the answer."""
+
+        def leave(uow: UnitOfWork) -> None:
+            assert isinstance(uow, PostgresUnitOfWork), uow
+            # Only for an account there is something to write: waiting for the disk would tell that there is one.
+            uow.commit_without_waiting()
+            trace(uow)
+
+        try:
+            await self.transact(leave)
+        except ServiceUnavailable as away:
+            log.warning("refusal.not_noted", reason=away.message)
 
     async def _run_with_retries(self, run: Callable[[Connection], Result]) -> Result:
         """Run on a connection, and again after a failure that may pass; the connection is waited for in Trio."""
@@ -238,6 +257,7 @@ class PostgresDatabase:
                 try:
                     return run(connection)
                 except psycopg.Error as error:
+                    connection.write_failures.note(error)
                     raise _meaning(error, is_connection_lost=connection.closed) from None
         except NoConnection:
             raise _unavailable() from None

@@ -6,16 +6,21 @@ An aggregate is a class of SQL for one port of storage. Each is made from the tr
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import Connection
-    from core.scim.tokens import PresentedToken
-    from core.services.api_keys import PresentedKey
+    from adapters.postgres.driver.rows import Row
+    from adapters.postgres.driver.statements import Parameters, Text
+    from core.deferred import Deferred
+    from core.prefixed_tokens import PrefixedToken
     from core.sessions.callers import Origin
     from ports.clock import Clock, Randomness
     from ports.credentials.devices import Locations
@@ -51,14 +56,92 @@ class Transaction:
     vault: Vault
     randomness: Randomness
     session_id: UUID | None = None
-    api_key: PresentedKey | None = None
-    scim_token: PresentedToken | None = None
+    api_key: PrefixedToken | None = None
+    scim_token: PrefixedToken | None = None
     bells: set[Bell] = field(default_factory=set["Bell"])
 
 
 class Aggregate:
-    """The SQL of one port of storage, in one transaction."""
+    """The SQL of one port of storage, in one transaction.
+
+    `make`, a class or a function, is called with the values of a row by the names of its columns.
+    """
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
         self._connection = transaction.connection
+
+    def _one(self, make: Callable[..., Row], text: Text, parameters: Parameters = ()) -> Row | None:
+        """Return the first row; None when there is none."""
+        return self._connection.cursor(row_factory=kwargs_row(make)).execute(text, parameters).fetchone()
+
+    def _only(self, make: Callable[..., Row], text: Text, parameters: Parameters = ()) -> Row:
+        """Return the row of a statement that always has exactly one."""
+        [row] = self._connection.cursor(row_factory=kwargs_row(make)).execute(text, parameters)
+        return row
+
+    def _all(
+        self,
+        make: Callable[..., Row],
+        text: Text,
+        parameters: Parameters = (),
+        *,
+        prepare: bool = True,
+        binary: bool = False,
+    ) -> list[Row]:
+        """Return all rows."""
+        cursor = self._connection.cursor(row_factory=kwargs_row(make), binary=binary)
+        return cursor.execute(text, parameters, prepare=prepare).fetchall()
+
+    def _row(self, text: Text, parameters: Parameters = ()) -> dict[str, Any] | None:
+        """Return the first row by the names of its columns; None when there is none."""
+        return self._connection.cursor(row_factory=dict_row).execute(text, parameters).fetchone()
+
+    def _rows(self, text: Text, parameters: Parameters = (), *, prepare: bool = True) -> list[dict[str, Any]]:
+        """Return all rows, each by the names of its columns."""
+        return self._connection.cursor(row_factory=dict_row).execute(text, parameters, prepare=prepare).fetchall()
+
+    def _value(self, text: Text, parameters: Parameters = ()) -> Any:
+        """Return the first column of a statement that always has exactly one row."""
+        [value] = self._connection.cursor(row_factory=scalar_row).execute(text, parameters)
+        return value
+
+    def _value_or_none(self, text: Text, parameters: Parameters = ()) -> Any:
+        """Return the first column of the first row; None when there is no row, or when it is NULL."""
+        return self._connection.cursor(row_factory=scalar_row).execute(text, parameters).fetchone()
+
+    def _values(
+        self, text: Text, parameters: Parameters = (), *, prepare: bool = True, binary: bool = False
+    ) -> list[Any]:
+        """Return the first column of all rows."""
+        cursor = self._connection.cursor(row_factory=scalar_row, binary=binary)
+        return cursor.execute(text, parameters, prepare=prepare).fetchall()
+
+    def _finds_any(self, text: Text, parameters: Parameters = ()) -> bool:
+        """Run a statement and return whether it found a row."""
+        return self._connection.execute(text, parameters).rowcount > 0
+
+    def _changes_one(self, text: Text, parameters: Parameters = ()) -> bool:
+        """Run a statement and return whether it changed one row."""
+        return self._connection.execute(text, parameters).rowcount == 1
+
+    def _defer_one(self, make: Callable[..., Row], text: Text, parameters: Parameters = ()) -> Deferred[Row | None]:
+        """Defer reading the first row; None when there is none."""
+        return self._connection.cursor(row_factory=kwargs_row(make)).defer(text, parameters).fetchone
+
+    def _defer_all(self, make: Callable[..., Row], text: Text, parameters: Parameters = ()) -> Deferred[list[Row]]:
+        """Defer reading all rows."""
+        return self._connection.cursor(row_factory=kwargs_row(make)).defer(text, parameters).fetchall
+
+    def _defer_value_or_none(self, text: Text, parameters: Parameters = ()) -> Deferred[Any]:
+        """Defer reading the first column of the first row; None when there is no row, or when it is NULL."""
+        return self._connection.cursor(row_factory=scalar_row).defer(text, parameters).fetchone
+
+    def _defer_values(self, text: Text, parameters: Parameters = ()) -> Deferred[list[Any]]:
+        """Defer reading the first column of all rows."""
+        return self._connection.cursor(row_factory=scalar_row).defer(text, parameters).fetchall
+
+    def _defer_changes_one(self, text: Text, parameters: Parameters = ()) -> Deferred[bool]:
+        """Defer a statement, and reading whether it changed one row."""
+        changed = self._connection.cursor().defer(text, parameters)
+        return lambda: changed.rowcount == 1

@@ -8,9 +8,9 @@ from adapters.postgres.aggregates import Aggregates
 from adapters.postgres.transaction import Tools, Transaction
 from core.errors import TokenInvalid, Unauthorized
 from core.scim import tokens as scim_tokens
-from core.scim.tokens import PresentedToken, ScimCaller, ScimTokenInvalid
+from core.scim.tokens import ScimCaller, ScimTokenInvalid
 from core.services import api_keys
-from core.services.api_keys import ApiKeyInvalid, PresentedKey, ServiceCaller
+from core.services.api_keys import ApiKeyInvalid, ServiceCaller
 from core.sessions.callers import Caller, NoLongerInContext, Origin
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from core.events.events import EventType
     from core.events.platform_actions import PlatformAction
     from core.organizations.access import AccessContext
+    from core.prefixed_tokens import PrefixedToken
     from ports.doorbells import Bell
 
 
@@ -36,8 +37,8 @@ class PostgresUnitOfWork(Aggregates):
         *,
         session_id: UUID | None = None,
         client_id: UUID | None = None,
-        api_key: PresentedKey | None = None,
-        scim_token: PresentedToken | None = None,
+        api_key: PrefixedToken | None = None,
+        scim_token: PrefixedToken | None = None,
     ) -> None:
         self.now = tools.clock()
         self.origin = origin
@@ -66,6 +67,10 @@ class PostgresUnitOfWork(Aggregates):
             api_key=api_key,
             scim_token=scim_token,
         )
+
+    def commit_without_waiting(self) -> None:
+        """Let this transaction be over before it is on the disk; a crash of the server may lose it."""
+        self._transaction.connection.execute_later("SET LOCAL synchronous_commit = off")
 
     @property
     def bells(self) -> set[Bell]:

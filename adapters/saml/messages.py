@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from adapters.saml.work import Work
-    from core.saml.certificates import MadeCertificate, SigningKey
+    from core.saml.certificates import MadeCertificate, SamlSigningKey
     from core.saml.messages import (
         AuthnRequest,
-        Binding,
         EncodedMessage,
-        LogoutRequest,
         LogoutResponse,
         OutgoingLogoutRequest,
         OutgoingLogoutResponse,
         OutgoingMessage,
         Response,
+        SamlBinding,
+        SamlLogoutRequest,
     )
     from core.saml.providers import ProviderMetadata
 
@@ -45,19 +45,19 @@ class LxmlSamlMessages:
 
     async def read(
         self, message: EncodedMessage, certificate_pem: str | None
-    ) -> AuthnRequest | LogoutRequest | LogoutResponse:
+    ) -> AuthnRequest | SamlLogoutRequest | LogoutResponse:
         return await self._on_a_thread(lambda: work().read(message, certificate_pem))
 
-    async def response(self, content: Response, key: SigningKey) -> str:
+    async def response(self, content: Response, key: SamlSigningKey) -> str:
         return await self._on_a_thread(lambda: work().response(content, key))
 
     async def logout_request(
-        self, content: OutgoingLogoutRequest, key: SigningKey, binding: Binding, relay_state: str | None
+        self, content: OutgoingLogoutRequest, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
     ) -> OutgoingMessage:
         return await self._on_a_thread(lambda: work().logout_request(content, key, binding, relay_state))
 
     async def logout_response(
-        self, content: OutgoingLogoutResponse, key: SigningKey, binding: Binding, relay_state: str | None
+        self, content: OutgoingLogoutResponse, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
     ) -> OutgoingMessage:
         return await self._on_a_thread(lambda: work().logout_response(content, key, binding, relay_state))
 

@@ -10,7 +10,7 @@ from lxml.etree import QName, SubElement
 from adapters.saml import certificates, documents
 from adapters.saml.documents import METADATA, PROTOCOL, SIGNATURE, Unreadable
 from core.saml.configuration import LogoutBinding
-from core.saml.messages import Binding, NameIdFormat
+from core.saml.messages import NameIdFormat, SamlBinding
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
@@ -43,10 +43,10 @@ def identity_provider(content: ProviderMetadata) -> bytes:
         )
         certificate = SubElement(SubElement(info, QName(SIGNATURE, "X509Data")), QName(SIGNATURE, "X509Certificate"))
         certificate.text = certificates.base64_of(pem)
-    for binding in Binding:
+    for binding in SamlBinding:
         SubElement(role, QName(METADATA, "SingleLogoutService"), Binding=binding, Location=content.slo_url)
     SubElement(role, QName(METADATA, "NameIDFormat")).text = content.name_id_format
-    for binding in Binding:
+    for binding in SamlBinding:
         SubElement(role, QName(METADATA, "SingleSignOnService"), Binding=binding, Location=content.sso_url)
     return etree.tostring(root, xml_declaration=True, encoding="utf-8")
 
@@ -61,7 +61,7 @@ def service_provider(given: bytes) -> dict[str, Any]:
     role = documents.only(entity, METADATA, "SPSSODescriptor")
     if role is None:
         raise Unreadable("These metadata describe no service provider: they have no SPSSODescriptor.")
-    acs_url = location(role, "AssertionConsumerService", Binding.POST)
+    acs_url = location(role, "AssertionConsumerService", SamlBinding.POST)
     entity_id = documents.attribute(entity, "entityID")
     if entity_id is None or acs_url is None:
         raise Unreadable("These metadata name no entityID, or no AssertionConsumerService with the POST binding.")
@@ -92,7 +92,7 @@ def _logout(role: Element) -> dict[str, Any]:
     return {}
 
 
-def location(role: Element, name: str, binding: Binding) -> str | None:
+def location(role: Element, name: str, binding: SamlBinding) -> str | None:
     """Return the address of an endpoint with this binding, the default one if there are several."""
     endpoints = [one for one in role.findall(f"{{{METADATA}}}{name}") if one.get("Binding") == binding]
     # The first one that is marked, else the first one that is not marked as no default (saml-metadata-2.0, 2.2.3).

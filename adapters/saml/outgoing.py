@@ -12,7 +12,7 @@ from lxml.etree import QName, SubElement
 
 from adapters.saml import signatures
 from adapters.saml.documents import ASSERTION, PROTOCOL, deflate
-from core.saml.messages import Binding, OutgoingLogoutRequest, OutgoingMessage
+from core.saml.messages import OutgoingLogoutRequest, OutgoingMessage, SamlBinding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.saml.certificates import SigningKey
-    from core.saml.messages import Assertion, OutgoingLogoutResponse, Response, StatusOf
+    from core.saml.certificates import SamlSigningKey
+    from core.saml.messages import IssuedAssertion, OutgoingLogoutResponse, Response, StatusOf
 
 ASSERTION_LIFETIME: Final = timedelta(minutes=5)
 # The clock of a service provider may be a little behind.
@@ -36,7 +36,7 @@ _NOT_XML: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010
 _URI_SCHEMES: Final = ("urn:", "http://", "https://")
 
 
-def response(content: Response, key: SigningKey) -> str:
+def response(content: Response, key: SamlSigningKey) -> str:
     """Return the signed response in base64, for the POST binding."""
     root = message("Response", content.id, content.issuer, content.destination, content.issued_at)
     if content.in_response_to is not None:
@@ -55,7 +55,7 @@ def response(content: Response, key: SigningKey) -> str:
 
 
 def logout_request(
-    content: OutgoingLogoutRequest, key: SigningKey, binding: Binding, relay_state: str | None
+    content: OutgoingLogoutRequest, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
 ) -> OutgoingMessage:
     """Return the signed request for its binding."""
     root = message("LogoutRequest", content.id, content.issuer, content.destination, content.issued_at)
@@ -69,7 +69,7 @@ def logout_request(
 
 
 def logout_response(
-    content: OutgoingLogoutResponse, key: SigningKey, binding: Binding, relay_state: str | None
+    content: OutgoingLogoutResponse, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
 ) -> OutgoingMessage:
     """Return the signed answer for its binding."""
     root = message("LogoutResponse", content.id, content.issuer, content.destination, content.issued_at)
@@ -79,9 +79,9 @@ def logout_response(
 
 
 def _encoded(
-    parameter: str, root: Element, destination: str, key: SigningKey, binding: Binding, relay_state: str | None
+    parameter: str, root: Element, destination: str, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
 ) -> OutgoingMessage:
-    if binding is Binding.POST:
+    if binding is SamlBinding.POST:
         signatures.sign(root, signatures.loaded(key))
         value = base64.b64encode(serialized(root)).decode()
         return OutgoingMessage(
@@ -115,7 +115,7 @@ def _add_status(root: Element, status: StatusOf) -> None:
         SubElement(code, QName(PROTOCOL, "StatusCode"), Value=status.second)
 
 
-def _add_assertion(root: Element, content: Response, assertion: Assertion) -> None:
+def _add_assertion(root: Element, content: Response, assertion: IssuedAssertion) -> None:
     ends_at = _time(content.issued_at + ASSERTION_LIFETIME)
     element = SubElement(root, QName(ASSERTION, "Assertion"), _identity(assertion.id, content.issued_at))
     SubElement(element, QName(ASSERTION, "Issuer")).text = content.issuer
@@ -150,7 +150,7 @@ def _add_assertion(root: Element, content: Response, assertion: Assertion) -> No
     _add_attributes(element, assertion)
 
 
-def _add_attributes(element: Element, assertion: Assertion) -> None:
+def _add_attributes(element: Element, assertion: IssuedAssertion) -> None:
     statement = SubElement(element, QName(ASSERTION, "AttributeStatement"))
     for name, value in assertion.attributes:
         attribute = SubElement(

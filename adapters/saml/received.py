@@ -8,7 +8,7 @@ from lxml import etree
 
 from adapters.saml import documents, signatures
 from adapters.saml.documents import ASSERTION, PROTOCOL, Unreadable
-from core.saml.messages import AuthnRequest, Binding, LogoutRequest, LogoutResponse, NameId, Status
+from core.saml.messages import AuthnRequest, LogoutResponse, NameId, SamlBinding, SamlLogoutRequest, SamlStatus
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
@@ -20,11 +20,11 @@ CONTEXT_CLASSES_MAX: Final = 20
 _NO_FORMAT: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
 
 
-def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest | LogoutRequest | LogoutResponse:
+def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest | SamlLogoutRequest | LogoutResponse:
     """Return a message; raise `Unreadable`. With a certificate its signature is verified, without one it is ignored."""
     data = documents.decode_base64(message.value)
     # Some libraries compress what they post as well, which the binding does not foresee.
-    if message.binding is Binding.REDIRECT or not data.lstrip().startswith(b"<"):
+    if message.binding is SamlBinding.REDIRECT or not data.lstrip().startswith(b"<"):
         data = documents.inflate(data)
     root = documents.parse(data)
     common = {**_common(root), "is_signed": certificate_pem is not None and _is_signed(message, root, certificate_pem)}
@@ -43,7 +43,7 @@ def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest |
 
 
 def _is_signed(message: EncodedMessage, root: Element, certificate_pem: str) -> bool:
-    if message.binding is Binding.REDIRECT:
+    if message.binding is SamlBinding.REDIRECT:
         return signatures.verify_query(message, certificate_pem)
     return signatures.verify(root, certificate_pem)
 
@@ -85,12 +85,12 @@ def _authn_request(root: Element, common: dict[str, Any]) -> AuthnRequest:
     )
 
 
-def _logout_request(root: Element, common: dict[str, Any]) -> LogoutRequest:
+def _logout_request(root: Element, common: dict[str, Any]) -> SamlLogoutRequest:
     name_id = documents.required(root, ASSERTION, "NameID")
     indexes = root.findall(f"{{{PROTOCOL}}}SessionIndex")
     if len(indexes) > SESSION_INDEXES_MAX:
         raise Unreadable("It names too many sessions.")
-    return LogoutRequest(
+    return SamlLogoutRequest(
         **common,
         name_id=NameId(value=documents.text(name_id), format=documents.attribute(name_id, "Format") or _NO_FORMAT),
         session_indexes=tuple(documents.text(one) for one in indexes),
@@ -103,5 +103,5 @@ def _logout_response(root: Element, common: dict[str, Any]) -> LogoutResponse:
     return LogoutResponse(
         **common,
         in_response_to=documents.attribute(root, "InResponseTo"),
-        is_success=documents.attribute(status, "Value") == Status.SUCCESS,
+        is_success=documents.attribute(status, "Value") == SamlStatus.SUCCESS,
     )

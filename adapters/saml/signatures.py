@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.saml.certificates import SigningKey
+    from core.saml.certificates import SamlSigningKey
     from core.saml.messages import EncodedMessage
 
 RSA_SHA256: Final = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
@@ -51,7 +51,7 @@ _PARAMETERS: Final = frozenset({name for names in _SIGNED for name in names} | {
 
 
 @lru_cache(KEYS_MAX)
-def loaded(key: SigningKey) -> xmlsec.Key:
+def loaded(key: SamlSigningKey) -> xmlsec.Key:
     """Return a key with its certificate. It is kept, because loading it and its first use cost as much as a signature.
 
     It is found again by its content, so that no change of a certificate makes it wrong. Threads may share it.
@@ -159,7 +159,7 @@ def verify_query(message: EncodedMessage, certificate_pem: str) -> bool:
     return True
 
 
-def signed_query(parameters: Mapping[str, str], key: SigningKey) -> str:
+def signed_query(parameters: Mapping[str, str], key: SamlSigningKey) -> str:
     """Return the query string of a message for the redirect binding, with its signature."""
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in {**parameters, "SigAlg": RSA_SHA256}.items())
     context = xmlsec.SignatureContext()

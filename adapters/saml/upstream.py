@@ -16,7 +16,7 @@ from adapters.saml import certificates, documents, signatures
 from adapters.saml.documents import ASSERTION, METADATA, PROTOCOL, SIGNATURE, Unreadable
 from adapters.saml.metadata import METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX, location, only_entity
 from adapters.saml.outgoing import message, serialized
-from core.saml.messages import Binding, NameIdFormat
+from core.saml.messages import NameIdFormat, SamlBinding
 from core.sign_in.upstream.saml import SUCCESS, Confirmation, SamlAnswer, SamlAssertion, SamlDescription
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _FORMATS: Final = (NameIdFormat.PERSISTENT, NameIdFormat.EMAIL_ADDRESS)
 def request_address(content: SamlRequest) -> str:
     """Return the address that carries a request for a sign-in by the redirect binding (saml-bindings-2.0, 3.4)."""
     root = message("AuthnRequest", content.id, content.provider.entity_id, content.destination, content.issued_at)
-    root.set("ProtocolBinding", Binding.POST)
+    root.set("ProtocolBinding", SamlBinding.POST)
     root.set("AssertionConsumerServiceURL", content.provider.acs_url)
     value = base64.b64encode(documents.deflate(serialized(root))).decode()
     separator = "&" if "?" in content.destination else "?"
@@ -151,7 +151,7 @@ def read_metadata(given: bytes) -> SamlDescription:
     if role is None:
         raise Unreadable("These metadata describe no identity provider: they have no IDPSSODescriptor.")
     entity_id = documents.attribute(entity, "entityID")
-    sso_url = location(role, "SingleSignOnService", Binding.REDIRECT)
+    sso_url = location(role, "SingleSignOnService", SamlBinding.REDIRECT)
     if not entity_id or not sso_url:
         raise Unreadable("These metadata name no entityID, or no SingleSignOnService with the HTTP-Redirect binding.")
     return SamlDescription(entity_id=entity_id, sso_url=sso_url, certificates=_signing_certificates(role))
@@ -191,6 +191,6 @@ def own_metadata(provider: ServiceProvider) -> bytes:
     SubElement(
         role,
         QName(METADATA, "AssertionConsumerService"),
-        {"Binding": Binding.POST.value, "Location": provider.acs_url, "index": "0", "isDefault": "true"},
+        {"Binding": SamlBinding.POST.value, "Location": provider.acs_url, "index": "0", "isDefault": "true"},
     )
     return etree.tostring(root, xml_declaration=True, encoding="utf-8")

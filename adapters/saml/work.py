@@ -13,7 +13,7 @@ from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.saml.messages import AuthnRequest, EncodedMessage, LogoutRequest, LogoutResponse
+    from core.saml.messages import AuthnRequest, EncodedMessage, LogoutResponse, SamlLogoutRequest
     from core.sign_in.upstream.saml import SamlAnswer, SamlDescription
 
 
@@ -46,7 +46,7 @@ class Work:
             raise MetadataUnusable(str(unreadable)) from None
 
     @staticmethod
-    def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest | LogoutRequest | LogoutResponse:
+    def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest | SamlLogoutRequest | LogoutResponse:
         """Return a received message; raise `MessageRefused`."""
         try:
             return received.read(message, certificate_pem)

@@ -28,9 +28,16 @@ NOWHERE = ReturnTarget()
 
 
 class LinkUnusable(BadRequest):
-    """The link is unknown, used or expired; the message states which, and what to do next."""
+    """The link is unknown, used or expired; the message states which, and what to do next.
+
+    `token` is what the link was issued as; None for an unknown one.
+    """
 
     default_message = "This link is not valid. Open it exactly as it appears in the mail, or request a new one."
+
+    def __init__(self, message: str | None = None, *, token: OneTimeToken | None = None) -> None:
+        super().__init__(message)
+        self.token = token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,14 +120,15 @@ def _refusal(token: OneTimeToken | None, texts: LinkTexts) -> LinkUnusable:
     if token is None:
         return LinkUnusable(texts.unknown).because("unknown_link")
     if token.used_at is not None:
-        return LinkUnusable(texts.used).because("used_link")
-    return LinkUnusable(texts.expired).because("expired_link")
+        return LinkUnusable(texts.used, token=token).because("used_link")
+    return LinkUnusable(texts.expired, token=token).because("expired_link")
 
 
 def _valid_link(uow: UnitOfWork, token: OneTimeToken, texts: LinkTexts) -> ValidLink:
     user = uow.users.by_id(token.user_id) if token.user_id is not None else None
     if user is None or not user.may_sign_in:
-        raise LinkUnusable(texts.unknown).because("unknown_account" if user is None else "deactivated")
+        reason = "unknown_account" if user is None else "deactivated"
+        raise LinkUnusable(texts.unknown, token=token).because(reason)
     if token.purpose.is_tied_to_address and (token.email != user.email or user.is_disowned):
-        raise LinkUnusable(texts.unknown).because("address_changed")
+        raise LinkUnusable(texts.unknown, token=token).because("address_changed")
     return ValidLink(token=token, user=user)

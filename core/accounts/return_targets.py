@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BadRequest, FieldProblem, NotFound
+from core.errors import BadRequest, FieldError, NotFound
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -26,7 +26,7 @@ class RedirectNotRegistered(BadRequest):
     default_message = "This address is not registered with the service. Register exactly this address with it first."
 
     def __init__(self) -> None:
-        super().__init__(details=(FieldProblem(field="redirect_uri", message=self.default_message),))
+        super().__init__(details=(FieldError(field="redirect_uri", message=self.default_message),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

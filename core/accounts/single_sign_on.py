@@ -8,24 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.email_addresses import domain_of
 from core.errors import SsoRequired
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.accounts.users import User
+    from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
 
-def required_connection(uow: UnitOfWork, user: User) -> UUID | None:
-    """Return the connection by which a user has to sign in; None when any way is open."""
-    if user.is_platform_owner:
-        return None
-    return uow.domain_routes.enforced_on(domain_of(user.email), user.id)
+def defer_required_connection(uow: UnitOfWork, user_id: UUID) -> Deferred[UUID | None]:
+    """Defer reading the connection by which a user has to sign in; None when any way is open."""
+    return uow.domain_routes.defer_enforced_on(user_id)
 
 
 def require_open(uow: UnitOfWork, user: User) -> None:
     """Raise `SsoRequired` when the user has to sign in by a connection."""
-    if required_connection(uow, user) is not None:
+    if defer_required_connection(uow, user.id)() is not None:
         raise SsoRequired

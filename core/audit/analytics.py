@@ -34,7 +34,7 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoginsOfDay:
+class DailyLogins:
     """The number of sign-ins on a day."""
 
     date: date
@@ -42,7 +42,7 @@ class LoginsOfDay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoginsOfService:
+class ServiceLogins:
     """The number of sign-ins to a service."""
 
     service_id: UUID
@@ -51,7 +51,7 @@ class LoginsOfService:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoginsOfProvider:
+class ProviderLogins:
     """The number of sign-ins with a provider: `password`, `passkey`, `magic_link`, `saml` or an external provider."""
 
     provider: str
@@ -69,19 +69,19 @@ class RecentLogin:
     created_at: datetime
 
 
-def login_trends(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfDay]:
+def login_trends(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[DailyLogins]:
     """Count the sign-ins of each day that had any, in chronological order."""
     organization_id, period = _authorized(uow, slug, start, end)
     return uow.analytics.by_day(organization_id, period)
 
 
-def logins_by_service(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfService]:
+def logins_by_service(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[ServiceLogins]:
     """Count the sign-ins to each service that had any, the most used first."""
     organization_id, period = _authorized(uow, slug, start, end)
     return uow.analytics.by_service(organization_id, period)
 
 
-def logins_by_provider(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfProvider]:
+def logins_by_provider(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[ProviderLogins]:
     """Count the sign-ins with each provider that was used, the most used first."""
     organization_id, period = _authorized(uow, slug, start, end)
     return uow.analytics.by_provider(organization_id, period)

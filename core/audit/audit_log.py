@@ -37,7 +37,7 @@ _MILLISECONDS_SHIFT: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Actor:
+class AuditLogActor:
     """The actor. The id of background work is `system`; of a deleted user only the id is kept.
 
     The id of a setup link's holder is `setup_link:` with the id of the link, and there is no address.
@@ -54,7 +54,7 @@ class Actor:
         email: str | None,
         is_platform_owner: bool | None,  # noqa: FBT001 - a column
         details: Mapping[str, Any],
-    ) -> Actor:
+    ) -> AuditLogActor:
         """Return the actor with this id; the other columns are None when the account no longer exists."""
         if user_id is None and SETUP_LINK in details:
             return cls(id=f"{SETUP_LINK_PREFIX}{details[SETUP_LINK]}", email="", is_platform_owner=False)
@@ -65,11 +65,11 @@ class Actor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """An entry of the audit log (operations 2.8)."""
+    """An entry of an audit log; `organization_id` is the organization concerned, if there is one."""
 
     id: UUID
-    org_id: UUID
-    actor: Actor
+    organization_id: UUID | None
+    actor: AuditLogActor
     action: str
     target_type: str
     target_id: str
@@ -81,10 +81,17 @@ class LogEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLogEntry(LogEntry):
+    """An entry of an organization's audit log (operations 2.8)."""
+
+    organization_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLogPage:
     """A page of entries, newest first."""
 
-    logs: list[LogEntry]
+    logs: list[AuditLogEntry]
     pagination: Pagination
 
 

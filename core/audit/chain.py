@@ -2,6 +2,7 @@
 
 An actor seals committed entries some seconds after they were written (`seal_next`), so writers never wait for one
 another: it gives each entry the next position of its organization, and a hash over the hash before it and the entry.
+Where very many wait, as after an upgrade, all organizations have a share of each batch, and new entries come first.
 Personal fields enter the hash as salted digests. Anonymization deletes value and salt and keeps the digest, so the
 chain of the remaining entries still fits. `verification.py` checks a chain.
 """
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 FIRST_HASH: Final = "0" * 64
 # Nothing depends on the end of a proof, but a signed token has one.
 PROOF_LIFETIME: Final = timedelta(days=36_500)
+# Newer entries than this are sealed before older ones that still wait.
+FRESH: Final = timedelta(minutes=10)
+# So many of the largest logs share half of each batch.
+LARGEST_MAX: Final = 5
 # Per statement of an export.
 EXPORT_ENTRIES_MAX: Final = 500
 # Details may have any names; with this prefix none of them is the name of another field.
@@ -40,7 +45,7 @@ COVERED: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ChainEntry:
     """An audit entry as it is stored."""
 
     id: UUID
@@ -72,7 +77,7 @@ class Seal:
 class SealedEntry:
     """An entry and its seal."""
 
-    entry: Entry
+    entry: ChainEntry
     seal: Seal
 
 
@@ -104,7 +109,23 @@ class Unsealed:
 
     end: ChainEnd
     last_position: int
-    entries: Sequence[Entry]
+    entries: Sequence[ChainEntry]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsealedLog:
+    """How many entries of a log are not sealed yet."""
+
+    organization_id: UUID
+    entries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealingBacklog:
+    """How many entries of all logs are not sealed yet, and the logs that have most of them."""
+
+    entries: int
+    largest: Sequence[UnsealedLog]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,26 +143,33 @@ class ChainState:
     end: ChainEnd
     entries: int
 
+    @property
+    def pending(self) -> int:
+        """How many entries are not sealed yet."""
+        # Entries that were deleted by hand keep their positions.
+        return max(0, self.entries - self.end.sealed_through)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChainProof:
+class AuditLogProof:
     """What the log contains at this moment. `head` is a JWS that names the last position and its hash."""
 
     entries: int
     sealed_through: int
+    pending: int
     head: str
     sealed_at: datetime | None
 
 
 def state(uow: UnitOfWork, slug: str) -> ChainState:
     """Return the end of an organization's chain, which a proof is made of."""
-    return _state(uow, authorize(uow, slug, Operation.AUDIT_LOG_READ).organization.id)
+    return state_of(uow, authorize(uow, slug, Operation.AUDIT_LOG_READ).organization.id)
 
 
 def begin_export(uow: UnitOfWork, slug: str) -> ChainState:
     """Return what `state` does, for an export, and record the export."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    found = _state(uow, organization.id)
+    found = state_of(uow, organization.id)
     uow.record(
         AuditAction.AUDIT_LOG_EXPORTED,
         organization.id,
@@ -157,17 +185,41 @@ def export_page(uow: UnitOfWork, slug: str, *, after: int, through: int) -> Sequ
     return uow.audit_chains.page(organization.id, after=after, through=through, limit=EXPORT_ENTRIES_MAX)
 
 
-def seal_next(uow: UnitOfWork, limit: int) -> int:
-    """Seal committed entries of the organizations whose turn it is, at most `limit`; return how many.
+def seal_next(uow: UnitOfWork, limit: int, largest: Sequence[UnsealedLog] = ()) -> int:
+    """Seal about `limit` committed entries of the organizations whose turn it is and of the largest; return how many.
 
     Of concurrent transactions one seals, and the others return 0.
     """
+    waiting = uow.audit_chains.take_turns()
+    if not waiting:
+        return 0
+    shares = shares_of(limit, waiting, largest)
     sealed: list[SealedEntry] = []
-    for unsealed in uow.audit_chains.unsealed(limit):
+    for unsealed in uow.audit_chains.unsealed(shares, fresh_since=uow.now - FRESH):
         sealed += _appended(uow, unsealed)
     if sealed:
         uow.audit_chains.store(sealed)
     return len(sealed)
+
+
+def shares_of(limit: int, waiting: Sequence[UUID], largest: Sequence[UnsealedLog]) -> dict[UUID, int]:
+    """Return how many entries of each organization to seal, at least one.
+
+    Half are divided evenly among those whose turn it is, the other half among the largest logs by their backlog. So few
+    entries are sealed soon, and a large log is sealed in about the time of all the others.
+    """
+    by_backlog = limit // 2 if largest else 0
+    even = max(1, (limit - by_backlog) // len(waiting))
+    shares = dict.fromkeys(waiting, even)
+    backlog = sum(log.entries for log in largest)
+    for log in largest:
+        shares[log.organization_id] = shares.get(log.organization_id, 0) + max(1, by_backlog * log.entries // backlog)
+    return shares
+
+
+def backlog(uow: UnitOfWork) -> SealingBacklog:
+    """Return what is not sealed yet; entries of the last moments are not counted."""
+    return uow.audit_chains.backlog(LARGEST_MAX)
 
 
 def chains(uow: UnitOfWork, slug: str | None) -> Sequence[OrganizationChain]:
@@ -244,7 +296,7 @@ def _appended(uow: UnitOfWork, unsealed: Unsealed) -> Sequence[SealedEntry]:
     return sealed
 
 
-def _fields_of(entry: Entry, position: int) -> dict[str, Any]:
+def _fields_of(entry: ChainEntry, position: int) -> dict[str, Any]:
     return {
         "id": str(entry.id),
         "org_id": str(entry.organization_id),
@@ -261,7 +313,8 @@ def _fields_of(entry: Entry, position: int) -> dict[str, Any]:
     }
 
 
-def _state(uow: UnitOfWork, organization_id: UUID) -> ChainState:
+def state_of(uow: UnitOfWork, organization_id: UUID) -> ChainState:
+    """Do what `state` does, for a caller who was authorized."""
     end = uow.audit_chains.end(organization_id)
     entries, _ = uow.audit_log.page(organization_id, AuditLogFilter(), limit=1, offset=0)
     return ChainState(end=end, entries=entries)

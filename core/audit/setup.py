@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.audit import siem, siem_stream
-from core.audit.audit_log import Actor
+from core.audit.audit_log import AuditLogActor
 from core.audit.siem import SiemConfiguration
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from core.audit.siem import SiemRequest
     from core.audit.siem_stream import SiemEvent, SiemTarget
-    from core.organizations.setup_links import Setup
+    from core.organizations.setup_links import OpenSetup
     from core.outbound import Network
     from ports.unit_of_work import UnitOfWork
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class SiemSetup:
     """The stream of the organization; None before it was configured."""
 
-    setup: Setup
+    setup: OpenSetup
     configuration: SiemConfiguration | None
 
 
@@ -33,7 +33,10 @@ def show(uow: UnitOfWork, cookie: str) -> SiemSetup:
     """Return what the holder of a link sees; raise `SetupLinkDead`."""
     setup = setup_links.present(uow, cookie, Part.SIEM)
     stream = uow.siem_streams.find(setup.organization_id)
-    return SiemSetup(setup=setup, configuration=SiemConfiguration.of(stream) if stream is not None else None)
+    return SiemSetup(
+        setup=setup,
+        configuration=SiemConfiguration.of(uow, setup.organization_id, stream) if stream is not None else None,
+    )
 
 
 def configure(uow: UnitOfWork, cookie: str, wanted: SiemRequest, *, allowed: Iterable[Network]) -> None:
@@ -45,5 +48,5 @@ def configure(uow: UnitOfWork, cookie: str, wanted: SiemRequest, *, allowed: Ite
 def prepare_test(uow: UnitOfWork, cookie: str) -> tuple[SiemTarget, SiemEvent]:
     """Return the receiver and an event to try it with, and record the test; raise `SiemUnknown` without a stream."""
     setup = setup_links.present(uow, cookie, Part.SIEM)
-    actor = Actor.of(None, None, None, setup.recorded)
+    actor = AuditLogActor.of(None, None, None, setup.recorded)
     return siem_stream.test_of(uow, setup.organization_id, actor, **setup.recorded)

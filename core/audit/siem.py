@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
+from core.audit import chain
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock
-from core.organizations.made_credentials import CredentialKind, record_maker
+from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import checked_url
+from core.secrets import Secret  # noqa: TC001 - the reference is made from the fields of `SiemRequest`
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from core.outbound import Network
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 TOKEN_CHARACTERS_MAX: Final = 4096
@@ -91,10 +92,10 @@ class SiemRequest:
 
     provider: SiemProvider
     endpoint: str
-    token: Secret | None
-    options: SiemOptions
-    event_filter: Sequence[str] | None
-    enabled: bool
+    token: Secret | None = None
+    options: SiemOptions = field(default_factory=SiemOptions)
+    event_filter: list[str] | None = None
+    enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +137,7 @@ class SiemConfiguration:
     """The configuration and the state of the stream (decisions 7.7).
 
     `cursor` is the position of the last entry that was received or left out, `lag` the number of sealed entries after
-    it, and `last_error` says why the last attempt failed.
+    it, and `pending` that of entries which are not sealed yet. `last_error` says why the last attempt failed.
     """
 
     id: UUID
@@ -151,11 +152,12 @@ class SiemConfiguration:
     last_error: str | None
     cursor: int
     lag: int
+    pending: int
     created_at: datetime
     updated_at: datetime
 
     @classmethod
-    def of(cls, stream: SiemStream) -> SiemConfiguration:
+    def of(cls, uow: UnitOfWork, organization_id: UUID, stream: SiemStream) -> SiemConfiguration:
         """Return what may be shown of a stream."""
         return cls(
             id=stream.id,
@@ -170,6 +172,7 @@ class SiemConfiguration:
             last_error=stream.last_error,
             cursor=stream.position,
             lag=stream.sealed_through - stream.position,
+            pending=chain.state_of(uow, organization_id).pending,
             created_at=stream.created_at,
             updated_at=stream.updated_at,
         )
@@ -225,7 +228,7 @@ def change(
         updated_at=uow.now,
     )
     uow.siem_streams.save(organization_id, stream, token, keeps_token=keeps_token)
-    record_maker(uow, CredentialKind.SIEM_STREAM, organization_id, stream.id, made_by)
+    record_maker(uow, MadeCredentialKind.SIEM_STREAM, organization_id, stream.id, made_by)
     uow.record(
         AuditAction.SIEM_CONFIGURED,
         organization_id,
@@ -236,7 +239,7 @@ def change(
         enabled=stream.enabled,
         **recorded,
     )
-    return SiemConfiguration.of(stream)
+    return SiemConfiguration.of(uow, organization_id, stream)
 
 
 def show(uow: UnitOfWork, slug: str) -> SiemConfiguration:
@@ -245,7 +248,7 @@ def show(uow: UnitOfWork, slug: str) -> SiemConfiguration:
     stream = uow.siem_streams.find(organization.id)
     if stream is None:
         raise SiemUnknown
-    return SiemConfiguration.of(stream)
+    return SiemConfiguration.of(uow, organization.id, stream)
 
 
 def remove(uow: UnitOfWork, slug: str) -> None:

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from core.audit.audit_log import Actor, LogEntry
+from core.audit.audit_log import AuditLogActor, AuditLogEntry
 from core.audit.chain import time_text
 from core.audit.siem import SiemUnknown
 from core.events.actions import AuditAction, TargetType
@@ -48,8 +48,9 @@ _DOUBLINGS_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemTarget:
-    """A receiver and how it is spoken to."""
+    """The receiver of an organization, and how it is spoken to."""
 
+    organization_id: UUID
     provider: SiemProvider
     endpoint: str
     token: Secret | None = field(repr=False)
@@ -95,7 +96,7 @@ class SiemBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class StreamReceipt:
     """What an attempt got: how many events from the first on were received, and why not the others.
 
     Without an error, events that were not received were not sent, or did not fit.
@@ -137,13 +138,13 @@ def to_send(stream: LeasedStream, batch: SiemBatch) -> Sequence[SiemEvent]:
     return batch.events[: max(1, len(batch.events) >> stream.failures)]
 
 
-def record(uow: UnitOfWork, stream: LeasedStream, batch: SiemBatch, receipt: Receipt) -> Progress | None:
+def record(uow: UnitOfWork, stream: LeasedStream, batch: SiemBatch, receipt: StreamReceipt) -> Progress | None:
     """Move the cursor past what was received, and end the lease; None when the stream was replaced or leased anew."""
     progress = progress_of(stream, batch, receipt, at=uow.now)
     return progress if uow.siem_streams.record(stream, progress) else None
 
 
-def progress_of(stream: LeasedStream, batch: SiemBatch, receipt: Receipt, *, at: datetime) -> Progress:
+def progress_of(stream: LeasedStream, batch: SiemBatch, receipt: StreamReceipt, *, at: datetime) -> Progress:
     """Return the state after an attempt: with a backlog it goes on at once, else it collects; a failure backs off."""
     has_all = receipt.received == len(batch.events)
     if has_all:
@@ -168,7 +169,7 @@ def backoff(stream_id: UUID, failures: int) -> timedelta:
     return delay * (1 - BACKOFF_JITTER * int.from_bytes(digest[:4]) / 2**32)
 
 
-def event_of(entry: LogEntry, *, position: int, entry_hash: str | None) -> SiemEvent:
+def event_of(entry: AuditLogEntry, *, position: int, entry_hash: str | None) -> SiemEvent:
     """Return an entry as receivers get it, with its place in the chain."""
     actor = {"id": entry.actor.id, "email": entry.actor.email, "is_platform_owner": entry.actor.is_platform_owner}
     return SiemEvent(
@@ -179,7 +180,7 @@ def event_of(entry: LogEntry, *, position: int, entry_hash: str | None) -> SiemE
         payload={
             "id": str(entry.id),
             "position": position,
-            "org_id": str(entry.org_id),
+            "org_id": str(entry.organization_id),
             "actor": actor,
             "action": entry.action,
             "target_type": entry.target_type,
@@ -198,11 +199,13 @@ def prepare_test(uow: UnitOfWork, slug: str) -> tuple[SiemTarget, SiemEvent]:
     """Return the receiver and an event to try it with, and record the test; raise `SiemUnknown` without a stream."""
     authorized = authorize(uow, slug, Operation.SIEM_CHANGE)
     caller = authorized.caller
-    actor = Actor.of(caller.user_id, caller.email, caller.acts_as_platform_owner, {})
+    actor = AuditLogActor.of(caller.user_id, caller.email, caller.acts_as_platform_owner, {})
     return test_of(uow, authorized.organization.id, actor)
 
 
-def test_of(uow: UnitOfWork, organization_id: UUID, actor: Actor, **recorded: Any) -> tuple[SiemTarget, SiemEvent]:
+def test_of(
+    uow: UnitOfWork, organization_id: UUID, actor: AuditLogActor, **recorded: Any
+) -> tuple[SiemTarget, SiemEvent]:
     """Do what `prepare_test` does, for a caller who was authorized."""
     target = uow.siem_streams.target(organization_id)
     if target is None:
@@ -216,9 +219,9 @@ def test_of(uow: UnitOfWork, organization_id: UUID, actor: Actor, **recorded: An
         host=urlsplit(target.endpoint).hostname,
         **recorded,
     )
-    entry = LogEntry(
+    entry = AuditLogEntry(
         id=uow.randomness.new_id(),
-        org_id=organization_id,
+        organization_id=organization_id,
         actor=actor,
         action=TEST_ACTION,
         target_type=TargetType.ORGANIZATION.value,

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from core.billing import customers, subscriptions
 from core.billing.provider import BillingFailed, CheckoutOrder
-from core.billing.provider_objects import Binding
+from core.billing.provider_objects import SubscriptionBinding
 from core.errors import BadRequest, Conflict
 from core.organizations.access import Operation, authorize
 from core.services.services import ServiceUnknown
@@ -99,7 +99,7 @@ class Started:
     def order(self, customer_id: str) -> CheckoutOrder:
         """Return what the provider's page sells to this customer."""
         checkout = self.checkout
-        binding = Binding(
+        binding = SubscriptionBinding(
             organization_id=checkout.organization_id,
             service_id=checkout.service_id,
             plan_id=checkout.plan_id,

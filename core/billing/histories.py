@@ -31,7 +31,7 @@ HISTORICAL: Final = frozenset(_ORDER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class HistoryEntry:
     """A stored event of a subscription; `is_read` marks the subscription as it was read from the provider."""
 
     event_id: str
@@ -69,7 +69,7 @@ class State:
     is_ambiguous: bool = False
 
 
-def state_of(entries: Iterable[Entry], *, is_customer_deleted: bool = False) -> State | None:
+def state_of(entries: Iterable[HistoryEntry], *, is_customer_deleted: bool = False) -> State | None:
     """Return what the entries add up to; None when none of them tells that the subscription exists."""
     history = sorted(entries, key=lambda entry: entry.order)
     base = _base(history)
@@ -82,11 +82,11 @@ def state_of(entries: Iterable[Entry], *, is_customer_deleted: bool = False) -> 
         if entry.order > base.order and entry.effect in _INVOICES:
             state = _after_invoice(state, entry)
     if is_customer_deleted:
-        return replace(state, status=SubscriptionStatus.CANCELLED)
+        state = replace(state, status=SubscriptionStatus.CANCELLED)
     return replace(state, is_ambiguous=_is_ambiguous(history, base))
 
 
-def _base(history: Sequence[Entry]) -> Entry | None:
+def _base(history: Sequence[HistoryEntry]) -> HistoryEntry | None:
     """Return what the rest builds upon: the end, else the newest whole subscription, else the completed checkout."""
     ends = [entry for entry in history if entry.is_final]
     snapshots = [entry for entry in history if entry.effect is Effect.SNAPSHOT]
@@ -94,14 +94,14 @@ def _base(history: Sequence[Entry]) -> Entry | None:
     return next((found[-1] for found in (ends, snapshots, sessions) if found), None)
 
 
-def _after_invoice(state: State, invoice: Entry) -> State:
+def _after_invoice(state: State, invoice: HistoryEntry) -> State:
     if invoice.effect is Effect.PAYMENT_FAILED:
         return replace(state, status=SubscriptionStatus.PAST_DUE)
     ends = [end for end in (state.period_end, invoice.facts.period_end) if end is not None]
     return replace(state, status=SubscriptionStatus.ACTIVE, period_end=max(ends, default=None))
 
 
-def _is_ambiguous(history: Sequence[Entry], base: Entry) -> bool:
+def _is_ambiguous(history: Sequence[HistoryEntry], base: HistoryEntry) -> bool:
     """Return whether two events of one second count, and the subscription was not read since."""
     since = [
         entry.occurred_at

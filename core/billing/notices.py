@@ -15,8 +15,8 @@ from core.mail.mail import MailTemplate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.billing.histories import Entry
-    from core.billing.provider_objects import Binding
+    from core.billing.histories import HistoryEntry
+    from core.billing.provider_objects import SubscriptionBinding
     from ports.unit_of_work import UnitOfWork
 
 _TEMPLATES: Final = {
@@ -34,7 +34,9 @@ class Buyer:
     organization_name: str
 
 
-def send(uow: UnitOfWork, entries: Sequence[Entry], binding: Binding, *, invoice_url: str | None) -> None:
+def send(
+    uow: UnitOfWork, entries: Sequence[HistoryEntry], binding: SubscriptionBinding, *, invoice_url: str | None
+) -> None:
     """Queue the mails that are due for these events of a subscription."""
     due = [entry for entry in entries if entry.effect in NOTICES]
     if not due:

@@ -43,7 +43,7 @@ USER_ID: Final = "user_id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
+class SubscriptionBinding:
     """The metadata of a subscription: what it was bought for (operations 4.1)."""
 
     organization_id: UUID
@@ -69,7 +69,7 @@ class Facts:
     status: SubscriptionStatus | None = None
     price_id: str | None = None
     period_end: datetime | None = None
-    binding: Binding | None = None
+    binding: SubscriptionBinding | None = None
 
 
 NOTHING: Final = Facts()
@@ -112,14 +112,14 @@ def session_facts(session: Object) -> Facts:
     return Facts(status=status, binding=binding_of(session))
 
 
-def binding_of(owner: Object) -> Binding | None:
+def binding_of(owner: Object) -> SubscriptionBinding | None:
     """Return the binding in the metadata of an object; None when it is incomplete."""
     metadata = _object(owner.get("metadata"))
     organization_id, service_id = uuid_of(metadata.get(ORG_ID)), uuid_of(metadata.get(SERVICE_ID))
     plan_id, user_id = uuid_of(metadata.get(PLAN_ID)), uuid_of(metadata.get(USER_ID))
     if organization_id is None or service_id is None or plan_id is None or user_id is None:
         return None
-    return Binding(organization_id=organization_id, service_id=service_id, plan_id=plan_id, user_id=user_id)
+    return SubscriptionBinding(organization_id=organization_id, service_id=service_id, plan_id=plan_id, user_id=user_id)
 
 
 def organization_of(customer: Object) -> UUID | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.billing import customers, subscriptions
 from core.billing.customers import CUSTOMER_EFFECTS
-from core.billing.subscriptions import Outcome
+from core.billing.subscriptions import SubscriptionOutcome
 
 if TYPE_CHECKING:
     from core.billing.provider import BillingMode
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-class Receipt(StrEnum):
+class EventReceipt(StrEnum):
     """What became of an event; every one of them is answered 200."""
 
     DUPLICATE = "duplicate"
@@ -30,14 +30,14 @@ class Receipt(StrEnum):
 class Received:
     """The result for the log: what became of the event, and the events that contradict what is known."""
 
-    receipt: Receipt
+    receipt: EventReceipt
     refused: tuple[str, ...] = ()
 
 
 _RECEIPTS = {
-    Outcome.PARKED: Receipt.PARKED,
-    Outcome.APPLIED: Receipt.APPLIED,
-    Outcome.CONFLICT: Receipt.CONFLICT,
+    SubscriptionOutcome.PARKED: EventReceipt.PARKED,
+    SubscriptionOutcome.APPLIED: EventReceipt.APPLIED,
+    SubscriptionOutcome.CONFLICT: EventReceipt.CONFLICT,
 }
 
 
@@ -50,16 +50,16 @@ def receive(uow: UnitOfWork, event: BillingEvent, mode: BillingMode) -> Received
             uow.billing_customers.defer_hold(event.customer_id)
         known = uow.billing_subscriptions.defer_known(event.subscription_id, event.customer_id)
         if not is_new():
-            return Received(receipt=Receipt.DUPLICATE)
+            return Received(receipt=EventReceipt.DUPLICATE)
         if event.customer_id is not None:
             uow.billing_customers.ensure_held(event.customer_id, mode)
         settlement = subscriptions.settle(uow, known(), invoice_url=event.invoice_url)
         return Received(receipt=_RECEIPTS[settlement.outcome], refused=settlement.refused)
     if not is_new():
-        return Received(receipt=Receipt.DUPLICATE)
+        return Received(receipt=EventReceipt.DUPLICATE)
     if event.customer_id is None or event.effect not in CUSTOMER_EFFECTS:
-        return Received(receipt=Receipt.IGNORED)
+        return Received(receipt=EventReceipt.IGNORED)
     customer = uow.billing_customers.lock(event.customer_id, mode)
     must_settle = customers.apply(uow, event, customer)
     refused = subscriptions.settle_all_of(uow, customer.id) if must_settle else ()
-    return Received(receipt=Receipt.APPLIED, refused=refused)
+    return Received(receipt=EventReceipt.APPLIED, refused=refused)

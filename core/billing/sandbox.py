@@ -80,7 +80,7 @@ class Posting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class SandboxDelivery:
     """An event on its way to the receiver."""
 
     id: UUID
@@ -238,17 +238,17 @@ def list_subscriptions(uow: UnitOfWork, limit: int) -> Sequence[SandboxSubscript
     return uow.sandbox.subscriptions(limit)
 
 
-def claim_deliveries(uow: UnitOfWork, limit: int) -> Sequence[Delivery]:
+def claim_deliveries(uow: UnitOfWork, limit: int) -> Sequence[SandboxDelivery]:
     """Claim events that are due, the oldest first; one that is not confirmed is due again after a while."""
     return uow.sandbox.claim_deliveries(now=uow.now, leased_until=uow.now + LEASE, limit=limit)
 
 
-def record_delivered(uow: UnitOfWork, delivery: Delivery) -> None:
+def record_delivered(uow: UnitOfWork, delivery: SandboxDelivery) -> None:
     """Forget an event that the receiver has answered with success, or that was refused too often."""
     uow.sandbox.end_delivery(delivery.id)
 
 
-def record_refused(uow: UnitOfWork, delivery: Delivery) -> None:
+def record_refused(uow: UnitOfWork, delivery: SandboxDelivery) -> None:
     """Send an event again later, or give it up."""
     if delivery.attempts >= ATTEMPTS_MAX:
         uow.sandbox.end_delivery(delivery.id)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.billing import notices
-from core.billing.histories import HISTORICAL, Entry, state_of
+from core.billing.histories import HISTORICAL, HistoryEntry, state_of
 from core.billing.provider_events import Effect
 from core.services import subscriptions as service_subscriptions
 from core.services.subscriptions import LIVE, Subscription
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from core.billing.customers import BillingCustomer
     from core.billing.histories import State
-    from core.billing.provider_objects import Binding, Facts
+    from core.billing.provider_objects import Facts, SubscriptionBinding
     from core.services.plans import Plan
     from ports.unit_of_work import UnitOfWork
 
@@ -38,7 +38,7 @@ SILENCE_MAX: Final = timedelta(days=7)
 CHECK_DELAY_MIN: Final = timedelta(days=1)
 
 
-class Outcome(StrEnum):
+class SubscriptionOutcome(StrEnum):
     """What became of a subscription of the provider."""
 
     PARKED = "parked"
@@ -59,8 +59,8 @@ class BillingSubscription:
 
     id: str
     customer_id: str | None
-    binding: Binding | None
-    outcome: Outcome
+    binding: SubscriptionBinding | None
+    outcome: SubscriptionOutcome
     read: Facts | None
     read_as_of: datetime | None
     check_at: datetime | None
@@ -70,7 +70,7 @@ class BillingSubscription:
 class StoredEntry:
     """An event of the history, or one that a mail is due for, with the customer that it names."""
 
-    entry: Entry
+    entry: HistoryEntry
     customer_id: str | None
 
 
@@ -78,7 +78,7 @@ class StoredEntry:
 class Settlement:
     """The result of settling: the outcome, and the events that were refused."""
 
-    outcome: Outcome
+    outcome: SubscriptionOutcome
     refused: tuple[str, ...] = ()
 
 
@@ -105,7 +105,7 @@ def settle(
         subscription = _bind(uow, subscription, known, refused)
     binding = subscription.binding
     if binding is None or subscription.customer_id is None:
-        return Settlement(outcome=Outcome.PARKED, refused=_refuse(uow, refused))
+        return Settlement(outcome=SubscriptionOutcome.PARKED, refused=_refuse(uow, refused))
     customer = uow.billing_customers.held(subscription.customer_id)
     entries = _accepted(subscription, binding, known, refused)
     state = state_of(
@@ -156,16 +156,20 @@ def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refu
     return subscription
 
 
-def _fits(uow: UnitOfWork, entry: Entry, binding: Binding, customer: BillingCustomer, known: Known) -> bool:
+def _fits(
+    uow: UnitOfWork, entry: HistoryEntry, binding: SubscriptionBinding, customer: BillingCustomer, known: Known
+) -> bool:
     is_own_customer = customer.organization_id == binding.organization_id
     return (
         is_own_customer and _has_own_price(entry, binding, known) and uow.billing_subscriptions.is_purchasable(binding)
     )
 
 
-def _accepted(subscription: BillingSubscription, binding: Binding, known: Known, refused: list[str]) -> list[Entry]:
+def _accepted(
+    subscription: BillingSubscription, binding: SubscriptionBinding, known: Known, refused: list[str]
+) -> list[HistoryEntry]:
     """Return the entries that agree with the binding, with the last reading from the provider; note the others."""
-    accepted: list[Entry] = []
+    accepted: list[HistoryEntry] = []
     for stored in known.history:
         entry = stored.entry
         if entry.event_id in refused:
@@ -178,7 +182,7 @@ def _accepted(subscription: BillingSubscription, binding: Binding, known: Known,
             refused.append(entry.event_id)
     if subscription.read is not None and subscription.read_as_of is not None:
         accepted.append(
-            Entry(
+            HistoryEntry(
                 event_id="",
                 occurred_at=subscription.read_as_of,
                 effect=Effect.SNAPSHOT,
@@ -189,7 +193,7 @@ def _accepted(subscription: BillingSubscription, binding: Binding, known: Known,
     return accepted
 
 
-def _is_same_purchase(one: Binding, other: Binding) -> bool:
+def _is_same_purchase(one: SubscriptionBinding, other: SubscriptionBinding) -> bool:
     # Not the plan: a buyer changes it in the portal, and its price tells the present one.
     return (one.organization_id, one.service_id, one.user_id) == (
         other.organization_id,
@@ -198,12 +202,12 @@ def _is_same_purchase(one: Binding, other: Binding) -> bool:
     )
 
 
-def _has_own_price(entry: Entry, binding: Binding, known: Known) -> bool:
+def _has_own_price(entry: HistoryEntry, binding: SubscriptionBinding, known: Known) -> bool:
     plan = known.plans.get(entry.facts.price_id or "")
     return plan is None or plan.service_id == binding.service_id
 
 
-def _plan_of(uow: UnitOfWork, state: State, binding: Binding, known: Known) -> Plan | None:
+def _plan_of(uow: UnitOfWork, state: State, binding: SubscriptionBinding, known: Known) -> Plan | None:
     """Return the plan of the present price, else the plan that was bought; None when that was deleted."""
     plan = known.plans.get(state.price_id or "")
     if plan is not None and plan.service_id == binding.service_id:
@@ -220,7 +224,7 @@ def _refuse(uow: UnitOfWork, event_ids: Sequence[str]) -> tuple[str, ...]:
 def _write(
     uow: UnitOfWork,
     subscription: BillingSubscription,
-    binding: Binding,
+    binding: SubscriptionBinding,
     state: State,
     known: Known,
     source: Source,
@@ -229,25 +233,25 @@ def _write(
     plan, current = _plan_of(uow, state, binding, known), known.current
     details = {"billing_subscription_id": subscription.id, "source": source.value}
     if current is None:
-        is_over = subscription.outcome is Outcome.CONFLICT and state.status not in LIVE
+        is_over = subscription.outcome is SubscriptionOutcome.CONFLICT and state.status not in LIVE
         if plan is None or is_over:
             return subscription
         has_begun = service_subscriptions.begin(uow, _new(uow, subscription, binding, plan, state), **details)
-        return replace(subscription, outcome=Outcome.APPLIED if has_begun else Outcome.CONFLICT)
+        return replace(subscription, outcome=SubscriptionOutcome.APPLIED if has_begun else SubscriptionOutcome.CONFLICT)
     changed = replace(
         current.to_plan(plan) if plan is not None else current,
         status=state.status,
         current_period_end=state.period_end,
     )
     if not service_subscriptions.save(uow, current, changed, **details):
-        return replace(subscription, outcome=Outcome.CONFLICT)
+        return replace(subscription, outcome=SubscriptionOutcome.CONFLICT)
     if current.is_live and not changed.is_live:
         _promote(uow, binding)
-    return replace(subscription, outcome=Outcome.APPLIED)
+    return replace(subscription, outcome=SubscriptionOutcome.APPLIED)
 
 
 def _new(
-    uow: UnitOfWork, subscription: BillingSubscription, binding: Binding, plan: Plan, state: State
+    uow: UnitOfWork, subscription: BillingSubscription, binding: SubscriptionBinding, plan: Plan, state: State
 ) -> Subscription:
     return Subscription(
         id=uow.randomness.new_id(),
@@ -263,7 +267,7 @@ def _new(
     )
 
 
-def _promote(uow: UnitOfWork, binding: Binding) -> None:
+def _promote(uow: UnitOfWork, binding: SubscriptionBinding) -> None:
     """Settle the subscriptions that waited for the end of this one."""
     for subscription_id in uow.billing_subscriptions.conflicts(binding):
         settle(uow, lock(uow, subscription_id))
@@ -277,13 +281,13 @@ def _is_worth_saving(before: BillingSubscription, after: BillingSubscription) ->
     return not is_about_the_same or replace(before, check_at=after.check_at) != after
 
 
-def _next_check(state: State | None, outcome: Outcome, *, at: datetime) -> datetime | None:
+def _next_check(state: State | None, outcome: SubscriptionOutcome, *, at: datetime) -> datetime | None:
     """Return when the provider is asked for the subscription; None when nothing can change it any more."""
+    if state is not None and state.is_ambiguous:
+        return at
     if state is None or state.status not in LIVE:
         return None
-    if state.is_ambiguous:
-        return at
-    if outcome is Outcome.CONFLICT:
+    if outcome is SubscriptionOutcome.CONFLICT:
         # The other subscription may end without an event.
         return at + CONFLICT_PERIOD
     if state.period_end is None:

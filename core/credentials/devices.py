@@ -97,7 +97,7 @@ class DeviceItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whereabouts:
+class DeviceLocation:
     """The location of the last sign-in from a device; the country as a two-letter code (ISO 3166)."""
 
     city: str
@@ -105,12 +105,12 @@ class Whereabouts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceDetail(DeviceItem):
+class DeviceDetails(DeviceItem):
     """Everything known about a device. `risk_score` is that of the last sign-in from it, from 0 to 1."""
 
     browser_version: str
     os_version: str
-    last_location: Whereabouts
+    last_location: DeviceLocation
     risk_score: float
 
 
@@ -139,7 +139,7 @@ def list_mine(uow: UnitOfWork) -> tuple[Sequence[DeviceItem], int]:
     return [_item(state, caller, period, uow.now) for state in devices], total
 
 
-def show_mine(uow: UnitOfWork, device_id: UUID) -> DeviceDetail:
+def show_mine(uow: UnitOfWork, device_id: UUID) -> DeviceDetails:
     """Return one of the caller's devices."""
     caller = uow.caller
     state = _own_device(uow, caller, device_id)
@@ -222,9 +222,9 @@ def _item(state: DeviceState, caller: Caller, trust_period: timedelta, now: date
     )
 
 
-def _detail(state: DeviceState, item: DeviceItem) -> DeviceDetail:
+def _detail(state: DeviceState, item: DeviceItem) -> DeviceDetails:
     device = state.device
-    return DeviceDetail(
+    return DeviceDetails(
         id=item.id,
         name=item.name,
         device_type=item.device_type,
@@ -237,6 +237,6 @@ def _detail(state: DeviceState, item: DeviceItem) -> DeviceDetail:
         created_at=item.created_at,
         browser_version=device.browser_version or "",
         os_version=device.os_version or "",
-        last_location=Whereabouts(city=device.last_city or "", country=device.last_country or ""),
+        last_location=DeviceLocation(city=device.last_city or "", country=device.last_country or ""),
         risk_score=device.risk_score / 100,
     )

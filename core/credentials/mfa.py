@@ -83,7 +83,7 @@ class TotpSecret:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class TotpSetup:
     """A pending secret, and the URI that an authenticator app reads from a QR code; shown once."""
 
     secret: Secret
@@ -102,23 +102,23 @@ def status(uow: UnitOfWork) -> MfaStatus:
     return uow.totp_secrets.status(uow.caller.user_id)
 
 
-def set_up(uow: UnitOfWork) -> Setup:
+def set_up(uow: UnitOfWork) -> TotpSetup:
     """Make a secret for the caller's app, in place of a pending one."""
     caller = _owner(uow)
     secret = uow.totp.new_secret()
     if not uow.totp_secrets.put_pending(caller.user_id, secret, at=uow.now):
         raise MfaAlreadyEnabled
     mfa_events.record(uow, MfaEvent.SETUP_INITIATED, caller.user_id)
-    return Setup(secret=secret, uri=uow.totp.uri(secret, caller.email))
+    return TotpSetup(secret=secret, uri=uow.totp.uri(secret, caller.email))
 
 
-def pending_setup(uow: UnitOfWork) -> Setup:
+def pending_setup(uow: UnitOfWork) -> TotpSetup:
     """Return the secret that waits for its first code, to show it once more; raise `MfaNotSetUp` without one."""
     caller = _owner(uow)
     pending = uow.totp_secrets.lock(caller.user_id)
     if pending is None or pending.is_enabled:
         raise MfaNotSetUp
-    return Setup(secret=pending.secret, uri=uow.totp.uri(pending.secret, caller.email))
+    return TotpSetup(secret=pending.secret, uri=uow.totp.uri(pending.secret, caller.email))
 
 
 def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:

@@ -53,7 +53,7 @@ class VerifiedAttestation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion:
+class PasskeyAssertion:
     """An authenticator's answer at a sign-in."""
 
     credential_id: bytes

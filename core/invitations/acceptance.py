@@ -16,7 +16,7 @@ from core.accounts import addresses, links, one_time_tokens, verification
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.users import User, find_or_add
-from core.errors import BadRequest, ErrorCode, Refusal
+from core.errors import BadRequest, ErrorCode, OrganizationNotActive, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.invitations import invitations
@@ -62,6 +62,17 @@ class TeamLimitExceeded(Refusal):
         "This organization has as many members as it may have. Ask the person who invited you to make room; the"
         " invitation stays valid until it expires."
     )
+
+
+# What may refuse to make a person a member.
+CANNOT_JOIN: Final = (
+    InvitationExpired,
+    InvitationAnswered,
+    InvitedRoleGone,
+    AlreadyMember,
+    TeamLimitExceeded,
+    OrganizationNotActive,
+)
 
 
 class AcceptedBy(StrEnum):
@@ -159,7 +170,7 @@ def _add_member(
 ) -> Membership:
     membership = Membership(
         id=uow.randomness.new_id(),
-        org_id=organization.id,
+        organization_id=organization.id,
         user_id=user.id,
         role=invitation.role,
         created_at=uow.now,
@@ -177,7 +188,7 @@ def _add_member(
 
 def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool) -> None:
     """Record who joined; the actor is the signed-in caller, such as the manager who accepted, else the user."""
-    organization_id, role = invitation.org_id, invitation.role
+    organization_id, role = invitation.organization_id, invitation.role
     actor_id, actor_email = (None, None) if uow.caller_if_signed_in is not None else (user.id, user.email)
     if is_new:
         uow.publish(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ReceivedInvitation`
 from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ReceivedInvitation`
 
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.events.actions import AuditAction
@@ -18,18 +20,18 @@ from core.invitations.invitations import InvitationExpired, InvitationStatus
 from core.organizations import members
 from core.organizations.access import Operation, authorize_and_lock, capabilities_of_role
 from core.organizations.organizations import OrganizationStatus
-from core.secrets import hash_token
+from core.secrets import (
+    Secret,
+    hash_token,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
 
     from core.accounts.users import User
     from core.invitations.acceptance import Joined
     from core.invitations.invitations import Invitation, InvitationDetails
     from core.organizations.memberships import Membership
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 # More than any person has at once; those beyond it are listed once some of these are answered.
@@ -91,7 +93,7 @@ def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Refusal:
     """Join the organization that the token invites to; a wrong proof is refused like a wrong token."""
     invitation = _presented(uow, token, proof).invitation
     # While it is locked, no other person joins and no role is deleted, so of two who race for the last seat one fails.
-    organization = uow.organizations.lock(invitation.org_id)
+    organization = uow.organizations.lock(invitation.organization_id)
     if organization is None or not organization.is_active:
         raise OrganizationNotActive
     accepted_by = _accepted_by(uow, invitation, proof)
@@ -125,20 +127,20 @@ def decline(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails
         raise OrganizationNotActive
     invitation = presented.invitation
     if proof is not None and invitation.status is InvitationStatus.ACCEPTED:
-        uow.organizations.lock(invitation.org_id)
+        uow.organizations.lock(invitation.organization_id)
         user = uow.users.lock_by_email(invitation.email)
         membership = _unconfirmed(uow, invitation, user)
         if user is None or membership is None:
             raise InvitationAnswered
         members.leave_unconfirmed(uow, membership, user.email)
         return presented
-    if not uow.invitations.settle(invitation.org_id, invitation.id, InvitationStatus.REJECTED):
+    if not uow.invitations.settle(invitation.organization_id, invitation.id, InvitationStatus.REJECTED):
         raise InvitationAnswered
     # Without an actor, because the organization must not learn whether the address has an account.
     uow.record(
         AuditAction.INVITATION_DECLINED,
         invitation.id,
-        organization_id=invitation.org_id,
+        organization_id=invitation.organization_id,
         event_only={"invitation_id": str(invitation.id)},
     )
     return presented
@@ -173,4 +175,4 @@ def _unconfirmed(uow: UnitOfWork, invitation: Invitation, user: User | None) -> 
     """Return the membership of a user that was made of an accepted invitation, if it is not confirmed."""
     if user is None or invitation.status is not InvitationStatus.ACCEPTED:
         return None
-    return uow.members.unconfirmed(invitation.org_id, user.id)
+    return uow.members.unconfirmed(invitation.organization_id, user.id)

@@ -104,7 +104,7 @@ class Invitation:
     """An invitation (operations 2.5). `token` is the SHA-256 hash of the token, which only the creation returns."""
 
     id: UUID
-    org_id: UUID
+    organization_id: UUID
     email: str
     role: str
     invited_by: UUID | None
@@ -134,7 +134,7 @@ UNKNOWN_INVITER: Final = Inviter(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InvitationItem:
+class SentInvitation:
     """An invitation as members who manage others see it."""
 
     invitation: Invitation
@@ -145,7 +145,7 @@ class InvitationItem:
 class Invited:
     """A new invitation, and its token."""
 
-    item: InvitationItem
+    item: SentInvitation
     token: Secret
 
 
@@ -204,7 +204,7 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     token, proof = uow.randomness.mail_token(), uow.randomness.mail_token()
     invitation = Invitation(
         id=uow.randomness.new_id(),
-        org_id=organization.id,
+        organization_id=organization.id,
         email=address,
         role=role,
         invited_by=caller.user_id,
@@ -232,12 +232,12 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
         role=role,
     )
     inviter = Inviter(id=str(caller.user_id), email=caller.email, created_at=caller.user_created_at)
-    return Invited(item=InvitationItem(invitation=invitation, inviter=inviter), token=token)
+    return Invited(item=SentInvitation(invitation=invitation, inviter=inviter), token=token)
 
 
 def list_page(
     uow: UnitOfWork, slug: str, status: InvitationStatus | None, *, limit: int, offset: int
-) -> Sequence[InvitationItem]:
+) -> Sequence[SentInvitation]:
     """List the organization's invitations, the newest first."""
     organization = authorize(uow, slug, Operation.INVITATIONS_LIST).organization
     return uow.invitations.page(organization.id, status, limit=limit, offset=offset)
@@ -258,7 +258,7 @@ def revoke(uow: UnitOfWork, slug: str, invitation_id: UUID) -> None:
 
 def expire(uow: UnitOfWork, invitation: Invitation) -> None:
     """Mark an invitation as expired, unless another transaction has already ended it."""
-    if uow.invitations.settle(invitation.org_id, invitation.id, InvitationStatus.EXPIRED):
+    if uow.invitations.settle(invitation.organization_id, invitation.id, InvitationStatus.EXPIRED):
         _record_ended(uow, AuditAction.INVITATION_EXPIRED, invitation)
 
 
@@ -276,7 +276,7 @@ def _record_ended(uow: UnitOfWork, action: AuditAction, invitation: Invitation) 
     uow.record(
         action,
         invitation.id,
-        organization_id=invitation.org_id,
+        organization_id=invitation.organization_id,
         event_only={"invitation_id": str(invitation.id)},
     )
 
@@ -307,6 +307,6 @@ def _require_room(uow: UnitOfWork, organization_id: UUID) -> None:
 
 def _expire_earlier(uow: UnitOfWork, invitation: Invitation) -> None:
     """Expire an earlier invitation of the same address that is past its expiry; no other one is changed."""
-    earlier = uow.invitations.pending(invitation.org_id, invitation.email)
+    earlier = uow.invitations.pending(invitation.organization_id, invitation.email)
     if earlier is not None and not earlier.is_open(uow.now):
         expire(uow, earlier)

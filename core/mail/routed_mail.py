@@ -2,7 +2,7 @@
 
 A server that is down or refuses the login pauses as a whole: its mails wait, without using up their attempts, and are
 tried again with growing delays. So a dead server costs one connection for each delay, and delays no other organization.
-What the organization sets and is told is in `core/organizations/settings/mail.py`.
+What the organization sets and is told is in `core/organizations/settings/smtp.py`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal
 from core.openid import clients, codes, requests
@@ -20,7 +21,9 @@ from core.openid.requests import AuthorizationRefused, RequestOver, RequestRefus
 from core.organizations.access import SecondFactorRequired
 from core.secrets import hash_token
 from core.sign_in import browser_returns, child_sessions
-from core.sign_in.refusals import SecondFactorDue
+from core.sign_in.proofs import Destination
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import SecondFactorDue, note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,9 +127,10 @@ def allow(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) ->
     return _answer(uow, client, replace(request, prompts=[]), visitor, issuer=issuer, is_allowed=True)
 
 
-def deny(uow: UnitOfWork, request_id: str, *, issuer: str) -> LeadBack:
+def deny(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> LeadBack:
     """Answer a request whose user was asked, and said no; raise `RequestOver`."""
-    _, request = _use(uow, request_id)
+    client, request = _use(uow, request_id)
+    _note(uow, client, visitor, SignInReason.CONSENT_REFUSED)
     return _refusal(request.refused("access_denied", "The user has not agreed."), issuer)
 
 
@@ -149,11 +153,12 @@ def _answer(
     browser = visitor.browser
     if browser is not None and request.hinted_user_id not in {None, str(browser.user_id)}:
         # The service must not get another user than it names (OpenID Connect Core, 3.1.2.2).
+        _note(uow, client, visitor, SignInReason.OTHER_SUBJECT)
         return _refusal(request.refused("login_required", "Another user is signed in."), issuer)
     if browser is None or _needs_sign_in(request, browser, uow.now):
         return _sign_in(uow, client, request, visitor)
     if not is_allowed and _needs_answer(uow, client, request, visitor, browser, request_key):
-        return _question(uow, client, request, browser)
+        return _question(uow, client, request, visitor, browser)
     try:
         outcome = child_sessions.begin(
             uow,
@@ -164,6 +169,7 @@ def _answer(
             device_token=visitor.device_token,
         )
     except SecondFactorRequired:
+        _note(uow, client, visitor, SignInReason.SECOND_FACTOR_REQUIRED)
         return _set_up(uow, client, request)
     if isinstance(outcome, SecondFactorDue):
         return _sign_in(uow, client, request, visitor)
@@ -208,6 +214,7 @@ def _needs_answer(
 
 def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor) -> SignInNeeded:
     if "none" in request.prompts:
+        _note(uow, client, visitor, SignInReason.INTERACTION_REQUIRED)
         raise request.refused("login_required", "The user has to sign in.")
     browser_key = visitor.key or uow.randomness.token()
     request_id = requests.keep(uow, client, request.asked_to_sign_in(uow.now, browser_key))
@@ -221,8 +228,11 @@ def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest, vis
     )
 
 
-def _question(uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession) -> Question:
+def _question(
+    uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, browser: BrowserSession
+) -> Question:
     if "none" in request.prompts:
+        _note(uow, client, visitor, SignInReason.INTERACTION_REQUIRED)
         raise request.refused("consent_required", "The user has to agree.")
     organization = uow.organizations.by_slug(client.organization_slug)
     assert organization is not None, "a client was found without its organization"
@@ -242,6 +252,19 @@ def _set_up(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> S
         organization_slug=client.organization_slug,
         service_slug=client.service.slug,
     )
+
+
+def _note(uow: UnitOfWork, client: Client, visitor: Visitor, reason: SignInReason) -> None:
+    """Record why the user of a browser was not signed in to a service; without a session it is not known who it was."""
+    browser = visitor.browser
+    if browser is None:
+        return
+    destination = Destination(
+        organization_slug=client.organization_slug,
+        service_slug=client.service.slug,
+        device_token=visitor.device_token,
+    )
+    note(uow, browser.user_id, Provider(browser.provider), destination, reason, browser.confinement)
 
 
 def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest]:

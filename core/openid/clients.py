@@ -55,12 +55,13 @@ class Client:
 class KeySource:
     """Where the public keys of a service are: in its record, or at an address."""
 
+    organization_id: UUID
     key_set: KeySet | None = None
     uri: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion:
+class ClientAssertion:
     """The claims of an assertion whose signature was verified with the keys of its client."""
 
     id: str
@@ -73,7 +74,7 @@ class PresentedClient:
 
     client_id: UUID
     secret: Secret | None = None
-    assertion: Assertion | None = None
+    assertion: ClientAssertion | None = None
 
     @property
     def authenticates(self) -> bool:
@@ -105,12 +106,12 @@ def key_source(uow: UnitOfWork, client_id: UUID) -> KeySource:
     service = client.service
     if service.jwks is None and service.jwks_uri is None:
         raise ClientInvalid("The service has registered no keys. Set its jwks or its jwks_uri.")
-    return KeySource(key_set=service.jwks, uri=service.jwks_uri)
+    return KeySource(organization_id=service.organization_id, key_set=service.jwks, uri=service.jwks_uri)
 
 
 def judged_assertion(
     claims: Mapping[str, Any], client_id: UUID, audiences: frozenset[str], *, at: datetime
-) -> Assertion:
+) -> ClientAssertion:
     """Return an assertion for the client itself, for this server and of this time; raise `ClientInvalid`."""
     audience = claims.get("aud")
     named = cast("list[Any]", audience) if isinstance(audience, list) else [audience]
@@ -127,7 +128,7 @@ def judged_assertion(
     not_before = _moment(claims.get("nbf", claims.get("iat", 0)))
     if not_before is None or not_before > at + CLOCK_DIFFERENCE_MAX:
         raise ClientInvalid("The assertion is not valid yet.")
-    return Assertion(id=identifier, expires_at=expires_at)
+    return ClientAssertion(id=identifier, expires_at=expires_at)
 
 
 def authenticate(uow: UnitOfWork, presented: PresentedClient) -> Client:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.openid.clients import Client, PresentedClient
-    from core.openid.dpop import Proof
+    from core.openid.dpop import DpopProof
     from core.openid.requests import AuthorizationRequest
     from ports.unit_of_work import UnitOfWork
 
@@ -88,7 +88,7 @@ def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, sessio
 
 
 def redeem(
-    uow: UnitOfWork, presented_client: PresentedClient, presented: PresentedCode, proof: Proof | None
+    uow: UnitOfWork, presented_client: PresentedClient, presented: PresentedCode, proof: DpopProof | None
 ) -> IssuedTokens | OAuthRefusal:
     """Exchange a code for the tokens of its session.
 
@@ -115,7 +115,7 @@ def redeem(
     return IssuedTokens(grant=tokens, nonce=code.nonce)
 
 
-def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, proof: Proof | None) -> ClientGrant:
+def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, proof: DpopProof | None) -> ClientGrant:
     if presented.redirect_uri != code.redirect_uri:
         raise GrantInvalid("The redirect_uri is not that of the authorization request.")
     pkce.require_verified(code.code_challenge, presented.code_verifier)

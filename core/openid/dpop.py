@@ -45,7 +45,7 @@ class SelfSigned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class DpopProof:
     """A proof for the present request; `nonce` and `id` are still to be checked."""
 
     key_thumbprint: str
@@ -54,7 +54,7 @@ class Proof:
     is_of_access_token: bool
 
 
-def judged_proof(signed: SelfSigned, *, method: str, url: str, access_token: str | None, at: datetime) -> Proof:
+def judged_proof(signed: SelfSigned, *, method: str, url: str, access_token: str | None, at: datetime) -> DpopProof:
     """Return the proof for a request, with an access token or to get one; raise `ProofInvalid`."""
     claims = signed.claims
     refusal = ProofInvalid if access_token is None else ProofUnauthorized
@@ -67,7 +67,7 @@ def judged_proof(signed: SelfSigned, *, method: str, url: str, access_token: str
         raise refusal("The DPoP proof is too old, or from the future: iat must be the present time.")
     if access_token is not None and claims.get("ath") != _hash_of(access_token):
         raise refusal("The DPoP proof is for another access token: ath must be its hash.")
-    return Proof(
+    return DpopProof(
         key_thumbprint=signed.key_thumbprint,
         id=identifier,
         nonce=nonce if isinstance(nonce, str) else None,
@@ -75,7 +75,7 @@ def judged_proof(signed: SelfSigned, *, method: str, url: str, access_token: str
     )
 
 
-def accept(uow: UnitOfWork, proof: Proof) -> None:
+def accept(uow: UnitOfWork, proof: DpopProof) -> None:
     """Use up a proof; raise `NonceRequired` without a current nonce, `ProofInvalid` when it was used already."""
     if proof.nonce is None or not _is_current(uow, proof.nonce):
         fresh = nonce(uow)
@@ -86,7 +86,7 @@ def accept(uow: UnitOfWork, proof: Proof) -> None:
         raise refusal("The DPoP proof was used already. Sign a new one for each request.")
 
 
-def bound_to(proof: Proof | None, announced: str | None) -> str | None:
+def bound_to(proof: DpopProof | None, announced: str | None) -> str | None:
     """Return the key to which tokens are bound; raise `ProofInvalid` when another one was announced (RFC 9449, 10)."""
     thumbprint = proof.key_thumbprint if proof is not None else None
     if announced is not None and announced != thumbprint:

@@ -1,6 +1,6 @@
 """The grants of the token endpoint that need no code: refresh tokens, and the credentials of a client itself.
 
-Codes are in `codes.py`, devices in `device_codes.py`.
+Codes are in `codes.py`, devices in `device.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.openid.clients import PresentedClient
-    from core.openid.dpop import Proof
+    from core.openid.dpop import DpopProof
     from core.sessions.client_grants import ClientGrant
     from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
@@ -42,7 +42,7 @@ class ClientToken:
 
 
 def refresh(
-    uow: UnitOfWork, presented: PresentedClient, refresh_token: str, *, scope: str | None, proof: Proof | None
+    uow: UnitOfWork, presented: PresentedClient, refresh_token: str, *, scope: str | None, proof: DpopProof | None
 ) -> IssuedTokens | TokenReused:
     """Exchange a refresh token for the client to which it was issued; raise `GrantInvalid` or `ScopeInvalid`.
 
@@ -80,7 +80,7 @@ def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) ->
 
 
 def client_credentials(
-    uow: UnitOfWork, presented: PresentedClient, *, resource: str | None, proof: Proof | None
+    uow: UnitOfWork, presented: PresentedClient, *, resource: str | None, proof: DpopProof | None
 ) -> ClientToken:
     """Return the claims of a token for an authenticated client; raise `ClientUnauthorized` for a public one."""
     client = clients.authenticate_confidential(uow, presented)

@@ -29,14 +29,14 @@ _SHOWN: Final = ("iss", "sub", "aud", "exp", "iat", "jti", "scope", "sid", "amr"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PresentedToken:
+class IntrospectedToken:
     """A token that a client asks about: its text, and its claims if it is a valid access token of ours."""
 
     text: str = field(repr=False)
     claims: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
-def introspect(uow: UnitOfWork, presented: PresentedClient, token: PresentedToken) -> dict[str, Any]:
+def introspect(uow: UnitOfWork, presented: PresentedClient, token: IntrospectedToken) -> dict[str, Any]:
     """Return what holds for a token of the client; only `active: false` for any other text."""
     client = clients.authenticate_confidential(uow, presented)
     if token.claims is not None:
@@ -47,7 +47,7 @@ def introspect(uow: UnitOfWork, presented: PresentedClient, token: PresentedToke
     return _of_refresh_token(client, session)
 
 
-def revoke(uow: UnitOfWork, presented: PresentedClient, token: PresentedToken) -> None:
+def revoke(uow: UnitOfWork, presented: PresentedClient, token: IntrospectedToken) -> None:
     """End a token of the client, with its session; nothing happens for any other text."""
     client = clients.authenticate(uow, presented)
     if token.claims is not None and _is_of(client, token.claims) and "sid" not in token.claims:

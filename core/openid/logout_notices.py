@@ -63,7 +63,7 @@ class LeasedService:
 
 
 def lease(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[LeasedService]:
-    """Lease services that have something due, those that have waited longest first.
+    """Lease services that have something due, fairly among organizations.
 
     Services of organizations that are not active are left alone (decisions 1.7).
     """

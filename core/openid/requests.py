@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.openid.clients import Client, PresentedClient
-    from core.openid.dpop import Proof
+    from core.openid.dpop import DpopProof
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
@@ -153,7 +153,7 @@ def parse(client: Client, parameters: Mapping[str, str]) -> AuthorizationRequest
         raise AuthorizationRefused(refusal.error, refusal.message, redirect_uri=redirect_uri, state=state) from None
 
 
-def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, str], proof: Proof | None) -> str:
+def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, str], proof: DpopProof | None) -> str:
     """Store the parameters of a valid request, and return its address; raise `OAuthRefusal` (RFC 9126, 2)."""
     client = clients.authenticate(uow, presented)
     if proof is not None:

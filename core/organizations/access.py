@@ -92,7 +92,7 @@ def allows_no_less(held: frozenset[Capability], wanted: frozenset[Capability]) -
     return wanted - _VIEWS <= held
 
 
-class Standing(StrEnum):
+class RequiredStanding(StrEnum):
     """What an operation may require instead of a capability."""
 
     MEMBER = "member"
@@ -106,28 +106,33 @@ _ANY_STATUS: Final = frozenset(OrganizationStatus)
 class Operation(Enum):
     """An operation in an organization: what it requires, and in which statuses of the organization it is allowed."""
 
-    ORGANIZATION_READ = ("read the organization", Standing.MEMBER, _ANY_STATUS)
+    ORGANIZATION_READ = ("read the organization", RequiredStanding.MEMBER, _ANY_STATUS)
     ORGANIZATION_UPDATE = ("change the organization", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
-    ORGANIZATION_DELETE = ("delete the organization", Standing.OWNER, _ANY_STATUS - {OrganizationStatus.SUSPENDED})
-    ORGANIZATION_SELECT = ("select the organization", Standing.MEMBER, _ACTIVE)
-    ORGANIZATION_LEAVE = ("leave the organization", Standing.MEMBER, _ANY_STATUS)
-    OWNERSHIP_TRANSFER = ("transfer the ownership", Standing.OWNER, _ACTIVE)
+    ORGANIZATION_DELETE = (
+        "delete the organization",
+        RequiredStanding.OWNER,
+        _ANY_STATUS - {OrganizationStatus.SUSPENDED},
+    )
+    ORGANIZATION_SELECT = ("select the organization", RequiredStanding.MEMBER, _ACTIVE)
+    ORGANIZATION_LEAVE = ("leave the organization", RequiredStanding.MEMBER, _ANY_STATUS)
+    OWNERSHIP_TRANSFER = ("transfer the ownership", RequiredStanding.OWNER, _ACTIVE)
     MEMBERS_LIST = ("list the members", Capability.ORG_MEMBERS_VIEW, _ACTIVE)
-    MEMBER_CHANGE = ("change a member's role", Standing.OWNER, _ACTIVE)
+    MEMBER_CHANGE = ("change a member's role", RequiredStanding.OWNER, _ACTIVE)
     MEMBER_REMOVE = ("remove a member", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
-    ROLES_READ = ("read the roles", Standing.MEMBER, _ACTIVE)
+    ROLES_READ = ("read the roles", RequiredStanding.MEMBER, _ACTIVE)
     ROLES_CHANGE = ("change the roles", Capability.ORG_ROLES_MANAGE, _ACTIVE)
     INVITATIONS_LIST = ("list the invitations", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
     INVITATIONS_CHANGE = ("invite people", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
     END_USERS_READ = ("read the end users", Capability.END_USERS_VIEW, _ACTIVE)
     END_USERS_CHANGE = ("end the sessions of end users", Capability.END_USERS_MANAGE, _ACTIVE)
+    SIGN_INS_READ = ("read the sign-ins of a user", Capability.END_USERS_VIEW, _ACTIVE)
     AUDIT_LOG_READ = ("read the audit log", Capability.AUDIT_LOGS_VIEW, _ACTIVE)
     ANALYTICS_READ = ("read the analytics", Capability.ANALYTICS_VIEW, _ACTIVE)
     SERVICES_LIST = ("list the services", Capability.SERVICES_VIEW, _ACTIVE)
     SERVICE_CREATE = ("create services", Capability.SERVICES_CREATE, _ACTIVE)
     SERVICE_READ = ("read a service", Capability.SERVICES_VIEW, _ACTIVE)
     SERVICE_UPDATE = ("change a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    SERVICE_DELETE = ("delete a service", Standing.OWNER, _ACTIVE)
+    SERVICE_DELETE = ("delete a service", RequiredStanding.OWNER, _ACTIVE)
     SERVICE_SECRET_ROTATE = ("replace the secret of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     WEBHOOK_CONFIGURE = ("say where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE)
@@ -145,8 +150,8 @@ class Operation(Enum):
     SAML_READ = ("read the SAML configuration of a service", Capability.SERVICES_VIEW, _ACTIVE)
     SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     SAML_CERTIFICATE_CREATE = ("create a SAML certificate of a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    SAML_LOGIN = ("sign in to a service by SAML", Standing.MEMBER, _ACTIVE)
-    CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
+    SAML_LOGIN = ("sign in to a service by SAML", RequiredStanding.MEMBER, _ACTIVE)
+    CHECKOUT = ("buy a plan", RequiredStanding.MEMBER, _ACTIVE)
     CONNECTIONS_READ = ("read the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     CONNECTION_CONFIGURE = ("say where a connection leads", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     CONNECTIONS_CHANGE = ("change the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
@@ -171,10 +176,12 @@ class Operation(Enum):
     MAIL_SERVER_CHANGE = ("change the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
 
-    takes: Capability | Standing
+    takes: Capability | RequiredStanding
     statuses: frozenset[OrganizationStatus]
 
-    def __new__(cls, words: str, takes: Capability | Standing, statuses: frozenset[OrganizationStatus]) -> Operation:
+    def __new__(
+        cls, words: str, takes: Capability | RequiredStanding, statuses: frozenset[OrganizationStatus]
+    ) -> Operation:
         """Create an operation; the words are its value."""
         member = object.__new__(cls)
         member._value_ = words
@@ -310,8 +317,8 @@ def authorize(
 
 def authorize_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationAccess:
     """Lock the organization, so that its permissions cannot change until the transaction ends, and authorize."""
-    uow.organizations.lock(authorize(uow, slug, operation).organization.id)
-    # Again, because the transaction that held the lock before may have removed the caller.
+    uow.organizations.lock_later(authorize(uow, slug, operation).organization.id)
+    # Again, behind the lock, because the transaction that held it before may have removed the caller.
     return authorize(uow, slug, operation)
 
 
@@ -355,7 +362,7 @@ def _require(
     is_granted: Callable[[OrganizationAccess], bool] | None,
 ) -> None:
     takes = operation.takes
-    if takes is Standing.OWNER and authorized.membership.role != OWNER:
+    if takes is RequiredStanding.OWNER and authorized.membership.role != OWNER:
         raise Forbidden("Only the owner of the organization can do this.")
     if isinstance(takes, Capability) and takes not in authorized.capabilities:
         # Decided last, because it takes further statements.

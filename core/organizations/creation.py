@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `Person`
+from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `PersonSummary`
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
@@ -50,7 +50,7 @@ class AddressNotVerified(Forbidden):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class PersonSummary:
     """A user, as shown beside an organization."""
 
     id: UUID
@@ -60,15 +60,15 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Founded:
+class CreatedOrganization:
     """A new organization, with its owner."""
 
     organization: Organization
-    owner: Person
+    owner: PersonSummary
     membership: Membership
 
 
-def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founded:
+def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> CreatedOrganization:
     """Create an organization; it waits for approval unless `is_welcome` is set."""
     caller = uow.caller
     caller.forbid_service_tokens()
@@ -87,7 +87,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founde
         raise SlugTaken
     membership = Membership(
         id=uow.randomness.new_id(),
-        org_id=organization.id,
+        organization_id=organization.id,
         user_id=caller.user_id,
         role=OWNER,
         created_at=uow.now,
@@ -96,12 +96,12 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founde
     platform_actions.record_impersonated(
         uow, "organization.created", organization_id=organization.id, slug=organization.slug
     )
-    return Founded(organization=organization, owner=person_of(caller), membership=membership)
+    return CreatedOrganization(organization=organization, owner=person_of(caller), membership=membership)
 
 
-def person_of(caller: Caller) -> Person:
-    """Return the caller as a `Person`."""
-    return Person(
+def person_of(caller: Caller) -> PersonSummary:
+    """Return the caller as a `PersonSummary`."""
+    return PersonSummary(
         id=caller.user_id,
         email=caller.email,
         is_platform_owner=caller.is_platform_owner,

@@ -41,7 +41,7 @@ class ProofStatus(StrEnum):
     FAILING = "failing"
 
 
-class Finding(Enum):
+class DomainFinding(Enum):
     """What the name servers of a domain said about its proof."""
 
     FOUND = "found"
@@ -79,9 +79,9 @@ class DomainProof:
         """Return whether the domain is the organization's at that time."""
         return self.verified_at is not None and (self.ends_at is None or at < self.ends_at)
 
-    def checked(self, finding: Finding, *, at: datetime) -> DomainProof:
+    def checked(self, finding: DomainFinding, *, at: datetime) -> DomainProof:
         """Return the claim after its name servers were asked; a claim that has failed for too long is pending again."""
-        if finding is Finding.FOUND:
+        if finding is DomainFinding.FOUND:
             return replace(
                 self,
                 status=ProofStatus.VERIFIED,
@@ -93,7 +93,7 @@ class DomainProof:
             )
         assert self.proved_at is not None, "a claim that was never proved is recorded as missing its proof"
         checked = replace(self, checked_at=at, next_check_at=at + RECHECK_PERIOD)
-        if finding is Finding.UNANSWERED and at - self.proved_at < UNANSWERED_MAX:
+        if finding is DomainFinding.UNANSWERED and at - self.proved_at < UNANSWERED_MAX:
             return checked
         failing = replace(checked, status=ProofStatus.FAILING, failing_since=self.failing_since or at)
         if failing.is_in_force(at):
@@ -106,11 +106,11 @@ def claim(uow: UnitOfWork, domain: str) -> DomainProof:
     return DomainProof(domain=domain, value=VALUE_PREFIX + uow.randomness.token().reveal(), status=ProofStatus.PENDING)
 
 
-def finding(proof: DomainProof, records: Sequence[str] | None) -> Finding:
+def finding(proof: DomainProof, records: Sequence[str] | None) -> DomainFinding:
     """Return what TXT records say about a proof; None stands for name servers that did not answer."""
     if records is None:
-        return Finding.UNANSWERED
-    return Finding.FOUND if proof.value in records else Finding.MISSING
+        return DomainFinding.UNANSWERED
+    return DomainFinding.FOUND if proof.value in records else DomainFinding.MISSING
 
 
 def checked_domain(uow: UnitOfWork, text: str, *, field: str = "domain") -> str:

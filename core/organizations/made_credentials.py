@@ -25,7 +25,7 @@ LISTED_MAX: Final = 50
 SEPARATOR: Final = "; "
 
 
-class CredentialKind(StrEnum):
+class MadeCredentialKind(StrEnum):
     """A kind of credential, by the words for people."""
 
     SCIM_TOKEN = "SCIM token"  # noqa: S105 - a kind of token
@@ -40,7 +40,7 @@ class CredentialKind(StrEnum):
 class MadeCredential:
     """A credential and who made it; `label` is its prefix, its host or its service, never a text of its maker."""
 
-    kind: CredentialKind
+    kind: MadeCredentialKind
     label: str
     maker_email: str
 
@@ -50,7 +50,7 @@ class MadeCredential:
 
 
 def record_maker(
-    uow: UnitOfWork, kind: CredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID
+    uow: UnitOfWork, kind: MadeCredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID
 ) -> None:
     """Record who made a credential, or changed where it leads; SCIM tokens and API keys are stored with their maker."""
     uow.made_credentials.set_maker(kind, organization_id, credential_id, user_id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, SecondFactorRequired, authorize, authorize_and_lock
-from core.organizations.memberships import Membership  # noqa: TC001 - the reference is generated from the fields of `OrganizationOfMine`
+from core.organizations.memberships import Membership  # noqa: TC001 - the reference is generated from the fields of `OrganizationMembership`
 from core.organizations.organizations import Organization, checked_name
 from core.organizations.tiers import Tier  # noqa: TC001 - likewise
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrganizationOfMine:
+class OrganizationMembership:
     """An organization of the user, with their membership and its tier."""
 
     organization: Organization
@@ -27,7 +27,7 @@ class OrganizationOfMine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrganizationDetail:
+class OrganizationDetails:
     """An organization as its members see it."""
 
     organization: Organization
@@ -54,7 +54,7 @@ class OrganizationSettings:
         return replace(organization, **{name: value for name, value in settings.items() if value is not None})
 
 
-def list_mine(uow: UnitOfWork) -> Sequence[OrganizationOfMine]:
+def list_mine(uow: UnitOfWork) -> Sequence[OrganizationMembership]:
     """List the organizations of which the caller is a member, with any status.
 
     A session that is confined to one of them, or a service's, shows that one alone (decisions 10.8).
@@ -63,7 +63,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[OrganizationOfMine]:
     return [one for one in mine if only in {None, one.organization.id}]
 
 
-def read(uow: UnitOfWork, slug: str) -> OrganizationDetail:
+def read(uow: UnitOfWork, slug: str) -> OrganizationDetails:
     """Return an organization, with any status."""
     return uow.organizations.detail(authorize(uow, slug, Operation.ORGANIZATION_READ).organization)
 

@@ -197,19 +197,19 @@ def remove_unconfirmed(
     ended = [membership for membership in ending if membership is not None]
     for membership in ended:
         _end(uow, membership, reason=reason)
-    return [membership.org_id for membership in ended]
+    return [membership.organization_id for membership in ended]
 
 
 def _end(uow: UnitOfWork, membership: Membership, **details: Any) -> None:
     """End a membership, with what came with it, and the open invitations that the member has sent."""
-    made_credentials.tell_owner(uow, membership.org_id, [membership.user_id])
-    departures.end(uow, membership.org_id, [membership.user_id])
-    uow.members.remove(membership.org_id, membership.user_id)
-    inviters.withdraw(uow, membership.org_id, membership.user_id)
+    made_credentials.tell_owner(uow, membership.organization_id, [membership.user_id])
+    departures.end(uow, membership.organization_id, [membership.user_id])
+    uow.members.remove(membership.organization_id, membership.user_id)
+    inviters.withdraw(uow, membership.organization_id, membership.user_id)
     uow.record(
         AuditAction.USER_REMOVED,
         membership.user_id,
-        organization_id=membership.org_id,
+        organization_id=membership.organization_id,
         event_only={"user_id": str(membership.user_id)},
         role=membership.role,
         **details,

@@ -18,7 +18,7 @@ class Membership:
     """A user's membership in an organization; `role` is a built-in role or the slug of a custom role."""
 
     id: UUID
-    org_id: UUID
+    organization_id: UUID
     user_id: UUID
     role: str
     created_at: datetime

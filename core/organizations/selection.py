@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.organizations import access
 from core.organizations.access import Operation
-from core.organizations.creation import Person, person_of
+from core.organizations.creation import PersonSummary, person_of
 from core.sessions import refresh
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Selected:
     """The user, their membership in the selected organization, and their new tokens."""
 
-    user: Person
+    user: PersonSummary
     membership: Membership
     grant: TokenGrant
 

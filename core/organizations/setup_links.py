@@ -93,7 +93,7 @@ class SetupLinkWithSecret:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class OpenSetup:
     """What the holder of a link may do: set these parts of this organization, one of them for a service of it.
 
     `maker_role` is the role that the maker of the link has now, and `capabilities` what it allows.
@@ -172,7 +172,7 @@ def revoke(uow: UnitOfWork, slug: str, link_id: UUID) -> None:
     _record(uow, authorized, link, "revoked")
 
 
-def inspect(uow: UnitOfWork, secret: str) -> Setup:
+def inspect(uow: UnitOfWork, secret: str) -> OpenSetup:
     """Return what a link is for, without using it; raise `SetupLinkDead`."""
     return _admitted(uow, uow.setup_links.by_secret_hash(hash_token(secret)))
 
@@ -185,7 +185,7 @@ def enter(uow: UnitOfWork, secret: str) -> Secret:
     return cookie
 
 
-def present(uow: UnitOfWork, cookie: str | None, part: Part | None = None) -> Setup:
+def present(uow: UnitOfWork, cookie: str | None, part: Part | None = None) -> OpenSetup:
     """Return what the holder of a cookie may do; raise `SetupLinkDead`, also for a part that is not of the link."""
     found = uow.setup_links.by_visit_hash(hash_token(cookie)) if cookie else None
     setup = _admitted(uow, found)
@@ -194,14 +194,14 @@ def present(uow: UnitOfWork, cookie: str | None, part: Part | None = None) -> Se
     return setup
 
 
-def lock(uow: UnitOfWork, cookie: str, part: Part) -> Setup:
+def lock(uow: UnitOfWork, cookie: str, part: Part) -> OpenSetup:
     """Return what `present` does, and lock the organization, so that neither it nor the link's maker changes."""
     uow.organizations.lock(present(uow, cookie, part).organization_id)
     # Again, because the transaction that held the lock before may have changed them.
     return present(uow, cookie, part)
 
 
-def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> Setup:
+def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> OpenSetup:
     if stored is None:
         raise SetupLinkDead
     parts = [Part(part) for part in stored.link.parts]
@@ -211,7 +211,7 @@ def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> Setup:
     capabilities = capabilities_of_role(uow, stored.organization_id, stored.role)
     if not all(part.capabilities <= capabilities for part in parts):
         raise SetupLinkDead
-    return Setup(
+    return OpenSetup(
         link_id=stored.link.id,
         organization_id=stored.organization_id,
         organization_name=stored.organization_name,

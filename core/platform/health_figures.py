@@ -1,9 +1,12 @@
-"""Figures about the whole platform for operators (operations 4.11)."""
+"""Figures about the whole platform for operators (operations 4.11): one process counts them, all of them show them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from core.errors import ServiceUnavailable
+from core.saml import certificates
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -11,15 +14,34 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
+class SchemaTooNew(ServiceUnavailable):
+    """A newer Gatehouse has migrated the database, and this version does not work with the result."""
+
+    default_message = (
+        "A newer Gatehouse has migrated the database, and this version does not work with its schema. Stop this"
+        " process, and start the newer version."
+    )
+
+
+class WritesFailing(ServiceUnavailable):
+    """The database answers, and its last writes failed."""
+
+    default_message = (
+        "The database answers, but cannot write. Its disk may be full: the log has the reason, in events that begin"
+        " with `database.`."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformFigures:
-    """The values of the gauges, read every 30 seconds."""
+    """The values of the gauges."""
 
     active_users: int
     organizations: int
     mfa_users: int
     queued_mails: int
     queued_deliveries: int
+    certificates_ending: int
 
     @property
     def mfa_adoption_percentage(self) -> float:
@@ -27,13 +49,26 @@ class PlatformFigures:
         return 100.0 * self.mfa_users / self.active_users if self.active_users else 0.0
 
 
-def platform(uow: UnitOfWork) -> PlatformFigures:
-    """Return the current figures."""
+def platform(uow: UnitOfWork) -> PlatformFigures | None:
+    """Return the figures as they were counted last; None when they were never counted."""
     return uow.figures.platform()
 
 
+def count(uow: UnitOfWork) -> PlatformFigures | None:
+    """Count what is counted again each time, add what changed of the rest, and keep the figures.
+
+    None when the accounts were never counted: `count_accounts` comes first. It is one statement.
+    """
+    return uow.figures.count(certificates_before=uow.now + certificates.WARNING)
+
+
+def count_accounts(uow: UnitOfWork) -> None:
+    """Count all accounts, unless that was done before."""
+    uow.figures.count_accounts()
+
+
 def probe(uow: UnitOfWork) -> None:
-    """Check that the database answers and takes writes (operations 4.11, readiness)."""
+    """Check that the database can be used (operations 4.11, readiness); raise `SchemaTooNew` or `WritesFailing`."""
     uow.figures.probe()
 
 

@@ -11,8 +11,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import own_accounts, sign_in_failures
-from core.scim import provisioning_log
-from core.webhooks import deliveries, feed
+from core.scim import log
+from core.webhooks import deliveries, events
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -55,8 +55,8 @@ class Leftover(Enum):
     DEVICES = ("devices", 365 * _DAY)
     # Counted from their creation; the operator may set less. They go before their events, which would take them along.
     WEBHOOK_DELIVERIES = ("webhook_deliveries", deliveries.RETENTION_DEFAULT)
-    EVENTS = ("events", feed.RETENTION)
-    SCIM_LOG_ENTRIES = ("scim_log_entries", provisioning_log.RETENTION)
+    EVENTS = ("events", events.RETENTION)
+    SCIM_LOG_ENTRIES = ("scim_log_entries", log.RETENTION)
 
     kept_for: timedelta
 

@@ -23,7 +23,7 @@ from core.sessions import refresh
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sessions.token_claims import TokenGrant, token_grant
-from core.sign_in import arrivals
+from core.sign_in import places
 from core.text import checked_reason
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impers
 
 
 def _context(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization | None, Service | None]:
-    organization = arrivals.find_organization(uow, wanted.organization_slug)
+    organization = places.require_known(uow, wanted.organization_slug)
     if organization is None:
         return None, None
     if not organization.is_active:

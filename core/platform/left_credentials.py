@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.organizations.access import Capability, Operation, capabilities_of
-from core.organizations.made_credentials import CredentialKind
+from core.organizations.made_credentials import MadeCredentialKind
 from core.services.access import OF_MANAGERS
 from core.services.api_keys import CAPABILITIES, Permission
 
@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 # What the maker of each kind must be allowed to do; an API key also takes what its permissions take.
 _OPERATIONS: Final = {
-    CredentialKind.SCIM_TOKEN: Operation.SCIM_TOKEN_CREATE,
-    CredentialKind.API_KEY: Operation.API_KEY_CREATE,
-    CredentialKind.SIEM_STREAM: Operation.SIEM_CONFIGURE,
-    CredentialKind.WEBHOOK: Operation.WEBHOOK_CONFIGURE,
-    CredentialKind.CONNECTION: Operation.CONNECTION_CONFIGURE,
-    CredentialKind.CLIENT_SECRET: Operation.SERVICE_SECRET_ROTATE,
+    MadeCredentialKind.SCIM_TOKEN: Operation.SCIM_TOKEN_CREATE,
+    MadeCredentialKind.API_KEY: Operation.API_KEY_CREATE,
+    MadeCredentialKind.SIEM_STREAM: Operation.SIEM_CONFIGURE,
+    MadeCredentialKind.WEBHOOK: Operation.WEBHOOK_CONFIGURE,
+    MadeCredentialKind.CONNECTION: Operation.CONNECTION_CONFIGURE,
+    MadeCredentialKind.CLIENT_SECRET: Operation.SERVICE_SECRET_ROTATE,
 }
-assert set(_OPERATIONS) == set(CredentialKind), "a kind of credential does not say what its maker must be allowed to do"
+assert set(_OPERATIONS) == set(MadeCredentialKind), (
+    "a kind of credential does not say what its maker must be allowed to do"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ class KeptCredential:
     """
 
     organization_slug: str
-    kind: CredentialKind
+    kind: MadeCredentialKind
     label: str
     role: str | None
     role_permissions: list[str] | None
@@ -71,7 +73,7 @@ class KeptCredential:
         present = capabilities_of(role, self.role_permissions)
         if self.manages_service:
             present |= OF_MANAGERS
-        if self.kind is CredentialKind.CLIENT_SECRET and Capability.SERVICES_CREATE in present:
+        if self.kind is MadeCredentialKind.CLIENT_SECRET and Capability.SERVICES_CREATE in present:
             # The first secret is made with its service.
             present |= OF_MANAGERS
         return present

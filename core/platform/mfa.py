@@ -49,7 +49,7 @@ class UserMfaNotEnabled(BadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonMfaStatus:
+class UserMfaStatus:
     """A user's second factor (operations 4.6); `last_mfa_challenge` is when the user last tried a code."""
 
     user_id: UUID
@@ -81,7 +81,7 @@ class MfaMetrics:
     mfa_failures_7d: int
 
 
-class AlertType(StrEnum):
+class MfaAlertType(StrEnum):
     """The reason of an alert (decisions 5.10)."""
 
     MANY_MFA_FAILURES = "many_mfa_failures"
@@ -90,17 +90,17 @@ class AlertType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
+class MfaAlert:
     """A possible attack on a user's second factor."""
 
     user_id: UUID
     email: str
-    alert_type: AlertType
+    alert_type: MfaAlertType
     details: dict[str, Any]
     detected_at: datetime
 
 
-def status(uow: UnitOfWork, user_id: UUID) -> PersonMfaStatus:
+def status(uow: UnitOfWork, user_id: UUID) -> UserMfaStatus:
     """Return the status of a user's second factor."""
     authorize_platform(uow)
     found = uow.platform_mfa.status(user_id)
@@ -151,7 +151,7 @@ def metrics(uow: UnitOfWork) -> MfaMetrics:
     )
 
 
-def suspicious(uow: UnitOfWork) -> Sequence[Alert]:
+def suspicious(uow: UnitOfWork) -> Sequence[MfaAlert]:
     """List the possible attacks on second factors in the last seven days, the newest first."""
     authorize_platform(uow)
     return uow.platform_mfa.alerts(since=uow.now - ALERTS_WINDOW, limit=ALERTS_MAX)

@@ -31,7 +31,7 @@ class OrganizationUnknown(NotFound):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
+class OrganizationOwner:
     """The owner of an organization; placeholders when that user no longer exists (operations 2.3)."""
 
     id: str
@@ -40,7 +40,7 @@ class Owner:
     created_at: datetime
 
 
-OWNER_GONE: Final = Owner(
+OWNER_GONE: Final = OrganizationOwner(
     id="unknown",
     email="deleted-user@unknown",
     is_platform_owner=False,
@@ -49,11 +49,11 @@ OWNER_GONE: Final = Owner(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GovernedOrganization:
+class PlatformOrganization:
     """An organization as the platform lists it."""
 
     organization: Organization
-    owner: Owner
+    owner: OrganizationOwner
     tier: TierSummary
 
 
@@ -61,7 +61,7 @@ class GovernedOrganization:
 class OrganizationPage:
     """A page of the organizations that match, and how many match in all."""
 
-    organizations: Sequence[GovernedOrganization]
+    organizations: Sequence[PlatformOrganization]
     total: int
 
 

@@ -26,7 +26,7 @@ ORGANIZATIONS_SHOWN_MAX: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundMembership:
+class PlatformUserOrganization:
     """An organization of a user who was found, and the user's role in it."""
 
     id: UUID
@@ -36,7 +36,7 @@ class FoundMembership:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundUser:
+class PlatformUser:
     """A user who was found (operations 4.6)."""
 
     id: UUID
@@ -44,10 +44,10 @@ class FoundUser:
     is_platform_owner: bool
     mfa_enabled: bool
     created_at: datetime
-    organizations: list[FoundMembership]
+    organizations: list[PlatformUserOrganization]
 
 
-def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: int) -> Sequence[FoundUser]:
+def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: int) -> Sequence[PlatformUser]:
     """Find users by a part of their address, by their id, or by both.
 
     Users whose address begins with the part come first, in alphabetical order, then the newest of the others.

@@ -53,6 +53,7 @@ class ExportedLogin:
     user_agent: str | None
     provider: str
     success: bool
+    reason: str | None
     risk_score: int
     risk_factors: str
     geo_country: str | None
@@ -78,7 +79,7 @@ class ExportedMfaEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExportPackage:
+class PersonalDataExport:
     """The personal data of a person; `login_events` has the newest ones, and `login_events_count` counts all."""
 
     user_id: UUID
@@ -101,7 +102,7 @@ class OwnedOrganization:
     mfa_required: bool
 
 
-def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
+def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
     """Return the personal data of a person, to that person, the platform, or an owner of one of their organizations.
 
     An owner gets what belongs to the context of their organizations: nothing of the account itself (decisions 5.9).
@@ -113,7 +114,7 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
         raise UserUnknown
     _record(uow, caller, user, within)
     stored = uow.privacy_export
-    return ExportPackage(
+    return PersonalDataExport(
         user_id=user.id,
         email=user.email,
         created_at=user.created_at,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class AdmissionStanding:
     """What a user has to do with an organization and one of its services.
 
     `role` is that of the membership, None without one; `is_confirmed` says whether the user has consented to it, and

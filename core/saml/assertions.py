@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-    from core.saml.admission import Standing
+    from core.saml.admission import AdmissionStanding
     from core.saml.providers import SamlProvider
     from ports.unit_of_work import UnitOfWork
 
@@ -37,7 +37,7 @@ def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str) 
 
 
 def attributes(
-    mapping: Mapping[str, str] | None, *, user_id: UUID, email: str, standing: Standing
+    mapping: Mapping[str, str] | None, *, user_id: UUID, email: str, standing: AdmissionStanding
 ) -> tuple[tuple[str, str | None], ...]:
     """Return the attributes of a user by the mapping; role, groups and name have a value for members alone."""
     role = standing.role

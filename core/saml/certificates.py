@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlCertificate`
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
@@ -18,8 +19,6 @@ from core.organizations.access import Operation
 from core.services import access
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.secrets import Secret
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
@@ -64,7 +63,7 @@ class MadeCertificate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SigningKey:
+class SamlSigningKey:
     """The active key of a service, for signing."""
 
     certificate_id: UUID
@@ -155,11 +154,6 @@ def warn(uow: UnitOfWork, limit: int) -> int:
                 at=one.valid_until.strftime("%Y-%m-%d"),
             )
     return len(ending)
-
-
-def count_ending(uow: UnitOfWork) -> int:
-    """Count the active certificates of enabled services that end soon, or have ended."""
-    return uow.saml_certificates.count_ending(before=uow.now + WARNING)
 
 
 def _require_enabled(uow: UnitOfWork, service: Service) -> None:

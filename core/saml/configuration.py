@@ -10,16 +10,16 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlConfiguration`
 
-from core.errors import BadRequest, FieldProblem
+from core.errors import BadRequest, FieldError
 from core.events.actions import AuditAction
 from core.organizations.access import Operation
-from core.saml.messages import Binding, NameIdFormat
+from core.saml.messages import NameIdFormat, SamlBinding
 from core.services import access, redirect_uris
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from uuid import UUID
 
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
@@ -40,9 +40,9 @@ class LogoutBinding(StrEnum):
     POST = "post"
 
     @property
-    def binding(self) -> Binding:
+    def binding(self) -> SamlBinding:
         """The binding of messages."""
-        return Binding.POST if self is LogoutBinding.POST else Binding.REDIRECT
+        return SamlBinding.POST if self is LogoutBinding.POST else SamlBinding.REDIRECT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class SamlConfiguration:
 
     def require_valid(self) -> None:
         """Raise `BadRequest` for fields that are missing or invalid."""
-        problems: list[FieldProblem] = []
+        problems: list[FieldError] = []
         for check in (self._check_entity_id, self._check_addresses, self._check_mapping, self._check_signing):
             try:
                 check()
@@ -143,21 +143,21 @@ def require_changeable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     access.authorize(uow, slug, service_slug, Operation.SAML_CHANGE)
 
 
-def configure(uow: UnitOfWork, slug: str, service_slug: str, *, enabled: bool, changes: Mapping[str, Any]) -> None:
-    """Change the named fields of the configuration, and enable or disable it.
+def configure(uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[str, Any]) -> None:
+    """Change the named fields of the configuration, `enabled` among them.
 
     To enable it takes the entity id and the address of the assertion consumer service in the same request.
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
-    change(uow, service, enabled=enabled, changes=changes)
+    change(uow, service, changes)
 
 
-def change(uow: UnitOfWork, service: Service, *, enabled: bool, changes: Mapping[str, Any], **recorded: Any) -> None:
+def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any], **recorded: Any) -> None:
     """Do what `configure` does, for a caller who was authorized; `recorded` are further details of the audit entry."""
     before = uow.saml_configurations.view(service).configuration
-    if enabled:
+    if changes["enabled"]:
         changes = {"entity_id": None, "acs_url": None, **changes}
-    after = replace(before, enabled=enabled, **_checked(changes))
+    after = replace(before, **_checked(changes))
     after.require_valid()
     _save(uow, service, after, change="saml_configured", **recorded)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from core.saml.messages import Binding, LogoutResponse, MessageRefused, NameIdFormat, Status, StatusOf
+from core.saml.messages import LogoutResponse, MessageRefused, NameIdFormat, SamlBinding, SamlStatus, StatusOf
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from core.saml.messages import AuthnRequest, LogoutRequest, ReceivedMessage
+    from core.saml.messages import AuthnRequest, ReceivedMessage, SamlLogoutRequest
     from core.saml.providers import SamlProvider
 
 # How old a message may be, and how far the clock of its sender may be ahead.
@@ -56,7 +56,7 @@ def require_answerable(request: AuthnRequest, provider: SamlProvider) -> None:
         raise MessageRefused("Its AssertionConsumerServiceURL is not the one that is configured for this service.")
 
 
-def require_current(request: LogoutRequest, at: datetime) -> None:
+def require_current(request: SamlLogoutRequest, at: datetime) -> None:
     """Raise `MessageRefused` for a request for a logout that has expired."""
     if request.not_on_or_after is not None and at >= request.not_on_or_after + SKEW_MAX:
         raise MessageRefused("It has expired.")
@@ -64,13 +64,13 @@ def require_current(request: LogoutRequest, at: datetime) -> None:
 
 def unsupported(request: AuthnRequest, provider: SamlProvider) -> StatusOf | None:
     """Return the status that answers a request for what the configuration does not offer; None when it offers it."""
-    if request.protocol_binding not in {None, Binding.POST}:
-        return StatusOf(first=Status.REQUESTER, second=Status.UNSUPPORTED_BINDING)
+    if request.protocol_binding not in {None, SamlBinding.POST}:
+        return StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNSUPPORTED_BINDING)
     name_format = provider.configuration.effective_format
     if request.name_id_format not in {None, NameIdFormat.UNSPECIFIED, name_format}:
-        return StatusOf(first=Status.REQUESTER, second=Status.INVALID_NAME_ID_POLICY)
+        return StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.INVALID_NAME_ID_POLICY)
     if request.name_qualifier not in {None, provider.audience}:
-        return StatusOf(first=Status.REQUESTER, second=Status.INVALID_NAME_ID_POLICY)
+        return StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.INVALID_NAME_ID_POLICY)
     return None
 
 

@@ -21,7 +21,7 @@ from core.saml.messages import (
     MessageRefused,
     OutgoingLogoutRequest,
     OutgoingLogoutResponse,
-    Status,
+    SamlStatus,
     StatusOf,
 )
 from core.saml.sign_in import message_id, signing_key
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.saml.certificates import SigningKey
-    from core.saml.messages import Binding, LogoutRequest, LogoutResponse
+    from core.saml.certificates import SamlSigningKey
+    from core.saml.messages import LogoutResponse, SamlBinding, SamlLogoutRequest
     from core.saml.providers import SamlProvider
     from core.saml.sessions import SessionState
     from core.sessions.browser_sessions import BrowserSession
@@ -45,9 +45,9 @@ LIFETIME: Final = timedelta(minutes=15)
 TOLD_MAX: Final = 20
 NAMED_MAX: Final = 20
 
-_PARTIAL: Final = StatusOf(first=Status.SUCCESS, second=Status.PARTIAL_LOGOUT)
-_UNKNOWN: Final = StatusOf(first=Status.REQUESTER, second=Status.UNKNOWN_PRINCIPAL)
-_DENIED: Final = StatusOf(first=Status.REQUESTER, second=Status.REQUEST_DENIED)
+_PARTIAL: Final = StatusOf(first=SamlStatus.SUCCESS, second=SamlStatus.PARTIAL_LOGOUT)
+_UNKNOWN: Final = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNKNOWN_PRINCIPAL)
+_DENIED: Final = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.REQUEST_DENIED)
 
 
 class LogoutStateUnknown(BadRequest):
@@ -95,8 +95,8 @@ class LogoutMessage:
     """A message to sign and to send by the browser; `relay_state` comes back with its answer."""
 
     content: OutgoingLogoutRequest | OutgoingLogoutResponse
-    key: SigningKey
-    binding: Binding
+    key: SamlSigningKey
+    binding: SamlBinding
     relay_state: str | None
 
 
@@ -111,7 +111,7 @@ Step = LogoutMessage | LogoutCompleted
 def take(
     uow: UnitOfWork,
     provider: SamlProvider,
-    request: LogoutRequest,
+    request: SamlLogoutRequest,
     /,
     *,
     relay_state: str | None,
@@ -339,5 +339,5 @@ def _can_be_told(provider: SamlProvider) -> bool:
 
 def _told(logout: Logout, *, is_success: bool) -> Logout:
     """Return the logout after the first of the service providers was told, or could not be."""
-    status = logout.status if is_success or logout.status.first is not Status.SUCCESS else _PARTIAL
+    status = logout.status if is_success or logout.status.first is not SamlStatus.SUCCESS else _PARTIAL
     return replace(logout, to_tell=logout.to_tell[1:], awaited_id=None, status=status)

@@ -18,7 +18,7 @@ SINGLE_LOGOUT: Final = "slo"
 RELAY_STATE_CHARACTERS_MAX: Final = 2_000
 
 
-class Binding(StrEnum):
+class SamlBinding(StrEnum):
     """How a browser carries a message (saml-bindings-2.0, 3.4 and 3.5)."""
 
     REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
@@ -34,7 +34,7 @@ class NameIdFormat(StrEnum):
     TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 
 
-class Status(StrEnum):
+class SamlStatus(StrEnum):
     """A status of an answer (saml-core-2.0, 3.2.2.2); the names of the second level say what went wrong."""
 
     SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success"
@@ -73,7 +73,7 @@ class EncodedMessage:
     `query` is the unchanged query string of the redirect binding, whose signature covers its bytes.
     """
 
-    binding: Binding
+    binding: SamlBinding
     value: str = field(repr=False)
     is_response: bool = False
     relay_state: str | None = field(default=None, repr=False)
@@ -118,7 +118,7 @@ class AuthnRequest(ReceivedMessage):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogoutRequest(ReceivedMessage):
+class SamlLogoutRequest(ReceivedMessage):
     """A service provider asks for the end of a user's sessions (saml-core-2.0, 3.7.1)."""
 
     name_id: NameId
@@ -138,15 +138,15 @@ class LogoutResponse(ReceivedMessage):
 class StatusOf:
     """The status of an answer: the first level, and the second one where it says more."""
 
-    first: Status
-    second: Status | None = None
+    first: SamlStatus
+    second: SamlStatus | None = None
 
 
-SUCCESS: Final = StatusOf(first=Status.SUCCESS)
+SUCCESS: Final = StatusOf(first=SamlStatus.SUCCESS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion:
+class IssuedAssertion:
     """What a service provider is told about a user who has signed in."""
 
     id: str
@@ -170,7 +170,7 @@ class Response:
     in_response_to: str | None
     issued_at: datetime
     status: StatusOf
-    assertion: Assertion | None
+    assertion: IssuedAssertion | None
     sign_response: bool = True
     sign_assertion: bool = True
 
@@ -208,7 +208,7 @@ class OutgoingMessage:
     it.
     """
 
-    binding: Binding
+    binding: SamlBinding
     url: str = field(repr=False)
     parameter: str = ""
     value: str = field(default="", repr=False)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from core.organizations.setup_links import Setup
+    from core.organizations.setup_links import OpenSetup
     from core.saml.certificates import MadeCertificate, SamlCertificate
     from core.saml.configuration import SamlConfiguration
     from core.services.services import Service
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class SamlSetup:
     """The service of a link with its configuration; `certificate` is the active one."""
 
-    setup: Setup
+    setup: OpenSetup
     service: Service
     configuration: SamlConfiguration
     certificate: SamlCertificate | None
@@ -64,9 +64,8 @@ def configure(uow: UnitOfWork, cookie: str, changes: Mapping[str, Any], *, email
         **(present.attribute_mapping or DEFAULT_MAPPING),
         "email": email_attribute or DEFAULT_MAPPING["email"],
     }
-    configuration.change(
-        uow, service, enabled=True, changes={**changes, "attribute_mapping": mapping}, **setup.recorded
-    )
+    changes = {**changes, "enabled": True, "attribute_mapping": mapping}
+    configuration.change(uow, service, changes, **setup.recorded)
 
 
 def add_certificate(uow: UnitOfWork, cookie: str, made: MadeCertificate, *, valid_from: datetime) -> None:
@@ -80,7 +79,7 @@ def add_certificate(uow: UnitOfWork, cookie: str, made: MadeCertificate, *, vali
         certificates.add(uow, service, made, valid_from=valid_from, **setup.recorded)
 
 
-def _service(uow: UnitOfWork, setup: Setup) -> Service:
+def _service(uow: UnitOfWork, setup: OpenSetup) -> Service:
     assert setup.service_id is not None, "a link with the part saml has a service"
     service = uow.services.by_id(setup.organization_id, setup.service_id)
     if service is None:

@@ -8,22 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from core.accounts.providers import Provider
 from core.errors import Refusal
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation, SecondFactorRequired
 from core.saml import assertions, judgement, providers, requests
-from core.saml.certificates import SigningKey  # noqa: TC001 - a field
-from core.saml.messages import SUCCESS, Assertion, Response, Status, StatusOf
+from core.saml.certificates import SamlSigningKey  # noqa: TC001 - a field
+from core.saml.messages import SUCCESS, IssuedAssertion, Response, SamlStatus, StatusOf
 from core.saml.providers import ProviderUnknown
 from core.saml.requests import SignInStateUnknown
 from core.saml.sessions import SamlSession
 from core.sign_in import browser_returns, child_sessions
-from core.sign_in.refusals import SecondFactorDue
+from core.sign_in.proofs import Destination
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import SecondFactorDue, note
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.saml.admission import Standing
+    from core.saml.admission import AdmissionStanding
     from core.saml.messages import AuthnRequest, NameId
     from core.saml.providers import SamlProvider
     from core.saml.requests import PendingRequest, TakenRequest
@@ -32,19 +35,19 @@ if TYPE_CHECKING:
     from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
 
-_DENIED: Final = StatusOf(first=Status.RESPONDER, second=Status.REQUEST_DENIED)
-_NOT_PASSIVE: Final = StatusOf(first=Status.RESPONDER, second=Status.NO_PASSIVE)
+_DENIED: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.REQUEST_DENIED)
+_NOT_PASSIVE: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.NO_PASSIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ResponseToPost:
     """A response to sign and to post to the service provider.
 
     `problem` is set when the user should read, before it is posted, why they are not signed in there.
     """
 
     response: Response
-    key: SigningKey
+    key: SamlSigningKey
     relay_state: str | None
     service_name: str
     organization_name: str
@@ -67,7 +70,7 @@ class AgreementRequired:
     attributes: tuple[str, ...]
 
 
-Outcome = Answer | AuthenticationRequired | AgreementRequired
+Outcome = ResponseToPost | AuthenticationRequired | AgreementRequired
 
 
 class NotAdmitted(access.Forbidden):
@@ -108,16 +111,16 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
         standing = read_standing()
     refusal = task.refusal()
     if refusal is not None:
-        return task.refuse(refusal)
+        return task.refuse(refusal, caller, SignInReason.REQUEST_UNSUPPORTED)
     if caller is None or standing is None or not task.is_fresh(caller):
-        return task.interact(AuthenticationRequired())
+        return task.interact(AuthenticationRequired(), caller)
     caller.forbid_impersonation()
     if standing.is_suspended:
-        return task.refuse(_DENIED, problem=MembershipSuspended())
+        return task.refuse(_DENIED, caller, SignInReason.SUSPENDED, problem=MembershipSuspended())
     if not standing.is_admitted(members_only=provider.configuration.members_only):
-        return task.refuse(_DENIED, problem=NotAdmitted())
+        return task.refuse(_DENIED, caller, SignInReason.NOT_ADMITTED, problem=NotAdmitted())
     if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
-        return task.interact(_agreement(provider, caller.email))
+        return task.interact(_agreement(provider, caller.email), caller)
     return task.sign_in(caller, standing)
 
 
@@ -212,40 +215,51 @@ class _Task:
     def _is_passive(self) -> bool:
         return self._terms is not None and self._terms.is_passive
 
-    def interact(self, wanted: AuthenticationRequired | AgreementRequired) -> Outcome:
+    def interact(self, wanted: AuthenticationRequired | AgreementRequired, caller: Caller | None) -> Outcome:
         """Ask the user, unless the request forbids it."""
-        return self.refuse(_NOT_PASSIVE) if self._is_passive else wanted
+        return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED) if self._is_passive else wanted
 
-    def refuse(self, status: StatusOf, *, problem: Refusal | None = None) -> Answer:
+    def refuse(
+        self, status: StatusOf, caller: Caller | None, reason: SignInReason, *, problem: Refusal | None = None
+    ) -> ResponseToPost:
         """Answer with a status instead of an assertion; a passive request shows the user no page."""
         self._claim()
+        if caller is not None and not caller.is_impersonated:
+            destination = Destination(
+                organization_slug=self._provider.organization_slug,
+                service_slug=self._provider.service_slug,
+                device_token=self._visit.device_token,
+            )
+            note(self._uow, caller.user_id, Provider.SAML, destination, reason, caller.confinement)
         return self._answer(status, problem=None if self._is_passive else problem)
 
-    def sign_in(self, caller: Caller, standing: Standing) -> Outcome | Refusal:
+    def sign_in(self, caller: Caller, standing: AdmissionStanding) -> Outcome | Refusal:
         """Begin the session of the service provider, and answer with an assertion."""
         uow, provider, terms = self._uow, self._provider, self._terms
         name_id = assertions.name_id(uow, provider, caller.user_id, caller.email)
         if terms is not None and terms.subject not in {None, name_id.value}:
-            return self.refuse(StatusOf(first=Status.REQUESTER, second=Status.UNKNOWN_PRINCIPAL))
+            status = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNKNOWN_PRINCIPAL)
+            return self.refuse(status, caller, SignInReason.OTHER_SUBJECT)
         context_class = judgement.context_class(
             terms.context_classes if terms is not None else (),
             terms.comparison if terms is not None else "exact",
             has_second_factor=caller.has_proved_second_factor,
         )
         if context_class is None:
-            return self.refuse(StatusOf(first=Status.REQUESTER, second=Status.NO_AUTHN_CONTEXT))
+            status = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.NO_AUTHN_CONTEXT)
+            return self.refuse(status, caller, SignInReason.NO_AUTHN_CONTEXT)
         try:
             begun = _begin_session(uow, provider, caller, self._visit.device_token)
         except SecondFactorRequired as refusal:
             # A member of an organization that requires two factors, who has set none up.
-            return self.refuse(_DENIED, problem=refusal)
+            return self.refuse(_DENIED, caller, SignInReason.SECOND_FACTOR_REQUIRED, problem=refusal)
         if isinstance(begun, SecondFactorDue):
-            return self.interact(AuthenticationRequired())
+            return self.interact(AuthenticationRequired(), caller)
         if isinstance(begun, Refusal):
             return begun
         self._claim()
         session = self._known_session(begun, name_id)
-        assertion = Assertion(
+        assertion = IssuedAssertion(
             id=message_id(uow),
             name_id=name_id,
             session_index=session.index,
@@ -280,12 +294,12 @@ class _Task:
         self,
         status: StatusOf,
         *,
-        assertion: Assertion | None = None,
+        assertion: IssuedAssertion | None = None,
         grant: TokenGrant | None = None,
         problem: Refusal | None = None,
-    ) -> Answer:
+    ) -> ResponseToPost:
         provider, configuration = self._provider, self._provider.configuration
-        return Answer(
+        return ResponseToPost(
             response=Response(
                 id=message_id(self._uow),
                 issuer=provider.entity_id(self._visit.base_url),
@@ -307,12 +321,12 @@ class _Task:
         )
 
 
-def signing_key(uow: UnitOfWork, provider: SamlProvider) -> SigningKey:
+def signing_key(uow: UnitOfWork, provider: SamlProvider) -> SamlSigningKey:
     """Return the key that signs for a service; raise `ProviderUnknown` when it was deactivated meanwhile."""
     return _required(uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)())
 
 
-def _required(key: SigningKey | None) -> SigningKey:
+def _required(key: SamlSigningKey | None) -> SamlSigningKey:
     if key is None:
         raise ProviderUnknown
     return key

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from core.scim.filters import Filter, TargetPath
-    from core.scim.patches import Operation
+    from core.scim.patches import PatchOperation
 
 _MEMBERS: Final = "members"
 _READ_ONLY: Final = frozenset({"id", "meta", "displayname", "externalid", "schemas"})
@@ -29,7 +29,7 @@ class MemberChange:
     ids: frozenset[UUID]
 
 
-def member_changes(operations: Sequence[Operation], held: Mapping[str, Any]) -> Iterator[MemberChange]:
+def member_changes(operations: Sequence[PatchOperation], held: Mapping[str, Any]) -> Iterator[MemberChange]:
     """List the changes of the members, in order; those of one kind that follow each other are one.
 
     Some directories send an operation for each member. `held` has the read-only attributes by their lower-case names. A
@@ -42,7 +42,7 @@ def member_changes(operations: Sequence[Operation], held: Mapping[str, Any]) -> 
             yield MemberChange(kind=kind, ids=frozenset(user_id for change in alike for user_id in change.ids))
 
 
-def _changes(operations: Sequence[Operation], held: Mapping[str, Any]) -> Iterator[MemberChange]:
+def _changes(operations: Sequence[PatchOperation], held: Mapping[str, Any]) -> Iterator[MemberChange]:
     for operation in operations:
         target = operation.target
         if target is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from core.organizations.organizations import Organization
     from core.scim.filters import Filter
-    from core.scim.patches import Operation
+    from core.scim.patches import PatchOperation
     from ports.unit_of_work import UnitOfWork
 
 # The most members of a group that are shown or replaced at once; the body of a request holds fewer.
@@ -88,7 +88,7 @@ def replace(
 
 
 def patch(
-    uow: UnitOfWork, group_id: UUID, operations: Sequence[Operation], *, versions: Collection[str] | None = None
+    uow: UnitOfWork, group_id: UUID, operations: Sequence[PatchOperation], *, versions: Collection[str] | None = None
 ) -> Group:
     """Apply the operations of a PATCH; raise `MemberProtected` when one removes the owner or the last admin.
 
@@ -172,7 +172,13 @@ def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> N
     if len(known) != len(added):
         raise InvalidValue("members: This organization has no user with one of these ids.")
     memberships = [
-        Membership(id=uow.randomness.new_id(), org_id=organization.id, user_id=user_id, role=MEMBER, created_at=uow.now)
+        Membership(
+            id=uow.randomness.new_id(),
+            organization_id=organization.id,
+            user_id=user_id,
+            role=MEMBER,
+            created_at=uow.now,
+        )
         for user_id in added
     ]
     uow.scim_groups.add(organization.id, memberships)

@@ -31,7 +31,7 @@ class OperationKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class PatchOperation:
     """An operation; without a target its value is an object of attributes."""
 
     kind: OperationKind
@@ -39,7 +39,7 @@ class Operation:
     value: Any
 
 
-def operations_of(sent: Sequence[tuple[str, str | None, Any]]) -> Sequence[Operation]:
+def operations_of(sent: Sequence[tuple[str, str | None, Any]]) -> Sequence[PatchOperation]:
     """Return the operations of one request, each sent as its kind, path and value.
 
     Raise `TooMany`, `InvalidSyntax`, or `InvalidPath`.
@@ -53,11 +53,11 @@ def operations_of(sent: Sequence[tuple[str, str | None, Any]]) -> Sequence[Opera
     return [operation(*one) for one in sent]
 
 
-def operation(kind: str, path: str | None, value: Any) -> Operation:
+def operation(kind: str, path: str | None, value: Any) -> PatchOperation:
     """Return the operation of a request; its kind may be written in any case."""
     if kind.lower() not in set(OperationKind):
         raise InvalidSyntax(f"The operation {kind[:20]!r} is none of add, replace and remove.")
-    return Operation(
+    return PatchOperation(
         kind=OperationKind(kind.lower()), target=target_of(path) if path is not None else None, value=value
     )
 

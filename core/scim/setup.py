@@ -13,8 +13,8 @@ from core.scim.authority import Authority
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.organizations.setup_links import Setup
-    from core.scim.provisioning_log import ProvisioningEntry
+    from core.organizations.setup_links import OpenSetup
+    from core.scim.log import ProvisioningLogEntry
     from core.scim.tokens import ScimToken
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
@@ -27,9 +27,9 @@ FAILURES_MAX: Final = 10
 class ScimSetup:
     """The tokens of the organization, and what its directory failed to do lately; both newest first."""
 
-    setup: Setup
+    setup: OpenSetup
     tokens: Sequence[ScimToken]
-    failures: Sequence[ProvisioningEntry]
+    failures: Sequence[ProvisioningLogEntry]
 
 
 def show(uow: UnitOfWork, cookie: str) -> ScimSetup:

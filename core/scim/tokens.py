@@ -1,49 +1,39 @@
 """SCIM tokens: what the directory of an organization calls `/scim/v2` with.
 
-A token belongs to one organization. It is shown once and stored as a hash. It is found by its prefix, which is not
-secret, and compared in constant time, as an API key is. Creating and revoking one is a change to the organization:
-operations 6.3 has no action of its own for it. It keeps what its maker was able to do when it was made
-(`authority.py`).
+A token belongs to one organization, and is found by its prefix (`core/prefixed_tokens.py`). Creating and revoking one
+is a change to the organization: operations 6.3 has no action of its own for it. It keeps what its maker was able to do
+when it was made (`authority.py`).
 """
 
 from __future__ import annotations
 
-import hmac
-import re
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ScimToken`
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ScimToken`
+from uuid import UUID  # noqa: TC003 - likewise
 
+from core import prefixed_tokens
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Unauthorized
 from core.events.actions import AuditAction
 from core.organizations import access
 from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus
+from core.prefixed_tokens import TokenCaller, TokenForm
 from core.scim.authority import Authority
-from core.secrets import Secret, hash_token
+from core.secrets import hash_token
 from core.text import checked_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.organizations.organizations import Organization
+    from core.prefixed_tokens import PrefixedToken
+    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 # A directory needs one, and a second one while it changes to that.
 TOKENS_MAX: Final = 20
-# How exactly `last_used_at` is kept; more often would make a token's row the busiest of the database.
-USE_RECORDED_EVERY: Final = timedelta(minutes=1)
-
-_ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_PREFIX_CHARACTERS: Final = 6
-# More than 256 random bits.
-_SECRET_CHARACTERS: Final = 43
-_TOKEN: Final = re.compile(rf"(scim_live_[0-9A-Za-z]{{{_PREFIX_CHARACTERS}}})_[0-9A-Za-z]{{{_SECRET_CHARACTERS}}}")
-# Compared with where no token has the prefix, so that the time does not tell which prefixes exist.
-_NO_HASH: Final = bytes(32)
-# What no token has as its prefix.
-_NO_PREFIX: Final = ""
+_FORM: Final = TokenForm("scim_live")
 
 
 class ScimTokenInvalid(Unauthorized):
@@ -77,15 +67,7 @@ class ScimToken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PresentedToken:
-    """The token that a request presents: the prefix to find it by, and its hash."""
-
-    prefix: str
-    token_hash: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScimCaller:
+class ScimCaller(TokenCaller):
     """The directory of an organization, which calls with a SCIM token: the stored token and its organization.
 
     `maker_role` and `maker_permissions` are the `Authority` of the token.
@@ -93,27 +75,19 @@ class ScimCaller:
 
     token_id: UUID
     token_name: str
-    token_hash: bytes = field(repr=False)
-    last_used_at: datetime | None
-    expires_at: datetime | None
     maker_role: str | None
     maker_permissions: list[str] | None
-    organization_id: UUID
-    organization_status: str
 
 
-def presented(text: str) -> PresentedToken:
-    """Return a presented token; one of another form takes as long to refuse as any other."""
-    shape = _TOKEN.fullmatch(text)
-    return PresentedToken(prefix=shape[1] if shape is not None else _NO_PREFIX, token_hash=hash_token(text))
+def presented(text: str) -> PrefixedToken:
+    """Return a presented token."""
+    return _FORM.presented(text)
 
 
-def identify(candidates: Sequence[ScimCaller], token: PresentedToken, *, at: datetime) -> ScimCaller:
+def identify(candidates: Sequence[ScimCaller], token: PrefixedToken, *, at: datetime) -> ScimCaller:
     """Return the caller among those whose token has the prefix; raise `ScimTokenInvalid`."""
-    hashes = [candidate.token_hash for candidate in candidates] or [_NO_HASH]
-    matches = [hmac.compare_digest(token_hash, token.token_hash) for token_hash in hashes]
-    found = next((candidate for candidate, matched in zip(candidates, matches, strict=False) if matched), None)
-    if found is None or (found.expires_at is not None and found.expires_at <= at):
+    found = prefixed_tokens.find(candidates, token, at=at)
+    if found is None:
         raise ScimTokenInvalid
     return found
 
@@ -126,7 +100,7 @@ def authorize(uow: UnitOfWork) -> ScimCaller:
     caller = uow.scim_caller
     if caller.organization_status != OrganizationStatus.ACTIVE:
         raise OrganizationNotActive(f"This organization is {caller.organization_status}.")
-    if caller.last_used_at is None or caller.last_used_at + USE_RECORDED_EVERY <= uow.now:
+    if caller.is_use_due(uow.now):
         uow.scim_tokens.record_use(caller, at=uow.now)
     return caller
 
@@ -166,8 +140,7 @@ def add(
     """Do what `create` does, for a caller who was authorized and has locked the organization."""
     if expires_at is not None and expires_at <= uow.now:
         raise BadRequest.of_field("expires_at", "This time has passed. Name a later one, or none.")
-    prefix = f"scim_live_{uow.randomness.choice(_ALPHABET, _PREFIX_CHARACTERS)}"
-    secret = Secret(f"{prefix}_{uow.randomness.choice(_ALPHABET, _SECRET_CHARACTERS)}")
+    prefix, secret = _FORM.create(uow)
     token = ScimToken(
         id=uow.randomness.new_id(),
         name=checked_name(name, characters_min=1),

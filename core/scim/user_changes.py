@@ -28,16 +28,17 @@ from core.scim.refusals import (
     VersionOutdated,
 )
 from core.scim.user_patches import UserValues, patched
-from core.scim.users import AT, Profile
+from core.scim.users import AT, DirectoryProfile
 from core.sessions import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.errors import Refusal
     from core.organizations.organizations import Organization
-    from core.scim.patches import Operation
+    from core.scim.patches import PatchOperation
     from core.scim.users import DirectoryUser
     from ports.unit_of_work import UnitOfWork
 
@@ -55,7 +56,7 @@ _ATTRIBUTES: Final = {
     "display_name": "displayName",
     "is_primary": "emails.primary",
 }
-assert set(_ATTRIBUTES) == {one.name for one in fields(Profile)}, "an attribute of a profile has no name"
+assert set(_ATTRIBUTES) == {one.name for one in fields(DirectoryProfile)}, "an attribute of a profile has no name"
 
 
 class AddressNotYours(Forbidden):
@@ -76,7 +77,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
     if found.is_anonymized:
         raise InvalidValue("userName: This is not the address of a person.")
     membership = Membership(
-        id=uow.randomness.new_id(), org_id=organization.id, user_id=found.id, role=MEMBER, created_at=uow.now
+        id=uow.randomness.new_id(), organization_id=organization.id, user_id=found.id, role=MEMBER, created_at=uow.now
     )
     # Unconfirmed: only its user gives the organization power over the account (decisions 5.6).
     if not uow.members.add(membership, is_confirmed=False):
@@ -113,7 +114,7 @@ def replace(
 
 
 def patch(
-    uow: UnitOfWork, user_id: UUID, operations: Sequence[Operation], *, versions: Collection[str] | None = None
+    uow: UnitOfWork, user_id: UUID, operations: Sequence[PatchOperation], *, versions: Collection[str] | None = None
 ) -> DirectoryUser | Refusal:
     """Apply the operations of a PATCH; raise `VersionOutdated` as `replace` does."""
     organization = tokens.authorize_and_lock(uow)
@@ -195,11 +196,10 @@ def _changed(
     if address == current.email and not changed and is_active == current.is_active:
         return current
     authority.require_may_change(uow, organization_id, current.role)
-    if not uow.anonymization.hold(current.id):
-        # Nothing personal is stored of such an account again; only its membership can be removed.
-        raise ResourceUnknown
+    is_held = uow.anonymization.defer_hold(current.id)
     _require_free_name(uow, organization_id, profile.user_name, current.id)
     if address != current.email:
+        _require_person(is_held)
         if not _change_address(uow, organization, current, address):
             # Returned, because it is counted.
             return UserExists("Another account has this address. Choose another one.")
@@ -214,12 +214,20 @@ def _changed(
     elif not is_active:
         # The address may be in a verified mail domain only now.
         own_accounts.take_access(uow, organization_id, uow.own_accounts.lock(organization_id, current.id))
-    return users.find(uow, organization_id, current.id)
+    user = users.find(uow, organization_id, current.id)
+    _require_person(is_held)
+    return user
+
+
+def _require_person(is_held: Deferred[bool]) -> None:
+    """Raise `ResourceUnknown` for an anonymized account: only its membership can be removed."""
+    if not is_held():
+        raise ResourceUnknown
 
 
 def _checked(
     uow: UnitOfWork, values: UserValues, *, current: DirectoryUser | None, derives_names: bool = True
-) -> tuple[str, Profile]:
+) -> tuple[str, DirectoryProfile]:
     """Return the address and the profile that the values mean; raise `BadRequest`."""
     to_ascii = uow.domain_names.to_ascii
     user_name = (values.user_name if values.user_name is not None else values.email or "").strip()
@@ -241,7 +249,7 @@ def _checked(
         formatted = None
     if derives_names and given is None and family is None and formatted is None:
         given, family = users.names_from(address)
-    return address, Profile(
+    return address, DirectoryProfile(
         user_name=user_name if AT in user_name else _short("userName", user_name),
         external_id=_text("externalId", values.external_id),
         formatted_name=formatted,

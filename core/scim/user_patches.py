@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from core.scim.filters import TargetPath
-    from core.scim.patches import Operation
+    from core.scim.patches import PatchOperation
     from core.scim.users import DirectoryUser
 
 # Attributes whose value is a text, in lower case, with the names of the fields of `UserValues`.
@@ -70,7 +70,7 @@ class Email:
     is_primary: bool
 
 
-def patched(user: DirectoryUser, operations: Sequence[Operation]) -> UserValues:
+def patched(user: DirectoryUser, operations: Sequence[PatchOperation]) -> UserValues:
     """Return what the operations make of a user, one after the other."""
     draft = _Draft(user)
     for operation in operations:
@@ -140,7 +140,7 @@ class _Draft:
             unchanged["user_name"] = profile.user_name if is_same else None
         return UserValues(**(unchanged | self.changed))
 
-    def apply(self, operation: Operation) -> None:
+    def apply(self, operation: PatchOperation) -> None:
         kind, target = operation.kind, operation.target
         if kind is OperationKind.REMOVE and target is None:
             raise NoTarget

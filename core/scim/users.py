@@ -30,7 +30,7 @@ _BETWEEN_NAMES: Final = re.compile(r"[._-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class DirectoryProfile:
     """What a directory says of a member; the address of the account is none of it."""
 
     user_name: str
@@ -54,7 +54,7 @@ class StoredUser:
     is_active: bool
     created_at: datetime
     updated_at: datetime
-    profile: Profile | None
+    profile: DirectoryProfile | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class DirectoryUser:
     is_active: bool
     created_at: datetime
     updated_at: datetime
-    profile: Profile
+    profile: DirectoryProfile
 
     @property
     def formatted_name(self) -> str | None:
@@ -153,7 +153,7 @@ def described(stored: StoredUser, to_ascii: ToAscii) -> DirectoryUser:
     profile = stored.profile
     if profile is None:
         given, family = names_from(stored.email)
-        profile = Profile(user_name=stored.email, given_name=given, family_name=family)
+        profile = DirectoryProfile(user_name=stored.email, given_name=given, family_name=family)
     elif not names_account(profile.user_name, stored.email, to_ascii):
         # The user has changed the address since.
         profile = replace(profile, user_name=stored.email)

@@ -49,7 +49,7 @@ class SubscriptionBilled(Conflict):
     default_message = "This subscription is paid through the payment provider. Change or cancel it there."
 
 
-class PlanOfAnotherService(Forbidden):
+class PlanOfSiblingService(Forbidden):
     """The plan belongs to another service of the organization."""
 
     default_message = "This plan belongs to another service."
@@ -160,7 +160,7 @@ def _plan(uow: UnitOfWork, caller: ServiceCaller, plan_id: UUID) -> Plan:
     if plan is None:
         raise PlanUnknown
     if plan.service_id != caller.service_id:
-        raise PlanOfAnotherService
+        raise PlanOfSiblingService
     return plan
 
 

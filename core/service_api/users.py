@@ -39,7 +39,7 @@ class ServiceUserUnknown(NotFound):
     default_message = "This service has no such user."
 
 
-class AddressTaken(BadRequest):
+class AddressOfAnotherAccount(BadRequest):
     """Another account has the address."""
 
     default_message = "This email address belongs to another account. Choose another one."
@@ -127,7 +127,7 @@ def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser 
         raise AccountShared
     key_id = str(caller.key_id)
     if not own_accounts.change_address(uow, organization, belonging, address, is_by_directory=False, api_key_id=key_id):
-        return AddressTaken()
+        return AddressOfAnotherAccount()
     return ServiceUser(id=user_id, email=address, created_at=belonging.created_at)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.organizations import access, relations
-from core.organizations.access import Capability, Standing
+from core.organizations.access import Capability, RequiredStanding
 from core.organizations.relations import RelationObject, ServiceRelation
 from core.services.services import ServiceUnknown
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 # The grant that allows an operation on its service, by the capability that the operation requires.
-_GRANT_FOR: Final[dict[Capability | Standing, ServiceRelation]] = {
+_GRANT_FOR: Final[dict[Capability | RequiredStanding, ServiceRelation]] = {
     Capability.SERVICES_MANAGE: ServiceRelation.MANAGER,
     Capability.SERVICES_VIEW: ServiceRelation.VIEWER,
 }

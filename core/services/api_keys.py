@@ -1,49 +1,40 @@
 """API keys: what the backend of a service calls `/api/service` with.
 
-A key belongs to one service and has permissions. It is shown once and stored as a hash. It is found by its prefix,
-which is not secret, and compared in constant time. What a key may do is in `core/service_api/`; its maker may do it too
-when the key is made, and the key keeps it when the maker leaves (decisions 7.9).
+A key belongs to one service and has permissions, and is found by its prefix (`core/prefixed_tokens.py`). What a key may
+do is in `core/service_api/`; its maker may do it too when the key is made, and the key keeps it when the maker leaves
+(decisions 7.9).
 """
 
 from __future__ import annotations
 
-import hmac
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ApiKey`
 
+from core import prefixed_tokens
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Unauthorized
 from core.events.actions import AuditAction
 from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
-from core.secrets import Secret, hash_token
+from core.prefixed_tokens import TokenCaller, TokenForm
+from core.secrets import hash_token
 from core.services import access
 from core.text import checked_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from core.prefixed_tokens import PrefixedToken
+    from core.secrets import Secret
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 # Enough for any service; a key that nobody can find any more is a risk.
 KEYS_MAX: Final = 100
 LIFETIME_DAYS_MAX: Final = 3650
-# How exactly `last_used_at` is kept; more often would make a key's row the busiest of the database.
-USE_RECORDED_EVERY: Final = timedelta(minutes=1)
-
-_ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_PREFIX_CHARACTERS: Final = 6
-# More than 256 random bits.
-_SECRET_CHARACTERS: Final = 43
-_KEY: Final = re.compile(rf"(sk_[0-9A-Za-z]{{{_PREFIX_CHARACTERS}}})_[0-9A-Za-z]{{{_SECRET_CHARACTERS}}}")
-# Compared with where no key has the prefix, so that the time does not tell which prefixes exist.
-_NO_HASH: Final = bytes(32)
-# What no key has as its prefix.
-_NO_PREFIX: Final = ""
+_FORM: Final = TokenForm("sk")
 
 
 class Permission(StrEnum):
@@ -134,40 +125,24 @@ class ApiKeysPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PresentedKey:
-    """The key that a request presents: the prefix to find it by, and its hash."""
-
-    prefix: str
-    key_hash: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceCaller:
+class ServiceCaller(TokenCaller):
     """The backend of a service, which calls with an API key: the stored key, its service and its organization."""
 
     key_id: UUID
-    key_hash: bytes = field(repr=False)
     permissions: list[str]
-    last_used_at: datetime | None
-    expires_at: datetime | None
     service_id: UUID
     service_slug: str
-    organization_id: UUID
-    organization_status: str
 
 
-def presented(text: str) -> PresentedKey:
-    """Return a presented key; one of another form takes as long to refuse as any other."""
-    shape = _KEY.fullmatch(text)
-    return PresentedKey(prefix=shape[1] if shape is not None else _NO_PREFIX, key_hash=hash_token(text))
+def presented(text: str) -> PrefixedToken:
+    """Return a presented key."""
+    return _FORM.presented(text)
 
 
-def identify(candidates: Sequence[ServiceCaller], key: PresentedKey, *, at: datetime) -> ServiceCaller:
+def identify(candidates: Sequence[ServiceCaller], key: PrefixedToken, *, at: datetime) -> ServiceCaller:
     """Return the caller among those whose key has the prefix; raise `ApiKeyInvalid`."""
-    hashes = [candidate.key_hash for candidate in candidates] or [_NO_HASH]
-    matches = [hmac.compare_digest(key_hash, key.key_hash) for key_hash in hashes]
-    found = next((candidate for candidate, matched in zip(candidates, matches, strict=False) if matched), None)
-    if found is None or (found.expires_at is not None and found.expires_at <= at):
+    found = prefixed_tokens.find(candidates, key, at=at)
+    if found is None:
         raise ApiKeyInvalid
     return found
 
@@ -182,7 +157,7 @@ def authorize(uow: UnitOfWork, permission: Permission) -> ServiceCaller:
         raise OrganizationNotActive(f"This organization is {caller.organization_status}.")
     if permission not in caller.permissions:
         raise PermissionMissing(f"This API key lacks the permission {permission}. Create one that has it.")
-    if caller.last_used_at is None or caller.last_used_at + USE_RECORDED_EVERY <= uow.now:
+    if caller.is_use_due(uow.now):
         uow.api_keys.record_use(caller, at=uow.now)
     return caller
 
@@ -202,8 +177,7 @@ def create(
     if not given:
         raise BadRequest.of_field("permissions", "Name at least one permission.")
     _require_having(authorized.capabilities, given)
-    prefix = f"sk_{uow.randomness.choice(_ALPHABET, _PREFIX_CHARACTERS)}"
-    secret = Secret(f"{prefix}_{uow.randomness.choice(_ALPHABET, _SECRET_CHARACTERS)}")
+    prefix, secret = _FORM.create(uow)
     key = ApiKey(
         id=uow.randomness.new_id(),
         service_id=authorized.service.id,

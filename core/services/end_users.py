@@ -40,7 +40,7 @@ class EndUser:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsedService:
+class EndUserService:
     """A service that the end user has signed in to, with the times of the first and the last sign-in."""
 
     id: UUID
@@ -69,7 +69,7 @@ class SessionSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndUserDetail:
+class EndUserDetails:
     """An end user in detail, as the organization sees them."""
 
     id: UUID
@@ -79,7 +79,7 @@ class EndUserDetail:
     updated_at: datetime
     last_login_at: datetime | None
     mfa_enabled: bool
-    services: list[UsedService]
+    services: list[EndUserService]
     sessions: SessionSummary
     # Always empty: accounts at external providers cannot be linked.
     linked_identities: list[LinkedIdentity] = field(default_factory=list[LinkedIdentity])
@@ -102,7 +102,7 @@ def list_page(
     return uow.end_users.page(organization.id, part=part, service_id=service_id, limit=limit, offset=(page - 1) * limit)
 
 
-def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetail:
+def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetails:
     """Return an end user; raise `EndUserUnknown` when the organization has none with that id."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     found = uow.end_users.find(organization.id, user_id)

@@ -6,18 +6,18 @@ created and when it is rotated; a service that becomes confidential has none unt
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, Conflict, ErrorCode, Refusal
 from core.events.actions import AuditAction
 from core.organizations import access as organization_access
 from core.organizations.access import Operation
-from core.organizations.made_credentials import CredentialKind, record_maker
+from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.secrets import Secret, hash_token
 from core.services import access, plans
 from core.services.client_records import host_of
-from core.services.services import Service, ServiceType, checked_scopes
+from core.services.services import Service, ServiceFields, checked_scopes
 from core.text import checked_public_name, checked_slug
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.organizations.organizations import Organization
     from core.services.client_records import Outside
     from core.services.plans import Plan
+    from core.services.services import ServiceType
     from ports.unit_of_work import UnitOfWork
 
 _LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences")
@@ -101,29 +102,10 @@ class ServicesPage:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceFields:
-    """The fields of a service that its members set."""
-
-    name: str
-    service_type: ServiceType
-    codehost_scopes: Sequence[str] | None = None
-    websuite_scopes: Sequence[str] | None = None
-    officesuite_scopes: Sequence[str] | None = None
-    redirect_uris: Sequence[str] = ()
-    device_activation_uri: str | None = None
-    post_logout_redirect_uris: Sequence[str] = ()
-    backchannel_logout_uri: str | None = None
-    frontchannel_logout_uri: str | None = None
-    jwks_uri: str | None = None
-    jwks: dict[str, Any] | None = None
-    audiences: Sequence[str] = ()
-
-
-def create(uow: UnitOfWork, slug: str, service_slug: str, given: ServiceFields, *, outside: Outside) -> CreatedService:
+def create(uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside) -> CreatedService:
     """Create a service with its default plan, within the limit of the organization."""
     authorized = organization_access.authorize_and_lock(uow, slug, Operation.SERVICE_CREATE)
-    service = _new(uow, authorized.organization, service_slug, given, outside)
+    service = _new(uow, authorized.organization, given, outside)
     # The organization is locked, so no other transaction creates a service meanwhile.
     usage = uow.services.usage(authorized.organization)
     if usage.max_services is not None and usage.current_services >= usage.max_services:
@@ -209,29 +191,14 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     _record(uow, AuditAction.SERVICE_DELETED, service)
 
 
-def _new(
-    uow: UnitOfWork, organization: Organization, service_slug: str, given: ServiceFields, outside: Outside
-) -> Service:
+def _new(uow: UnitOfWork, organization: Organization, given: ServiceFields, outside: Outside) -> Service:
     service = Service(
         id=uow.randomness.new_id(),
         organization_id=organization.id,
-        slug=checked_slug(service_slug),
-        name=checked_public_name(given.name),
-        service_type=given.service_type,
         client_id=uow.randomness.new_id(),
-        codehost_scopes=checked_scopes(given.codehost_scopes, "codehost_scopes"),
-        websuite_scopes=checked_scopes(given.websuite_scopes, "websuite_scopes"),
-        officesuite_scopes=checked_scopes(given.officesuite_scopes, "officesuite_scopes"),
-        redirect_uris=list(dict.fromkeys(given.redirect_uris)),
-        device_activation_uri=given.device_activation_uri,
-        post_logout_redirect_uris=list(dict.fromkeys(given.post_logout_redirect_uris)),
-        backchannel_logout_uri=given.backchannel_logout_uri,
-        frontchannel_logout_uri=given.frontchannel_logout_uri,
-        jwks_uri=given.jwks_uri,
-        jwks=given.jwks,
-        audiences=list(dict.fromkeys(given.audiences)),
         created_at=uow.now,
         updated_at=uow.now,
+        **_checked({field.name: getattr(given, field.name) for field in fields(ServiceFields)}),
     )
     service.require_valid_uris(outside)
     return service
@@ -249,6 +216,8 @@ def _claim_audiences(uow: UnitOfWork, service: Service) -> None:
 def _checked(changes: dict[str, Any]) -> dict[str, Any]:
     """Return the values of fields in the form in which they are stored, apart from URIs."""
     checked = dict(changes)
+    if "slug" in checked:
+        checked["slug"] = checked_slug(checked["slug"])
     if "name" in checked:
         checked["name"] = checked_public_name(checked["name"])
     for field in _LISTS:
@@ -261,7 +230,7 @@ def _checked(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _record_maker(uow: UnitOfWork, service: Service, user_id: UUID) -> None:
-    record_maker(uow, CredentialKind.CLIENT_SECRET, service.organization_id, service.id, user_id)
+    record_maker(uow, MadeCredentialKind.CLIENT_SECRET, service.organization_id, service.id, user_id)
 
 
 def _hash_of(secret: Secret | None) -> bytes | None:

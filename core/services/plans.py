@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Plan`
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -20,7 +20,7 @@ from core.services import access
 from core.text import checked_name, checked_public_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
@@ -72,26 +72,32 @@ class TooManyPlans(BadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class PlanFields:
+    """What its makers say about a plan."""
+
+    name: str
+    price_cents: int
+    currency: str = DEFAULT_CURRENCY
+    features: list[str] = field(default_factory=list)
+    billing_price_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan(PlanFields):
     """A plan (operations 2.2). It can be bought when the payment provider has a price for it."""
 
     id: UUID
     organization_id: UUID
     service_id: UUID
-    name: str
-    price_cents: int
-    currency: str
-    features: list[str]
-    billing_price_id: str | None
     is_default: bool
     created_at: datetime
 
     def changes(self, before: Plan) -> dict[str, Any]:
         """Return the old and the new value of each changed field, in the form of an audit entry."""
         return {
-            field.name: {"from": getattr(before, field.name), "to": getattr(self, field.name)}
-            for field in fields(self)
-            if getattr(before, field.name) != getattr(self, field.name)
+            one.name: {"from": getattr(before, one.name), "to": getattr(self, one.name)}
+            for one in fields(self)
+            if getattr(before, one.name) != getattr(self, one.name)
         }
 
 
@@ -103,46 +109,6 @@ class CountedPlan:
     subscription_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanFields:
-    """The fields of a plan that its makers set."""
-
-    name: str
-    price_cents: int
-    currency: str = DEFAULT_CURRENCY
-    features: Sequence[str] = ()
-    billing_price_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanChanges:
-    """The fields of a plan to change; those that are not given stay. A price id of None removes it."""
-
-    name: str | None = None
-    price_cents: int | None = None
-    currency: str | None = None
-    features: Sequence[str] | None = None
-    billing_price_id: str | None = None
-    changes_price_id: bool = False
-
-    def checked(self) -> dict[str, Any]:
-        """Return the given fields in the form in which they are stored; raise `BadRequest` for an invalid one."""
-        checked: dict[str, Any] = {}
-        if self.name is not None:
-            checked["name"] = checked_public_name(self.name)
-        if self.price_cents is not None:
-            checked["price_cents"] = self.price_cents
-        if self.currency is not None:
-            checked["currency"] = _checked_currency(self.currency)
-        if self.features is not None:
-            checked["features"] = _checked_features(self.features)
-        if self.changes_price_id:
-            checked["billing_price_id"] = _checked_price_id(self.billing_price_id)
-        if not checked:
-            raise BadRequest("Name at least one field to change.")
-        return checked
-
-
 def default_plan(uow: UnitOfWork, service: Service) -> Plan:
     """Return the default plan of a new service (operations 2.2)."""
     return Plan(
@@ -151,9 +117,6 @@ def default_plan(uow: UnitOfWork, service: Service) -> Plan:
         service_id=service.id,
         name=DEFAULT_PLAN_NAME,
         price_cents=0,
-        currency=DEFAULT_CURRENCY,
-        features=[],
-        billing_price_id=None,
         is_default=True,
         created_at=uow.now,
     )
@@ -172,13 +135,9 @@ def create(uow: UnitOfWork, slug: str, service_slug: str, given: PlanFields) -> 
         id=uow.randomness.new_id(),
         organization_id=service.organization_id,
         service_id=service.id,
-        name=checked_public_name(given.name),
-        price_cents=given.price_cents,
-        currency=_checked_currency(given.currency),
-        features=_checked_features(given.features),
-        billing_price_id=_checked_price_id(given.billing_price_id),
         is_default=False,
         created_at=uow.now,
+        **_checked({one.name: getattr(given, one.name) for one in fields(PlanFields)}),
     )
     # The organization is locked, so no other transaction adds a plan meanwhile.
     if uow.plans.count(service) >= PLANS_MAX:
@@ -189,11 +148,15 @@ def create(uow: UnitOfWork, slug: str, service_slug: str, given: PlanFields) -> 
     return plan
 
 
-def change(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID, changes: PlanChanges) -> Plan:
-    """Change the given fields of a plan; subscriptions go on with the new ones."""
+def change(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID, changes: dict[str, Any]) -> Plan:
+    """Change the given fields of a plan; None removes the price id, and leaves any other field as it is."""
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
     # Invalid input is refused before an unknown plan (decisions 1.6).
-    checked = changes.checked()
+    checked = _checked(
+        {name: value for name, value in changes.items() if value is not None or name == "billing_price_id"}
+    )
+    if not checked:
+        raise BadRequest("Name at least one field to change.")
     before = _find(uow, service, plan_id)
     after = replace(before, **checked)
     if after == before:
@@ -239,6 +202,11 @@ def _record(uow: UnitOfWork, action: AuditAction, service: Service, plan: Plan, 
     )
 
 
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the given fields in the form in which they are stored; raise `BadRequest` for an invalid one."""
+    return {name: _CHECKS[name](value) if name in _CHECKS else value for name, value in given.items()}
+
+
 def _checked_currency(currency: str) -> str:
     if not _CURRENCY.fullmatch(currency):
         raise BadRequest.of_field("currency", "A currency has three lower-case letters, such as usd.")
@@ -265,3 +233,11 @@ def _checked_price_id(billing_price_id: str | None) -> str | None:
             "billing_price_id", "This must be the id of a price at the payment provider, such as price_1234."
         )
     return billing_price_id
+
+
+_CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
+    "name": checked_public_name,
+    "currency": _checked_currency,
+    "features": _checked_features,
+    "billing_price_id": _checked_price_id,
+}

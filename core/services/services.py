@@ -6,17 +6,17 @@ What members do with services is in `management.py`, access to one in `access.py
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Service`
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, NotFound
 from core.services import client_records, redirect_uris
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import datetime
-    from uuid import UUID
 
     from core.services.client_records import Outside
 
@@ -50,26 +50,32 @@ class ServiceType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
-    """An application that users sign in to. A scope list of None means the provider's default scopes."""
+class ServiceFields:
+    """What an organization says about a service. A scope list of None means the provider's default scopes."""
 
-    id: UUID
-    organization_id: UUID
     slug: str
     name: str
     service_type: ServiceType
+    codehost_scopes: list[str] | None = None
+    websuite_scopes: list[str] | None = None
+    officesuite_scopes: list[str] | None = None
+    redirect_uris: list[str] = field(default_factory=list)
+    device_activation_uri: str | None = None
+    post_logout_redirect_uris: list[str] = field(default_factory=list)
+    backchannel_logout_uri: str | None = None
+    frontchannel_logout_uri: str | None = None
+    jwks_uri: str | None = None
+    jwks: dict[str, list[dict[str, Any]]] | None = None
+    audiences: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service(ServiceFields):
+    """An application that users sign in to. Its slug never changes."""
+
+    id: UUID
+    organization_id: UUID
     client_id: UUID
-    codehost_scopes: list[str] | None
-    websuite_scopes: list[str] | None
-    officesuite_scopes: list[str] | None
-    redirect_uris: list[str]
-    device_activation_uri: str | None
-    post_logout_redirect_uris: list[str]
-    backchannel_logout_uri: str | None
-    frontchannel_logout_uri: str | None
-    jwks_uri: str | None
-    jwks: dict[str, Any] | None
-    audiences: list[str]
     created_at: datetime
     updated_at: datetime
 
@@ -93,9 +99,9 @@ class Service:
         redirect_uris.require_valid(
             self.post_logout_redirect_uris, is_native=is_native, field="post_logout_redirect_uris"
         )
-        for field in ("device_activation_uri", "frontchannel_logout_uri"):
-            if (uri := getattr(self, field)) is not None:
-                redirect_uris.require_web_uri(uri, field)
+        for name in ("device_activation_uri", "frontchannel_logout_uri"):
+            if (uri := getattr(self, name)) is not None:
+                redirect_uris.require_web_uri(uri, name)
         client_records.require_valid(
             outside,
             audiences=self.audiences,

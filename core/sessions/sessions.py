@@ -167,7 +167,7 @@ def end_in_organization(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -
 
     Return the contexts of the sessions, for `record_ended`.
     """
-    uow.users.lock(user_id)
+    uow.users.defer_lock(user_id)
     uow.unfinished_sign_ins.end_in_organization(organization_id, user_id=user_id)
     return uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
 

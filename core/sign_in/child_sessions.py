@@ -13,8 +13,9 @@ from core.accounts.providers import Provider
 from core.errors import Forbidden
 from core.sessions.refresh import SessionOver
 from core.sign_in import conclusion
+from core.sign_in.arrivals import defer_circumstances
 from core.sign_in.conclusion import SecondFactorPending
-from core.sign_in.proofs import Destination, Proof
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from core.errors import Refusal
     from core.sessions.browser_sessions import BrowserSession
     from core.sessions.callers import Caller
+    from core.sign_in.arrivals import Circumstances
     from core.sign_in.conclusion import SignInCompleted
+    from core.sign_in.places import Place
     from ports.unit_of_work import UnitOfWork
 
 
@@ -44,26 +47,28 @@ def begin(
     With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
     when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
-    user = uow.users.lock(user_id)
+    destination = Destination(
+        organization_slug=organization_slug,
+        service_slug=service_slug,
+        device_token=device_token,
+        parent_id=parent_id if is_child else None,
+    )
+    locked_user = uow.users.defer_lock(user_id)
     # Locked, so that what ends the parent finds this child.
-    parent = uow.browser_sessions.lock(parent_id)
+    locked_parent = uow.browser_sessions.defer_lock(parent_id)
+    circumstances = defer_circumstances(uow, user_id, destination)
+    user, parent = locked_user(), locked_parent()
     if parent is None or parent.user_id != user_id:
         raise SessionOver
-    _require_own_organization(uow, parent, organization_slug)
-    proof = Proof(
+    _require_own_organization(parent, circumstances.place())
+    proof = IdentityProof(
         user_id=user_id,
         provider=Provider(parent.provider),
         amr=tuple(parent.amr),
         authenticated_at=parent.authenticated_at,
         confinement=parent.confinement,
     )
-    destination = Destination(
-        organization_slug=organization_slug,
-        service_slug=service_slug,
-        device_token=device_token,
-        parent_id=parent.session_id if is_child else None,
-    )
-    return _conclude(uow, user, proof, destination)
+    return _conclude(uow, user, proof, destination, circumstances)
 
 
 def begin_by_saml(
@@ -73,39 +78,41 @@ def begin_by_saml(
 
     Their session need not be that of a browser: an application may have signed them in, and begun the request.
     """
-    user = uow.users.lock(caller.user_id)
-    # Locked, so that what ends the parent finds this child.
-    if uow.sessions.lock_refresh_hash(caller.session_id) is None:
-        raise SessionOver
-    browser = uow.browser_sessions.lock(caller.session_id)
-    if browser is not None:
-        _require_own_organization(uow, browser, organization_slug)
-    proof = Proof(
-        user_id=caller.user_id,
-        provider=Provider.SAML,
-        amr=tuple(caller.amr),
-        authenticated_at=caller.authenticated_at,
-        confinement=caller.confinement,
-    )
     destination = Destination(
         organization_slug=organization_slug,
         service_slug=service_slug,
         device_token=device_token,
         parent_id=caller.session_id,
     )
-    return _conclude(uow, user, proof, destination)
+    locked_user = uow.users.defer_lock(caller.user_id)
+    # Locked, so that what ends the parent finds this child.
+    locked_hash = uow.sessions.defer_lock_refresh_hash(caller.session_id)
+    locked_browser = uow.browser_sessions.defer_lock(caller.session_id)
+    circumstances = defer_circumstances(uow, caller.user_id, destination)
+    user, browser = locked_user(), locked_browser()
+    if locked_hash() is None:
+        raise SessionOver
+    if browser is not None:
+        _require_own_organization(browser, circumstances.place())
+    proof = IdentityProof(
+        user_id=caller.user_id,
+        provider=Provider.SAML,
+        amr=tuple(caller.amr),
+        authenticated_at=caller.authenticated_at,
+        confinement=caller.confinement,
+    )
+    return _conclude(uow, user, proof, destination, circumstances)
 
 
-def _conclude(uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination) -> SignInCompleted | Refusal:
-    outcome = conclusion.conclude_locked(uow, user, proof, destination)
+def _conclude(
+    uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination, circumstances: Circumstances
+) -> SignInCompleted | Refusal:
+    outcome = conclusion.conclude_locked(uow, user, proof, destination, circumstances)
     # A session that begins here cannot wait for a code; the browser signs in again instead.
     return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome
 
 
-def _require_own_organization(uow: UnitOfWork, parent: BrowserSession, organization_slug: str | None) -> None:
+def _require_own_organization(parent: BrowserSession, place: Place) -> None:
     """Raise `Forbidden` when a session of a custom domain is to sign in outside its organization (decisions 13.3)."""
-    if parent.domain_organization_id is None:
-        return
-    organization = uow.organizations.by_slug(organization_slug) if organization_slug is not None else None
-    if organization is None or organization.id != parent.domain_organization_id:
+    if parent.domain_organization_id not in {None, place.organization_id}:
         raise Forbidden("You are signed in at the domain of another organization. Sign in at the address of Gatehouse.")

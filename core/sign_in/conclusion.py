@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.accounts import addresses, closing, single_sign_on
+from core.accounts import addresses, closing
 from core.errors import Refusal, SsoRequired
 from core.events import person_events
 from core.events.events import EventType
@@ -22,14 +22,16 @@ from core.sessions import refresh
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import entitlement, in_browsers, login_events, mfa_challenges, recognition
-from core.sign_in.arrivals import AssessedSignIn, assess
+from core.sign_in.arrivals import AssessedSignIn, Circumstances, assess, defer_circumstances
+from core.sign_in.login_events import Attempt
+from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import (
     ClosedToProviders,
     EmailNotVerified,
     SecondFactorDue,
     SignInInterrupted,
     SignInRefused,
-    record_failure,
+    noted,
     refuse,
 )
 
@@ -40,8 +42,9 @@ if TYPE_CHECKING:
     from core.accounts.users import User
     from core.sessions.browser_sessions import BrowserCookie
     from core.sign_in.mfa_challenges import MfaChallenge
-    from core.sign_in.proofs import Destination, Proof
+    from core.sign_in.proofs import Destination, IdentityProof
     from core.sign_in.recognition import AdmittedDevice
+    from core.sign_in.refusals import Refused
     from ports.unit_of_work import UnitOfWork
 
 
@@ -63,24 +66,46 @@ class SecondFactorPending:
 Outcome = SignInCompleted | SecondFactorPending | Refusal
 
 
-def conclude(uow: UnitOfWork, proof: Proof, destination: Destination) -> Outcome:
+def conclude(uow: UnitOfWork, proof: IdentityProof, destination: Destination) -> Outcome:
     """Begin a session for a proved identity, require a second factor, or refuse."""
-    return conclude_locked(uow, uow.users.lock(proof.user_id), proof, destination)
+    locked = uow.users.defer_lock(proof.user_id)
+    circumstances = defer_circumstances(uow, proof.user_id, destination)
+    return conclude_locked(uow, locked(), proof, destination, circumstances)
 
 
-def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination) -> Outcome:
+def conclude_locked(
+    uow: UnitOfWork,
+    user: User | None,
+    proof: IdentityProof,
+    destination: Destination,
+    circumstances: Circumstances | None = None,
+) -> Outcome:
     """Do what `conclude` does, with an account that the caller has locked.
 
-    The lock ensures that a concurrent deactivation or new password ends the session that begins here.
+    The lock ensures that a concurrent deactivation or new password ends the session that begins here. `circumstances`
+    were read behind it, where the caller could do so in the same round trip.
     """
-    sign_in = _admit(uow, user, proof, destination, SignInRefused())
+    try:
+        return _conclude(uow, user, proof, destination, circumstances)
+    except Refusal as refusal:
+        raise noted(refusal, proof.user_id, proof.provider, destination, proof.confinement) from None
+
+
+def _conclude(
+    uow: UnitOfWork,
+    user: User | None,
+    proof: IdentityProof,
+    destination: Destination,
+    circumstances: Circumstances | None,
+) -> Outcome:
+    sign_in = _admit(uow, user, proof, destination, SignInRefused(), circumstances)
     if isinstance(sign_in, Refusal):
         return sign_in
     if sign_in.user.has_mfa and not proof.has_second_factor and not destination.continues_two_factors:
         if not sign_in.has_trusted_device(uow.now):
             if destination.parent_id is not None:
                 return SecondFactorDue()
-            return SecondFactorPending(challenge=mfa_challenges.begin(uow, proof, destination))
+            return _ask_second_factor(uow, sign_in, destination)
         sign_in = sign_in.with_methods("trusted")
     return _begin_session(uow, sign_in, destination, trust_device=False)
 
@@ -92,40 +117,70 @@ def conclude_with_second_factor(
 
     The caller has locked the account.
     """
-    # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
-    sign_in = _admit(uow, user, challenge.proof.with_methods(factor, "mfa"), destination, SignInInterrupted())
-    if isinstance(sign_in, Refusal):
-        return sign_in
-    return _begin_session(uow, sign_in, destination, trust_device=trust_device)
+    proof = challenge.proof.with_methods(factor, "mfa")
+    try:
+        # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
+        sign_in = _admit(uow, user, proof, destination, SignInInterrupted())
+        if isinstance(sign_in, Refusal):
+            return sign_in
+        return _begin_session(uow, sign_in, destination, trust_device=trust_device, event_id=challenge.id)
+    except Refusal as refusal:
+        raise noted(refusal, user.id, proof.provider, destination, proof.confinement) from None
+
+
+def _ask_second_factor(uow: UnitOfWork, sign_in: AssessedSignIn, destination: Destination) -> SecondFactorPending:
+    proof = sign_in.proof
+    challenge = mfa_challenges.begin(uow, proof, destination)
+    attempt = _attempt(challenge.id, sign_in, sign_in.device_match.known_device_id)
+    login_events.record_unfinished(uow, attempt, destination, SignInReason.SECOND_FACTOR_ASKED)
+    return SecondFactorPending(challenge=challenge)
 
 
 def _admit(
-    uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination, of_unusable: SignInRefused
+    uow: UnitOfWork,
+    user: User | None,
+    proof: IdentityProof,
+    destination: Destination,
+    of_unusable: SignInRefused,
+    circumstances: Circumstances | None = None,
 ) -> AssessedSignIn | Refusal:
     """Return the assessed sign-in, or refuse an account that may not be used or a destination that is not open."""
     if user is None or not user.may_sign_in:
-        return refuse(uow, user, proof.provider, destination, of_unusable, reason="deactivated")
+        return _refuse(uow, user, proof, destination, of_unusable, SignInReason.DEACTIVATED)
     if user.closed_at is not None and proof.is_of_provider:
-        return refuse(uow, user, proof.provider, destination, ClosedToProviders(), reason="closed")
+        return _refuse(uow, user, proof, destination, ClosedToProviders(), SignInReason.CLOSED)
     if not user.is_verified:
         if not proof.proves_address:
-            return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
-        user = addresses.mark_proved(uow, user)
+            return _refuse(uow, user, proof, destination, EmailNotVerified(), SignInReason.EMAIL_NOT_VERIFIED)
+        user, circumstances = addresses.mark_proved(uow, user), None
     slug = destination.organization_slug
     if user.waits_for_proof and slug is not None and uow.departures.is_waiting(user.id, slug, destination.service_slug):
-        user = addresses.settle(uow, user, proves_address=proof.proves_address)
+        user, circumstances = addresses.settle(uow, user, proves_address=proof.proves_address), None
+    # A proof has just changed what was read before it.
+    circumstances = circumstances or defer_circumstances(uow, user.id, destination)
     refusal = entitlement.refusal_of(uow, user, proof, destination)
     if refusal is not None:
         return refusal
-    if _is_single_sign_on_missing(uow, user, proof, destination):
-        record_failure(uow, user, proof.provider, reason="sso_required", device_token=destination.device_token)
-        return SsoRequired().because("sso_required")
-    return assess(uow, user, proof, destination)
+    if _is_single_sign_on_missing(uow, user, proof, destination, circumstances.required_connection()):
+        return _refuse(uow, user, proof, destination, SsoRequired(), SignInReason.SSO_REQUIRED)
+    return assess(uow, user, proof, destination, circumstances)
 
 
-def _is_single_sign_on_missing(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> bool:
-    """Return whether the user has to sign in by a connection, and has not."""
-    required = single_sign_on.required_connection(uow, user)
+def _refuse(
+    uow: UnitOfWork,
+    user: User | None,
+    proof: IdentityProof,
+    destination: Destination,
+    refusal: Refused,
+    reason: SignInReason,
+) -> Refused:
+    return refuse(uow, user, proof.provider, destination, refusal, reason=reason, confinement=proof.confinement)
+
+
+def _is_single_sign_on_missing(
+    uow: UnitOfWork, user: User, proof: IdentityProof, destination: Destination, required: UUID | None
+) -> bool:
+    """Return whether the user has to sign in by the required connection, and has not."""
     if required is None or (proof.confinement is not None and proof.confinement.connection_id == required):
         return False
     browser = destination.browser
@@ -139,17 +194,23 @@ def _is_single_sign_on_missing(uow: UnitOfWork, user: User, proof: Proof, destin
 
 
 def _begin_session(
-    uow: UnitOfWork, sign_in: AssessedSignIn, destination: Destination, *, trust_device: bool
+    uow: UnitOfWork,
+    sign_in: AssessedSignIn,
+    destination: Destination,
+    *,
+    trust_device: bool,
+    event_id: UUID | None = None,
 ) -> SignInCompleted:
-    sign_in.require_second_factor(uow)
+    sign_in.require_second_factor()
     user = sign_in.user
     closing.reopen(uow, user)
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
-    if sign_in.service is not None:
-        uow.services.link_user(sign_in.service, user.id, at=uow.now)
-    elif sign_in.organization is not None:
+    place = sign_in.place
+    if place.service is not None:
+        uow.services.link_user(place.service, user.id, at=uow.now)
+    elif place.organization is not None:
         # Naming the organization is consent to a membership that another person made; most memberships have it already.
-        uow.members.confirm(sign_in.organization.id, user.id)
+        uow.members.confirm(place.organization.id, user.id)
     session = _session(uow, sign_in, device, destination.parent_id)
     refresh_token = refresh.first_token(uow, session.id)
     if destination.browser is not None:
@@ -158,15 +219,16 @@ def _begin_session(
     else:
         uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
         cookie = None
-    _record(uow, sign_in, device)
+    attempt = _attempt(event_id or uow.randomness.new_id(), sign_in, device.device_id)
+    login_events.record(uow, attempt, organization_id=place.organization_id, service_id=place.service_id)
     if sign_in.is_suspicious and not user.has_mfa:
         _mail_warning(uow, user, device)
 
-    receivers = person_events.defer_receivers(uow, user.id, sign_in.organization_id)
+    receivers = person_events.defer_receivers(uow, user.id, sign_in.place.organization_id)
     caller = uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated concurrently; raising rolls everything back.
-        raise SignInInterrupted().because("deactivated")
+        raise SignInInterrupted().because(SignInReason.DEACTIVATED)
     recognition.require(device)
     _publish(uow, sign_in, receivers())
     return SignInCompleted(
@@ -179,8 +241,8 @@ def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, p
     return Session(
         id=uow.randomness.new_id(),
         user_id=sign_in.user.id,
-        organization_id=sign_in.organization_id,
-        service_id=sign_in.service_id,
+        organization_id=sign_in.place.organization_id,
+        service_id=sign_in.place.service_id,
         device_id=device.device_id,
         provider=sign_in.proof.provider,
         amr=list(sign_in.proof.amr),
@@ -196,16 +258,15 @@ def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, p
     )
 
 
-def _record(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice) -> None:
-    login_events.record(
-        uow,
-        sign_in.user.id,
-        sign_in.proof.provider,
-        sign_in.risk,
-        is_success=True,
-        organization_id=sign_in.organization_id,
-        service_id=sign_in.service_id,
-        device_id=device.device_id,
+def _attempt(event_id: UUID, sign_in: AssessedSignIn, device_id: UUID | None) -> Attempt:
+    proof = sign_in.proof
+    return Attempt(
+        id=event_id,
+        user_id=proof.user_id,
+        provider=proof.provider,
+        confinement=proof.confinement,
+        device_id=device_id,
+        risk=sign_in.risk,
     )
 
 
@@ -216,7 +277,7 @@ def _publish(uow: UnitOfWork, sign_in: AssessedSignIn, receivers: Sequence[UUID 
         actor_user_id=sign_in.user.id,
         actor_email=sign_in.user.email,
         provider=sign_in.proof.provider,
-        service_id=str(sign_in.service_id) if sign_in.service_id is not None else None,
+        service_id=str(sign_in.place.service_id) if sign_in.place.service_id is not None else None,
     )
 
 

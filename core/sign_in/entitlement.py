@@ -18,12 +18,13 @@ from core.errors import Forbidden
 from core.organizations import departures
 from core.organizations.memberships import MEMBER
 from core.sessions.callers import AddressNotConfirmed
-from core.sign_in.refusals import SignInInterrupted, record_failure
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import SignInInterrupted, note, refuse
 
 if TYPE_CHECKING:
     from core.accounts.users import User
     from core.errors import Refusal
-    from core.sign_in.proofs import Destination, Proof
+    from core.sign_in.proofs import Destination, IdentityProof
     from ports.unit_of_work import UnitOfWork
 
 
@@ -37,7 +38,7 @@ class NotOfOrganization(Forbidden):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ConnectionStanding:
     """What a user is to the organization of a connection. `role` is None for a user who is no member."""
 
     is_enabled: bool
@@ -59,7 +60,7 @@ class Standing:
         return (self.joins_as or MEMBER) if self.is_by_word_alone else None
 
 
-def standing_of(uow: UnitOfWork, proof: Proof) -> Standing | None:
+def standing_of(uow: UnitOfWork, proof: IdentityProof) -> ConnectionStanding | None:
     """Return what the user of a proof is to the connection by which it was made; None for a proof by no connection."""
     confinement = proof.confinement
     if confinement is None or confinement.connection_id is None:
@@ -67,11 +68,11 @@ def standing_of(uow: UnitOfWork, proof: Proof) -> Standing | None:
     found = uow.identities.standing(proof.user_id, confinement.organization_id, confinement.connection_id)
     if found is None or not found.is_enabled:
         # It was deleted or switched off since.
-        raise SignInInterrupted().because("connection_closed")
+        raise SignInInterrupted().because(SignInReason.CONNECTION_CLOSED)
     return found
 
 
-def refusal_of(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> Refusal | None:
+def refusal_of(uow: UnitOfWork, user: User, proof: IdentityProof, destination: Destination) -> Refusal | None:
     """Return why a user may not sign in by a connection, None when they may; an identity that may not is unlinked.
 
     The caller has locked the account.
@@ -80,16 +81,26 @@ def refusal_of(uow: UnitOfWork, user: User, proof: Proof, destination: Destinati
     if standing is None:
         return None
     if not standing.may_sign_in:
-        record_failure(uow, user, proof.provider, reason="not_of_organization", device_token=destination.device_token)
+        refusal = refuse(
+            uow,
+            user,
+            proof.provider,
+            destination,
+            NotOfOrganization(),
+            reason=SignInReason.NOT_OF_ORGANIZATION,
+            confinement=proof.confinement,
+        )
         _unlink(uow, user, proof, standing)
-        return NotOfOrganization().because("not_of_organization")
+        return refusal
     assert proof.confinement is not None, "a proof by a connection is not confined"
     if not proof.confinement.opens_role(standing.role):
-        return AddressNotConfirmed().because("address_not_confirmed")
+        reason = SignInReason.ADDRESS_NOT_CONFIRMED
+        note(uow, user.id, proof.provider, destination, reason, proof.confinement)
+        return AddressNotConfirmed().because(reason)
     return None
 
 
-def _unlink(uow: UnitOfWork, user: User, proof: Proof, standing: Standing) -> None:
+def _unlink(uow: UnitOfWork, user: User, proof: IdentityProof, standing: ConnectionStanding) -> None:
     assert proof.confinement is not None, "a proof by a connection is not confined"
     # A suspended member can be restored, and then signs in as before.
     if not standing.is_suspended:

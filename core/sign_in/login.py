@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
-from core.sign_in import arrivals, conclusion, recognition
-from core.sign_in.proofs import Destination, Proof
-from core.sign_in.refusals import SignInRefused, refuse
+from core.errors import RateLimitExceeded
+from core.sign_in import arrivals, conclusion, places, recognition
+from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import SignInRefused, noted, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class LoginAttempt:
     """An attempt that is admitted to the comparison.
 
     `decoys` are the kinds of hashes that other accounts have: a refusal does the work of all of them, because its time
@@ -44,18 +46,22 @@ class Attempt:
     decoys: Sequence[str]
 
 
-def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> Attempt:
+def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> LoginAttempt:
     """Count and return the attempt, with the hash to compare; refuse an unknown organization, or too many attempts."""
-    arrivals.find_organization(uow, destination.organization_slug)
+    places.require_known(uow, destination.organization_slug)
     address = canonical_email(email, uow.domain_names.to_ascii)
     stored = uow.credentials.defer_password_of(address)
     is_known_device = _is_known_device(uow, stored, destination.device_token)
     decoys = uow.credentials.defer_decoys()
-    attempt_id = sign_in_failures.attempt(
-        uow, address, network, is_known_device=is_known_device, session_id=destination.continued_session_id
-    )
+    try:
+        attempt_id = sign_in_failures.attempt(
+            uow, address, network, is_known_device=is_known_device, session_id=destination.continued_session_id
+        )
+    except RateLimitExceeded as refusal:
+        limited = stored()
+        raise noted(refusal, limited.user.id if limited is not None else None, Provider.PASSWORD, destination) from None
     found = stored()
-    return Attempt(
+    return LoginAttempt(
         id=attempt_id,
         user=found.user if found is not None else None,
         # The right password of a deactivated account is refused, and would be compared in less time than a wrong one.
@@ -64,13 +70,18 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     )
 
 
-def give_up(uow: UnitOfWork, attempt: Attempt) -> None:
+def give_up(uow: UnitOfWork, attempt: LoginAttempt) -> None:
     """Remove a counted attempt that revealed nothing: the hasher was too busy, or the client has hung up."""
     uow.sign_in_failures.remove(attempt.id)
 
 
 def finish(
-    uow: UnitOfWork, attempt: Attempt, destination: Destination, *, is_right: bool, upgraded_hash: str | None = None
+    uow: UnitOfWork,
+    attempt: LoginAttempt,
+    destination: Destination,
+    *,
+    is_right: bool,
+    upgraded_hash: str | None = None,
 ) -> Outcome:
     """Conclude the sign-in after the comparison. `upgraded_hash` replaces a hash of an older kind.
 
@@ -78,17 +89,19 @@ def finish(
     """
     user = attempt.user
     if user is None or not user.may_sign_in or not is_right:
-        return _refuse(uow, attempt, destination, reason=_reason(user))
-    stored = uow.credentials.lock(user.id)
+        return _refuse(uow, attempt, destination, reason=_reason(attempt))
+    locked = uow.credentials.defer_lock(user.id)
+    circumstances = arrivals.defer_circumstances(uow, user.id, destination)
+    stored = locked()
     if stored is None or stored.password_hash != attempt.password_hash:
         # The password was changed or reset during the comparison.
-        return _refuse(uow, attempt, destination, reason="password_changed")
+        return _refuse(uow, attempt, destination, reason=SignInReason.PASSWORD_CHANGED)
 
     if upgraded_hash is not None:
         uow.credentials.set_password_hash(user.id, upgraded_hash)
     uow.sign_in_failures.remove(attempt.id)
-    proof = Proof(user_id=user.id, provider=Provider.PASSWORD, amr=("pwd",))
-    return conclusion.conclude_locked(uow, stored.user, proof, destination)
+    proof = IdentityProof(user_id=user.id, provider=Provider.PASSWORD, amr=("pwd",))
+    return conclusion.conclude_locked(uow, stored.user, proof, destination, circumstances)
 
 
 def _is_known_device(uow: UnitOfWork, stored: Deferred[StoredPassword | None], device_token: str | None) -> bool:
@@ -100,12 +113,14 @@ def _is_known_device(uow: UnitOfWork, stored: Deferred[StoredPassword | None], d
     return recognition.recognize(uow, user_id, device_token).is_known
 
 
-def _refuse(uow: UnitOfWork, attempt: Attempt, destination: Destination, *, reason: str) -> Outcome:
+def _refuse(uow: UnitOfWork, attempt: LoginAttempt, destination: Destination, *, reason: SignInReason) -> Outcome:
     uow.sign_in_failures.fail(attempt.id)
     return refuse(uow, attempt.user, Provider.PASSWORD, destination, SignInRefused(), reason=reason)
 
 
-def _reason(user: User | None) -> str:
-    if user is None:
-        return "unknown_account"
-    return "wrong_password" if user.may_sign_in else "deactivated"
+def _reason(attempt: LoginAttempt) -> SignInReason:
+    if attempt.user is None:
+        return SignInReason.UNKNOWN_ACCOUNT
+    if not attempt.user.may_sign_in:
+        return SignInReason.DEACTIVATED
+    return SignInReason.NO_PASSWORD if attempt.password_hash is None else SignInReason.WRONG_PASSWORD

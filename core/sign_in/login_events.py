@@ -1,31 +1,48 @@
-"""Login events: every attempt to sign in to an existing account, for analytics, risk assessment and the export."""
+"""Login events: every attempt to sign in to an existing account, for analytics, risk assessment and the export.
+
+An attempt that is refused keeps its reason. One that waits for a second factor is an event as well, which becomes that
+of the sign-in when it is completed. What an unauthenticated caller can cause is bounded: after as many refusals as a
+reason allows in fifteen minutes, no more are stored.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.accounts import sign_in_failures
+
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.accounts.providers import Provider
+    from core.sessions.confinement import Confinement
+    from core.sign_in.proofs import Destination
+    from core.sign_in.reasons import SignInReason
     from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginEvent:
-    """One attempt to sign in; `risk_score` is 0 to 100."""
+    """One attempt to sign in; `risk_score` is 0 to 100.
+
+    `through_organization_id` is the organization whose connection or custom domain was used; only an attempt that names
+    no organization belongs to it.
+    """
 
     id: UUID
     user_id: UUID
-    organization_id: UUID | None
-    service_id: UUID | None
     device_id: UUID | None
+    connection_id: UUID | None
+    through_organization_id: UUID | None
     provider: str
     success: bool
+    reason: SignInReason | None
     ip_address: str | None
     user_agent: str | None
+    request_id: str | None
     risk_score: int
     risk_factors: list[str]
     geo_country: str | None
@@ -33,34 +50,53 @@ class LoginEvent:
     created_at: datetime
 
 
-def record(  # noqa: PLR0913 - a row has its columns
-    uow: UnitOfWork,
-    user_id: UUID,
-    provider: str,
-    risk: Risk,
-    /,
-    *,
-    is_success: bool,
-    organization_id: UUID | None = None,
-    service_id: UUID | None = None,
-    device_id: UUID | None = None,
-) -> None:
-    """Record an attempt to sign in, with its origin and risk."""
-    uow.login_events.add(
-        LoginEvent(
-            id=uow.randomness.new_id(),
-            user_id=user_id,
-            organization_id=organization_id,
-            service_id=service_id,
-            device_id=device_id,
-            provider=provider,
-            success=is_success,
-            ip_address=uow.origin.ip_address,
-            user_agent=uow.origin.user_agent,
-            risk_score=risk.percent,
-            risk_factors=list(risk.factors),
-            geo_country=risk.location.country if risk.location else None,
-            geo_city=risk.location.city if risk.location else None,
-            created_at=uow.now,
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """An attempt to sign in, as it is assessed; `id` is that of its event."""
+
+    id: UUID
+    user_id: UUID
+    provider: Provider
+    confinement: Confinement | None
+    device_id: UUID | None
+    risk: Risk
+
+
+def record(uow: UnitOfWork, attempt: Attempt, *, organization_id: UUID | None, service_id: UUID | None) -> None:
+    """Record a sign-in with its origin; it replaces the event of one that has waited for a second factor."""
+    uow.login_events.add(_event(uow, attempt, None), organization_id=organization_id, service_id=service_id)
+
+
+def record_unfinished(uow: UnitOfWork, attempt: Attempt, destination: Destination, reason: SignInReason) -> None:
+    """Record an attempt that is refused or waits for a second factor, unless there were too many of its kind."""
+    uow.login_events.add_unfinished(
+        _event(uow, attempt, reason),
+        organization_slug=destination.organization_slug,
+        service_slug=destination.service_slug,
+        affiliated_only=not reason.needs_proof,
+        since=uow.now - sign_in_failures.WINDOW,
+        rows_max=reason.rows_max,
+    )
+
+
+def _event(uow: UnitOfWork, attempt: Attempt, reason: SignInReason | None) -> LoginEvent:
+    origin, risk, confinement = uow.origin, attempt.risk, attempt.confinement
+    confined_to = confinement.organization_id if confinement is not None else None
+    return LoginEvent(
+        id=attempt.id,
+        user_id=attempt.user_id,
+        device_id=attempt.device_id,
+        connection_id=confinement.connection_id if confinement is not None else None,
+        through_organization_id=confined_to or (origin.custom_host.organization_id if origin.custom_host else None),
+        provider=attempt.provider,
+        success=reason is None,
+        reason=reason,
+        ip_address=origin.ip_address,
+        user_agent=origin.user_agent,
+        request_id=origin.request_id,
+        risk_score=risk.percent,
+        risk_factors=list(risk.factors),
+        geo_country=risk.location.country if risk.location else None,
+        geo_city=risk.location.city if risk.location else None,
+        created_at=uow.now,
     )

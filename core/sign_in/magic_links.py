@@ -14,6 +14,7 @@ shows a code too: else a link that an attacker requested for their own account w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts import links, one_time_tokens, requesting_browsers, return_targets
@@ -26,8 +27,9 @@ from core.errors import BadRequest, Refusal, SsoRequired
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sign_in import conclusion
-from core.sign_in.proofs import MAILED, Proof
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.proofs import MAILED, Destination, IdentityProof
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import SignInRefused, note, noted
 
 if TYPE_CHECKING:
     from core.accounts.links import ValidLink
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from core.secrets import Secret
     from core.sign_in.conclusion import Outcome
-    from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(
@@ -106,7 +107,7 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
     try:
         link = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
-        raise MagicLinkRefused(unusable.message).because(unusable.reason) from None
+        raise _noted(unusable, Destination()) from None
     return MagicLinkRequested(
         email=link.user.email,
         back=return_targets.recall(uow, link.token.data),
@@ -119,29 +120,55 @@ def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     try:
         link = _use_locked(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
-        raise MagicLinkRefused(unusable.message).because(unusable.reason) from None
+        raise _noted(unusable, Destination()) from None
     code = one_time_tokens.issue(uow, TokenPurpose.MAGIC_LINK_CODE, link.user.id, link.user.email, **link.token.data)
     return Exchanged(code=code, back=return_targets.recall(uow, link.token.data))
 
 
-def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
-    """Sign in with the token of a link, or with the code that the link's page showed."""
+def verify(uow: UnitOfWork, token: str, wanted: Destination, *, mailed_to: str | None = None) -> Outcome:
+    """Sign in with the token of a link, or with the code that the link's page showed.
+
+    `mailed_to` is the address to which the form for the code says that the link was mailed.
+    """
     try:
         link = _use(uow, token)
     except LinkUnusable as unusable:
-        return MagicLinkRefused(unusable.message).because(unusable.reason)
+        raise _noted(unusable, wanted, mailed_to) from None
 
     user = link.user
     for purpose in (TokenPurpose.MAGIC_LINK, TokenPurpose.MAGIC_LINK_CODE):
         # A user who waited may have requested several links; the unused ones would stay valid for a while.
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
-    proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(MAILED,), proves_address=True)
-    outcome = conclusion.conclude(uow, proof, _destination(link.token.data, wanted))
+    proof = IdentityProof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(MAILED,), proves_address=True)
+    try:
+        destination = _destination(link.token.data, wanted)
+    except DestinationMismatch as mismatch:
+        raise noted(mismatch, user.id, Provider.MAGIC_LINK, wanted) from None
+    outcome = conclusion.conclude(uow, proof, destination)
     return (
         MagicLinkRefused(TEXTS.unknown).because(outcome.reason)
         if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired)
         else outcome
     )
+
+
+def _noted(unusable: LinkUnusable, wanted: Destination, mailed_to: str | None = None) -> MagicLinkRefused:
+    """Return the refusal of a link, which is noted for the account that it was mailed to, or is said to be."""
+    refusal = MagicLinkRefused(unusable.message).because(unusable.reason)
+    token = unusable.token
+    if token is None:
+        return refusal.leaving(partial(_note_unknown, mailed_to, wanted)) if mailed_to is not None else refusal
+    destination = replace(
+        wanted,
+        organization_slug=wanted.organization_slug or token.data.get("org_slug"),
+        service_slug=wanted.service_slug or token.data.get("service_slug"),
+    )
+    return noted(refusal, token.user_id, Provider.MAGIC_LINK, destination)
+
+
+def _note_unknown(mailed_to: str, wanted: Destination, uow: UnitOfWork) -> None:
+    user = uow.users.by_email(canonical_email(mailed_to, uow.domain_names.to_ascii))
+    note(uow, user.id if user is not None else None, Provider.MAGIC_LINK, wanted, SignInReason.UNKNOWN_LINK)
 
 
 def _use(uow: UnitOfWork, token: str) -> ValidLink:
@@ -168,5 +195,5 @@ def _destination(requested: dict[str, Any], wanted: Destination) -> Destination:
     is_elsewhere = wanted.organization_slug not in {None, organization}
     is_at_other_service = service is not None and wanted.service_slug not in {None, service}
     if is_elsewhere or is_at_other_service:
-        raise DestinationMismatch
+        raise DestinationMismatch().because(SignInReason.LINK_FOR_ELSEWHERE)
     return replace(wanted, organization_slug=organization, service_slug=service or wanted.service_slug)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.sign_in.proofs import Destination, Proof
+    from core.sign_in.proofs import Destination, IdentityProof
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(seconds=600)
@@ -25,14 +25,14 @@ class MfaChallenge:
     """A sign-in that waits for a code. Its destination has no device token and no browser: both come with the code."""
 
     id: UUID
-    proof: Proof
+    proof: IdentityProof
     destination: Destination
     attempts: int
     created_at: datetime
     expires_at: datetime
 
 
-def begin(uow: UnitOfWork, proof: Proof, destination: Destination) -> MfaChallenge:
+def begin(uow: UnitOfWork, proof: IdentityProof, destination: Destination) -> MfaChallenge:
     """Store a sign-in that waits for a code."""
     challenge = MfaChallenge(
         id=uow.randomness.new_id(),

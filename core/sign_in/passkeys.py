@@ -17,8 +17,9 @@ from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired
 from core.sessions.sessions import MFA
-from core.sign_in import arrivals, conclusion
-from core.sign_in.proofs import Proof
+from core.sign_in import conclusion, places
+from core.sign_in.proofs import IdentityProof
+from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, refuse
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from core.accounts.users import User
     from core.credentials.passkey_challenges import StoredPasskeyChallenge
     from core.credentials.passkeys import Passkey
-    from core.credentials.webauthn import Assertion, VerifiedAssertion
+    from core.credentials.webauthn import PasskeyAssertion, VerifiedAssertion
     from core.sign_in.conclusion import Outcome
     from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
@@ -44,7 +45,7 @@ class PasskeyRefused(SignInRefused):
 
 def start(uow: UnitOfWork, email: str | None, destination: Destination) -> PasskeyOptions:
     """Return the options to request a passkey of an address, or without an address any passkey of this service."""
-    arrivals.find_organization(uow, destination.organization_slug)
+    places.require_known(uow, destination.organization_slug)
     if email is None:
         challenge = passkey_challenges.begin_sign_in(uow, ANY_ACCOUNT)
         return PasskeyOptions(
@@ -63,7 +64,7 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Passk
     )
 
 
-def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destination: Destination) -> Outcome:
+def finish(uow: UnitOfWork, challenge_id: UUID, assertion: PasskeyAssertion, destination: Destination) -> Outcome:
     """Sign in with an authenticator's assertion, or record the failed attempt and refuse."""
     passkey = uow.passkeys.by_credential_id(assertion.credential_id)
     # The account before its passkey, in the order of a removal. Without a passkey, a random id makes the same queries.
@@ -78,12 +79,12 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
         passkey.public_key if passkey is not None else None,
     )
     if challenge is None or passkey is None or asserted is None or not _may_answer(uow, challenge, passkey, assertion):
-        return _refuse(uow, user, destination, reason="wrong_passkey")
+        return _refuse(uow, user, destination, reason=SignInReason.WRONG_PASSKEY)
     if not uow.passkeys.record_use(
         passkey.id, sign_count=asserted.sign_count, is_user_verified=asserted.is_user_verified, at=uow.now
     ):
         _record_regression(uow, passkey, asserted)
-        return _refuse(uow, user, destination, reason="sign_count_regressed")
+        return _refuse(uow, user, destination, reason=SignInReason.SIGN_COUNT_REGRESSED)
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
     if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired):
@@ -91,7 +92,9 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
     return outcome
 
 
-def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: Assertion) -> bool:
+def _may_answer(
+    uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: PasskeyAssertion
+) -> bool:
     """Return whether the passkey's owner is the challenge's subject and the user handle's (WebAuthn 7.2, step 6)."""
     subject = passkey_challenges.subject_of(passkey.user_id)
     if not assertion.user_handle:
@@ -103,8 +106,8 @@ def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Pas
     return is_subject and assertion.user_handle == subject
 
 
-def _proof(passkey: Passkey, asserted: VerifiedAssertion) -> Proof:
-    proof = Proof(user_id=passkey.user_id, provider=Provider.PASSKEY, amr=passkey.methods)
+def _proof(passkey: Passkey, asserted: VerifiedAssertion) -> IdentityProof:
+    proof = IdentityProof(user_id=passkey.user_id, provider=Provider.PASSKEY, amr=passkey.methods)
     return proof.with_methods(MFA) if asserted.is_user_verified else proof
 
 
@@ -118,5 +121,5 @@ def _record_regression(uow: UnitOfWork, passkey: Passkey, asserted: VerifiedAsse
     )
 
 
-def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> SignInRefused:
+def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: SignInReason) -> SignInRefused:
     return refuse(uow, user, Provider.PASSKEY, destination, PasskeyRefused(), reason=reason)

@@ -20,7 +20,7 @@ MAILED: Final = "email"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class IdentityProof:
     """The user whose identity is proved, and by which methods (RFC 8176)."""
 
     user_id: UUID
@@ -42,12 +42,12 @@ class Proof:
         """Whether it began with the word of another party."""
         return FEDERATED in self.amr
 
-    def confined_to_role(self, role: str | None) -> Proof:
+    def confined_to_role(self, role: str | None) -> IdentityProof:
         """Return the proof, by a connection, with the role that it opens at most; None for no such limit."""
         assert self.confinement is not None, "a proof without limits opens a single role"
         return replace(self, confinement=replace(self.confinement, role=role))
 
-    def with_methods(self, *methods: str) -> Proof:
+    def with_methods(self, *methods: str) -> IdentityProof:
         """Return the proof with further authentication methods."""
         return replace(self, amr=(*self.amr, *methods))
 

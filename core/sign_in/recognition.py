@@ -17,6 +17,7 @@ from core.credentials.devices import Device
 from core.errors import Unauthorized
 from core.organizations.organizations import is_device_trusted
 from core.secrets import Secret, hash_token
+from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -127,7 +128,7 @@ def admit(uow: UnitOfWork, user_id: UUID, device_match: DeviceMatch, risk: Risk,
 def require(admitted: AdmittedDevice) -> None:
     """Raise `DeviceRemovedMeanwhile` when the device was removed during the sign-in."""
     if not admitted.is_still_there():
-        raise DeviceRemovedMeanwhile().because("device_removed")
+        raise DeviceRemovedMeanwhile().because(SignInReason.DEVICE_REMOVED)
 
 
 def _add(uow: UnitOfWork, device: Device) -> Deferred[bool]:

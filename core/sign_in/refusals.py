@@ -1,24 +1,35 @@
 """Refused sign-ins: their errors, and recording them.
 
-A refusal does not reveal whether there is an account, nor its state: neither by its text nor by its time, because the
-same work is done without an account.
+A refusal whose changes are kept records its reason in the same transaction; one that is raised leaves it behind
+(`noted`), after everything else was rolled back. A refusal does not reveal whether there is an account, nor its state:
+neither by its text nor by its time, because the same work is done without an account.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from core.accounts.users import lock_unless_anonymized
-from core.errors import Forbidden, Unauthorized
+from core.errors import Forbidden, Refusal, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
 from core.sign_in import login_events, recognition, risk
+from core.sign_in.login_events import Attempt
+from core.sign_in.reasons import reason_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
     from core.accounts.providers import Provider
     from core.accounts.users import User
+    from core.sessions.confinement import Confinement
     from core.sign_in.proofs import Destination
+    from core.sign_in.reasons import SignInReason
     from ports.unit_of_work import UnitOfWork
+
+
+Refused = TypeVar("Refused", bound=Refusal)
 
 
 class CountedRefusal(Unauthorized):
@@ -69,19 +80,27 @@ def refuse(
     user: User | None,
     provider: Provider,
     destination: Destination,
-    refusal: SignInRefused,
+    refusal: Refused,
     *,
-    reason: str,
-) -> SignInRefused:
-    """Record a failed sign-in and return the refusal; the user's organizations and the log alone learn the reason."""
-    record_failure(uow, user, provider, reason=reason, device_token=destination.device_token)
-    return refusal.because(reason)
+    reason: SignInReason,
+    confinement: Confinement | None = None,
+) -> Refused:
+    """Record a failed sign-in and return the refusal; those who help and the log alone learn the reason."""
+    record_failure(uow, user, provider, destination, reason=reason, confinement=confinement)
+    return refusal.because(reason.published)
 
 
 def record_failure(
-    uow: UnitOfWork, user: User | None, provider: Provider, *, reason: str, device_token: str | None
+    uow: UnitOfWork,
+    user: User | None,
+    provider: Provider,
+    destination: Destination,
+    *,
+    reason: SignInReason,
+    confinement: Confinement | None = None,
+    event_id: UUID | None = None,
 ) -> None:
-    """Record a refused sign-in.
+    """Record a refused sign-in, and publish that it failed; `event_id` is set for one that waited for a second factor.
 
     Without an account the same statements are executed, so that it takes as long: the rows of an account are not
     stored, and the event belongs to no organization.
@@ -89,22 +108,73 @@ def record_failure(
     # The account may have been anonymized while the password was compared.
     user = lock_unless_anonymized(uow, user)
     user_id = user.id if user is not None else uow.randomness.new_id()
-    recognized, habits = recognition.defer_recognition(uow, user_id, device_token), risk.defer_habits(uow, user_id)
+    add = _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)
     receivers = person_events.defer_receivers(uow, user.id if user is not None else None)
-    device_match = recognized()
-    login_events.record(
-        uow,
-        user_id,
-        provider,
-        risk.assess(uow, habits(), is_known_device=device_match.is_known),
-        is_success=False,
-        device_id=device_match.known_device_id,
-    )
+    add()
     uow.publish_to_each(
         EventType.USER_LOGIN_FAILED,
         receivers(),
         actor_user_id=user.id if user is not None else None,
         actor_email=user.email if user is not None else None,
         provider=provider,
-        reason=reason,
+        reason=reason.published,
     )
+
+
+def note(
+    uow: UnitOfWork,
+    user_id: UUID | None,
+    provider: Provider,
+    destination: Destination,
+    reason: SignInReason,
+    confinement: Confinement | None = None,
+    event_id: UUID | None = None,
+) -> None:
+    """Record why a sign-in was refused, and nothing else; without an account, by the same statements."""
+    user_id = user_id or uow.randomness.new_id()
+    # The account may have been anonymized since it was found.
+    if not uow.anonymization.hold(user_id):
+        user_id = uow.randomness.new_id()
+    _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)()
+
+
+def noted(
+    refusal: Refused,
+    user_id: UUID | None,
+    provider: Provider,
+    destination: Destination,
+    confinement: Confinement | None = None,
+) -> Refused:
+    """Return a refusal that, when it is raised, leaves its reason behind; one of another kind leaves nothing."""
+    reason = reason_of(refusal.reason)
+    if reason is None:
+        return refusal
+    return refusal.leaving(lambda uow: note(uow, user_id, provider, destination, reason, confinement))
+
+
+def _defer_event(
+    uow: UnitOfWork,
+    user_id: UUID,
+    provider: Provider,
+    destination: Destination,
+    reason: SignInReason,
+    confinement: Confinement | None,
+    event_id: UUID | None,
+) -> Callable[[], None]:
+    """Defer reading what the event of a refused attempt contains; the result records it."""
+    recognized = recognition.defer_recognition(uow, user_id, destination.device_token)
+    habits = risk.defer_habits(uow, user_id)
+
+    def add() -> None:
+        device_match = recognized()
+        attempt = Attempt(
+            id=event_id or uow.randomness.new_id(),
+            user_id=user_id,
+            provider=provider,
+            confinement=confinement,
+            device_id=device_match.known_device_id,
+            risk=risk.assess(uow, habits(), is_known_device=device_match.is_known),
+        )
+        login_events.record_unfinished(uow, attempt, destination, reason)
+
+    return add

@@ -14,7 +14,8 @@ from core.accounts import sign_in_failures, verification
 from core.accounts.links import LinkUnusable
 from core.accounts.providers import Provider
 from core.sign_in import conclusion
-from core.sign_in.proofs import Proof
+from core.sign_in.proofs import IdentityProof
+from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, refuse
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class RegistrationPasswordWrong(SignInRefused):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class RegistrationAttempt:
     """A counted attempt at the password of a registration."""
 
     id: UUID
@@ -41,27 +42,34 @@ class Attempt:
     password_hash: str = field(repr=False)
 
 
-def begin(uow: UnitOfWork, token: str, network: str | None) -> Attempt:
+def begin(uow: UnitOfWork, token: str, network: str | None) -> RegistrationAttempt:
     """Count an attempt, and return it with the hash to compare; raise `LinkUnusable` or `RateLimitExceeded`."""
     found = verification.inspect_unproved(uow, token)
     if found.registration is None:
         # It has none, or another request is using it up at this moment.
         raise LinkUnusable(verification.TEXTS.used).because("no_registration")
     attempt_id = sign_in_failures.attempt(uow, found.user.email, network, is_known_device=False)
-    return Attempt(id=attempt_id, user=found.user, password_hash=found.registration.password_hash)
+    return RegistrationAttempt(id=attempt_id, user=found.user, password_hash=found.registration.password_hash)
 
 
-def give_up(uow: UnitOfWork, attempt: Attempt) -> None:
+def give_up(uow: UnitOfWork, attempt: RegistrationAttempt) -> None:
     """Remove a counted attempt that was not compared: the hasher was too busy, or the client has hung up."""
     uow.sign_in_failures.remove(attempt.id)
 
 
-def finish(uow: UnitOfWork, attempt: Attempt, token: str, destination: Destination, *, is_right: bool) -> Outcome:
+def finish(
+    uow: UnitOfWork, attempt: RegistrationAttempt, token: str, destination: Destination, *, is_right: bool
+) -> Outcome:
     """Confirm the registration and sign in after the right password, or count and refuse a wrong one."""
     if not is_right:
         uow.sign_in_failures.fail(attempt.id)
         return refuse(
-            uow, attempt.user, Provider.PASSWORD, destination, RegistrationPasswordWrong(), reason="wrong_password"
+            uow,
+            attempt.user,
+            Provider.PASSWORD,
+            destination,
+            RegistrationPasswordWrong(),
+            reason=SignInReason.WRONG_PASSWORD,
         )
     uow.sign_in_failures.remove(attempt.id)
     return _confirm(uow, token, destination, method="pwd")
@@ -74,5 +82,5 @@ def confirm(uow: UnitOfWork, token: str, destination: Destination) -> Outcome:
 
 def _confirm(uow: UnitOfWork, token: str, destination: Destination, *, method: str) -> Outcome:
     user = verification.confirm(uow, token)
-    proof = Proof(user_id=user.id, provider=Provider.PASSWORD, amr=(method,))
+    proof = IdentityProof(user_id=user.id, provider=Provider.PASSWORD, amr=(method,))
     return conclusion.conclude_locked(uow, user, proof, destination)

@@ -14,12 +14,13 @@ from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.credentials import backup_codes, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
-from core.errors import BadRequest, Refusal, TokenExpired, TokenInvalid, Unauthorized
+from core.errors import BadRequest, RateLimitExceeded, Refusal, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
 from core.sign_in import conclusion, mfa_challenges, recognition
-from core.sign_in.proofs import Destination, Proof
-from core.sign_in.refusals import CountedRefusal, record_failure
+from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import CountedRefusal, note, noted, record_failure
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from core.sessions.browser_sessions import BrowserSession
     from core.sign_in.conclusion import SignInCompleted
     from core.sign_in.mfa_challenges import MfaChallenge
+    from core.sign_in.refusals import Refused
     from ports.unit_of_work import UnitOfWork
 
 # The access token names both kinds of code as a one-time password (RFC 8176).
 _AMR: Final = "otp"
-_REASON: Final = "wrong_code"
 
 
 class PreAuthExpired(TokenExpired):
@@ -57,7 +58,7 @@ class PreAuthOver(Unauthorized):
 class CodeWrong(CountedRefusal):
     """No current code of this user, or one that was used before."""
 
-    counted_as = _REASON
+    counted_as = "wrong_code"
 
     default_message = (
         "This code is wrong or was used before. Wait for your app's next code, or use one of your backup codes."
@@ -115,19 +116,23 @@ def verify(
     user = uow.users.lock(user_id)
     challenge = uow.mfa_challenges.lock(challenge_id, user_id=user_id)
     if user is None or challenge is None:
-        raise PreAuthOver().because("sign_in_over")
+        raise _over(user_id, challenge_id, client)
     factor = uow.totp_secrets.lock(user_id)
+    destination = replace(challenge.destination, device_token=client.device_token, browser=client.browser)
     if factor is None or not factor.is_enabled:
-        raise PreAuthOver().because("mfa_turned_off")
+        raise _noted(PreAuthOver().because(SignInReason.MFA_TURNED_OFF), challenge, destination)
     code = _parse(typed)
     is_new_device = not recognition.recognize(uow, user.id, client.device_token).is_known
-    attempt_id = sign_in_failures.attempt(
-        uow, user.email, network, is_known_device=not is_new_device, session_id=client.continued_session_id
-    )
+    try:
+        attempt_id = sign_in_failures.attempt(
+            uow, user.email, network, is_known_device=not is_new_device, session_id=client.continued_session_id
+        )
+    except RateLimitExceeded as refusal:
+        raise _noted(refusal, challenge, destination) from None
     mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
     if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
         uow.sign_in_failures.fail(attempt_id)
-        return _refuse(uow, challenge, user, code, client.device_token)
+        return _refuse(uow, challenge, user, code, destination)
 
     uow.sign_in_failures.remove(attempt_id)
     uow.mfa_challenges.use(challenge.id)
@@ -137,7 +142,7 @@ def verify(
         uow,
         user,
         challenge,
-        replace(challenge.destination, device_token=client.device_token, browser=client.browser),
+        destination,
         factor=_AMR,
         trust_device=trust_device,
     )
@@ -151,7 +156,7 @@ def verify_again(
 ) -> SecondFactorVerified | Refusal:
     """Let the user of a browser session prove by a code that they are there; refuse as `verify` does."""
     uow.users.lock(browser.user_id)
-    proof = Proof(user_id=browser.user_id, provider=Provider(browser.provider), amr=())
+    proof = IdentityProof(user_id=browser.user_id, provider=Provider(browser.provider), amr=())
     challenge = mfa_challenges.begin(uow, proof, Destination())
     return verify(uow, browser.user_id, challenge.id, typed, network=network, client=client, trust_device=False)
 
@@ -173,16 +178,43 @@ def _use(uow: UnitOfWork, user_id: UUID, factor: TotpSecret, code: Code, *, is_n
     return step is not None and uow.totp_secrets.use_step(user_id, step)
 
 
-def _refuse(uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, device_token: str | None) -> CodeWrong:
+def _refuse(uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, destination: Destination) -> CodeWrong:
+    reason, proof = SignInReason.WRONG_CODE, challenge.proof
     mfa_events.record(
-        uow, MfaEvent.VERIFY_FAILED, user.id, method=code.method, attempts=challenge.attempts + 1, reason=_REASON
+        uow, MfaEvent.VERIFY_FAILED, user.id, method=code.method, attempts=challenge.attempts + 1, reason=reason
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, code)
     if not mfa_challenges.count_wrong_code(uow, challenge):
-        return CodeWrong().because(_REASON)
+        note(uow, user.id, proof.provider, destination, reason, proof.confinement, challenge.id)
+        return CodeWrong().because(reason)
     # The sign-in as a whole has failed.
-    record_failure(uow, user, challenge.proof.provider, reason=_REASON, device_token=device_token)
-    return TooManyWrongCodes().because("too_many_wrong_codes")
+    record_failure(
+        uow,
+        user,
+        proof.provider,
+        destination,
+        reason=SignInReason.TOO_MANY_WRONG_CODES,
+        confinement=proof.confinement,
+        event_id=challenge.id,
+    )
+    return TooManyWrongCodes().because(SignInReason.TOO_MANY_WRONG_CODES)
+
+
+def _over(user_id: UUID, challenge_id: UUID, client: Destination) -> PreAuthOver:
+    """Return the refusal of a challenge that is over, which is noted while the challenge is kept."""
+
+    def trace(uow: UnitOfWork) -> None:
+        challenge = uow.mfa_challenges.find(challenge_id, user_id=user_id)
+        if challenge is not None:
+            proof, destination = challenge.proof, replace(challenge.destination, device_token=client.device_token)
+            note(uow, user_id, proof.provider, destination, SignInReason.SIGN_IN_OVER, proof.confinement)
+
+    return PreAuthOver().because(SignInReason.SIGN_IN_OVER).leaving(trace)
+
+
+def _noted(refusal: Refused, challenge: MfaChallenge, destination: Destination) -> Refused:
+    proof = challenge.proof
+    return noted(refusal, proof.user_id, proof.provider, destination, proof.confinement)
 
 
 def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, code: Code) -> None:

@@ -98,7 +98,7 @@ class DeliveryFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveriesPage:
+class DeliveryList:
     """A page of deliveries, newest first."""
 
     deliveries: list[Delivery]
@@ -106,7 +106,7 @@ class DeliveriesPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DeliveryOutcome:
     """The state of a delivery after an attempt."""
 
     delivery_id: UUID
@@ -117,14 +117,14 @@ class Outcome:
 
 def list_page(
     uow: UnitOfWork, slug: str, webhook_id: UUID, wanted: DeliveryFilter, *, page: int, limit: int
-) -> DeliveriesPage:
+) -> DeliveryList:
     """List the deliveries of a webhook, the newest first."""
     organization = authorize(uow, slug, Operation.WEBHOOKS_READ).organization
     found = uow.webhook_deliveries.page(organization.id, webhook_id, wanted, limit=limit, offset=(page - 1) * limit)
     if found is None:
         raise WebhookUnknown
     deliveries, total = found
-    return DeliveriesPage(deliveries=list(deliveries), pagination=Pagination.of(page, limit, total))
+    return DeliveryList(deliveries=list(deliveries), pagination=Pagination.of(page, limit, total))
 
 
 def test(uow: UnitOfWork, slug: str, webhook_id: UUID) -> UUID:
@@ -167,7 +167,7 @@ def redeliver_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: dateti
 
 
 def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[LeasedWebhook]:
-    """Lease webhooks that have something due, each with its next deliveries, those that waited longest first.
+    """Lease webhooks that have something due, each with its next deliveries, fairly among organizations.
 
     Webhooks of organizations that are not active are left alone. No organization has more than
     `ORGANIZATION_TARGETS_MAX` at once; dispatchers that lease at the same moment may exceed that.
@@ -181,7 +181,7 @@ def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[L
     )
 
 
-def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> Outcome | None:
+def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> DeliveryOutcome | None:
     """Record what an attempt got; None when another dispatcher has recorded the same attempt.
 
     The answer 410 deactivates the webhook, unless it has another URL meanwhile.
@@ -195,11 +195,11 @@ def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attem
     return outcome if uow.webhook_deliveries.save(webhook.organization_id, webhook.id, outcome) else None
 
 
-def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> Outcome:
+def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> DeliveryOutcome:
     """Return the state of a delivery after an attempt: over, or due again after the next delay of the schedule."""
     attempts = delivery.attempt_count + 1
     is_over = attempt.is_success or attempt.status_code == GONE
-    return Outcome(
+    return DeliveryOutcome(
         delivery_id=delivery.id,
         attempt=attempt,
         attempt_count=attempts,

@@ -1,23 +1,101 @@
 """Handing events on: each committed event gets its position in the feed, and a delivery to each webhook that wants it.
 
-Positions are given by one transaction at a time, so a reader who has seen one never misses a lower one. Events that
-were stored before there were positions get theirs beside the new ones, so that they delay none.
+Positions are given by one transaction at a time, so a reader who has seen one never misses a lower one. The events of
+an organization keep their order; those of different organizations take turns. A batch is bounded by the rows that it
+writes, because an event of an organization with fifty webhooks is fifty deliveries. Events that were stored before
+there were positions get theirs beside the new ones, so that they delay none.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from core.webhooks.feed import RETENTION
+from core.webhooks.events import RETENTION
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
     from ports.unit_of_work import UnitOfWork
 
 
-def hand_on(uow: UnitOfWork, limit: int) -> int | None:
-    """Hand on at most `limit` new events and as many old ones; return how many events.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingEvent:
+    """An event without a position, and to how many webhooks it may have to be delivered.
 
-    None means that another transaction is doing it at this moment. Events of one transaction keep their order. Events
-    that are older than the feed keeps them need no position.
+    Events of no organization have the id of zeros. `is_old` events are from before there were positions.
     """
-    return uow.event_sequencing.hand_on(limit, kept_since=uow.now - RETENTION)
+
+    id: UUID
+    organization_id: UUID
+    is_old: bool
+    webhooks: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows a transaction writes that hands this event on."""
+        return max(1, self.webhooks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingEvents:
+    """The first waiting events of some organizations, those of each in their order; `has_more` if there are others."""
+
+    events: Sequence[WaitingEvent]
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOn:
+    """How many events were handed on; if others wait, `continue_after` is the last organization that had its turn."""
+
+    events: int
+    has_more: bool
+    continue_after: UUID | None
+
+
+def hand_on(uow: UnitOfWork, rows_max: int, after: UUID | None = None) -> HandedOn | None:
+    """Hand on events that are about `rows_max` rows, of the organizations after that one first.
+
+    None means that another transaction is doing it at this moment. Events that are older than the feed keeps them need
+    no position.
+    """
+    waiting = uow.event_sequencing.waiting(rows_max, after=after, kept_since=uow.now - RETENTION)
+    if waiting is None:
+        return None
+    batch = batch_of(waiting.events, rows_max)
+    if not batch:
+        return HandedOn(events=0, has_more=False, continue_after=None)
+    uow.event_sequencing.hand_on([event.id for event in batch])
+    has_more = waiting.has_more or len(batch) < len(waiting.events)
+    return HandedOn(
+        events=len(batch),
+        has_more=has_more,
+        # The first events of the organizations are the first in a batch, in the order of the organizations.
+        continue_after=list(dict.fromkeys(event.organization_id for event in batch))[-1] if has_more else None,
+    )
+
+
+def batch_of(waiting: Sequence[WaitingEvent], rows_max: int) -> Sequence[WaitingEvent]:
+    """Return the events to hand on: at most that many rows, or a single event, divided evenly among the organizations.
+
+    The events of each organization are the first ones that wait, in their order.
+    """
+    rows_before: dict[tuple[UUID, bool], int] = defaultdict(int)
+    turns: list[tuple[int, WaitingEvent]] = []
+    for event in waiting:
+        queue = event.organization_id, event.is_old
+        turns.append((rows_before[queue], event))
+        rows_before[queue] += event.rows
+
+    batch: list[WaitingEvent] = []
+    rows = 0
+    for _, event in sorted(turns, key=itemgetter(0)):
+        rows += event.rows
+        if batch and rows > rows_max:
+            break
+        batch.append(event)
+    return batch

@@ -1,6 +1,6 @@
 """Webhooks of an organization: where it wants which events sent, and with which secret they are signed.
 
-What becomes of an event is in `deliveries.py`; reading events instead of receiving them is in `feed.py`.
+What becomes of an event is in `deliveries.py`; reading events instead of receiving them is in `events.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.events.events import EventType, EventTypeItem
 from core.organizations.access import Operation, authorize, authorize_and_lock
-from core.organizations.made_credentials import CredentialKind, record_maker
+from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import checked_url
 from core.secrets import Secret
 from core.text import checked_name
@@ -70,7 +70,7 @@ class WebhookChanges:
 
     name: str | None = None
     url: str | None = None
-    events: Sequence[str] | None = None
+    events: list[str] | None = None
     is_active: bool | None = None
 
 
@@ -129,7 +129,7 @@ def create(
     secret = new_secret(uow)
     if not uow.webhooks.add(organization.id, webhook, SigningSecrets(current=secret)):
         raise WebhookNameTaken
-    record_maker(uow, CredentialKind.WEBHOOK, organization.id, webhook.id, authorized.caller.user_id)
+    record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook.id, authorized.caller.user_id)
     record(uow, organization.id, "webhook_created", webhook)
     return WebhookWithSecret(webhook=webhook, secret=secret)
 
@@ -181,7 +181,7 @@ def change(
     if not uow.webhooks.save(organization.id, after):
         raise WebhookNameTaken
     if after.url != before.url:
-        record_maker(uow, CredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
+        record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
     if after.is_active and not before.is_active:
         uow.webhook_deliveries.make_due(organization.id, webhook_id)
     record(uow, organization.id, "webhook_updated", after)
@@ -199,7 +199,7 @@ def rotate_secret(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookWithSe
     secret = new_secret(uow)
     rotated = SigningSecrets(current=secret, previous=before.current, previous_until=uow.now + ROTATION_OVERLAP)
     uow.webhooks.save_secrets(organization.id, webhook_id, rotated)
-    record_maker(uow, CredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
+    record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
     record(uow, organization.id, "webhook_secret_rotated", webhook)
     return WebhookWithSecret(webhook=webhook, secret=secret)
 

@@ -39,7 +39,7 @@ NOT_CHECKED: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class KeptProof:
     """A proof that was kept: the organization, and the head that it names."""
 
     organization_id: str
@@ -47,7 +47,7 @@ class Proof:
     token: str
 
     @classmethod
-    def parse(cls, text: bytes, *, where: str) -> Proof:
+    def parse(cls, text: bytes, *, where: str) -> KeptProof:
         """Read the answer of `audit-log/proof`, or the last line of an export; raise `CannotStart`."""
         try:
             token = json.loads(text)["head"]
@@ -62,7 +62,7 @@ class Proof:
 class SignatureCheck(Protocol):
     """Checks that a proof was signed by Gatehouse."""
 
-    def problem_of(self, proof: Proof) -> str | None:
+    def problem_of(self, proof: KeptProof) -> str | None:
         """Return why the signature was not checked; None when it is valid. Raise `SignatureWrong` when it is not."""
         ...
 
@@ -78,7 +78,7 @@ class PresentKeys:
     tokens: TokenSigner
     now: datetime
 
-    def problem_of(self, proof: Proof) -> str | None:
+    def problem_of(self, proof: KeptProof) -> str | None:
         try:
             self.tokens.verify(proof.token, kind=TokenKind.AUDIT_HEAD, now=self.now)
         except SigningKeyUnknown:
@@ -97,7 +97,7 @@ class NamedKeys:
 
     keys: SignatureVerifier
 
-    def problem_of(self, proof: Proof) -> None:
+    def problem_of(self, proof: KeptProof) -> None:
         try:
             self.keys.verify_signature(proof.token, kind=TokenKind.AUDIT_HEAD)
         except TokenInvalid:
@@ -109,7 +109,7 @@ class AuditVerification:
     """One run of the command, with its counts."""
 
     out: TextIO
-    proof: Proof | None = None
+    proof: KeptProof | None = None
     signatures: SignatureCheck | None = None
     seconds: Callable[[], float] = time.monotonic
 
@@ -195,12 +195,12 @@ class AuditVerification:
         except SignatureWrong as wrong:
             raise CannotStart(f"The signature of the proof is wrong: {wrong}.") from None
 
-    def _check_signature(self, proof: Proof) -> None:
+    def _check_signature(self, proof: KeptProof) -> None:
         problem = NOT_CHECKED if self.signatures is None else self.signatures.problem_of(proof)
         if problem is not None:
             self.remarks[problem] = None
 
-    def _verifier(self, proof: Proof | None) -> ChainVerifier:
+    def _verifier(self, proof: KeptProof | None) -> ChainVerifier:
         verifier = ChainVerifier()
         if proof is not None:
             verifier.require_kept(proof.head)
@@ -217,9 +217,9 @@ class AuditVerification:
             raise ChainBroken(f"The line after entry {verifier.position} is no entry.")
         verifier.check(cast("Mapping[str, Any]", fields))
 
-    def _end_of_file(self, verifier: ChainVerifier, last_line: bytes) -> Proof:
+    def _end_of_file(self, verifier: ChainVerifier, last_line: bytes) -> KeptProof:
         try:
-            end = Proof.parse(last_line, where="The last line")
+            end = KeptProof.parse(last_line, where="The last line")
         except CannotStart:
             raise ChainBroken(
                 f"The export ends after entry {verifier.position} without its proof, so it is incomplete."

@@ -186,7 +186,7 @@ def _audit(settings: Settings, options: argparse.Namespace) -> int:
 
 def _routes(settings: Settings, _options: argparse.Namespace) -> None:
     from entrypoints import capabilities
-    from entrypoints.web.surface import surface
+    from entrypoints.web.describing.surface import surface
 
     _print_line(
         surface(capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider))

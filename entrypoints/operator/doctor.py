@@ -35,8 +35,10 @@ FILES_MIN: Final = 4096
 CLOCK_DIFFERENCE_SECONDS_MAX: Final = 2.0
 FREE_BYTES_MIN: Final = 1024**3
 MAIL_SECONDS_MAX: Final = 30.0
-# The plain build of the library was measured at 55 on one core, the one for AVX2 at 150 (ops/decisions/0002).
-HASHES_PER_SECOND_SLOW: Final = 90.0
+PORTABLE_BUILD_ADVICE: Final = (
+    "A build for this processor may be two or three times as fast: `.venv/bin/python ops/build_argon2.py --plan` says"
+    " whether it can be made here."
+)
 LISTED_MAX: Final = 10
 CREDENTIALS_LISTED_MAX: Final = 20
 SALES_LISTED_MAX: Final = 100
@@ -82,7 +84,9 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
             plan = database.migration_plan(address)
             database.require_suitable(address)
             yield Finding("database", True, "embedded" if settings.is_embedded else "connected")
-            yield _migrations(plan.applied, plan.pending)
+            if settings.database_listen_url is not None:
+                yield _listening(database.listening_problem(settings, address))
+            yield _migrations(plan.applied, plan.pending, plan.ahead)
             if not plan.pending:
                 yield _addresses(database.accounts_without_canonical_address(address))
                 yield from _connections(database.connections_with_changed_issuer(address))
@@ -131,9 +135,10 @@ def _file_descriptors() -> Finding:
 def _password_hashing() -> Finding:
     if not equipment.hashing_is_correct():
         return Finding("password hashing", False, "wrong results", "Remove .venv and run ops/run again.")
-    rate = equipment.hashes_per_second()
-    advice = "" if rate >= HASHES_PER_SECOND_SLOW else "This is slow; with a C compiler, ops/run makes a faster build."
-    return Finding("password hashing", True, f"{rate:.0f} per second on each processor", advice)
+    rate, instructions = equipment.hashes_per_second(), equipment.hashing_built_for()
+    build = f"built for {instructions}" if instructions else "the build for any processor"
+    what = f"{rate:.0f} per second on each processor, {build}"
+    return Finding("password hashing", True, what, "" if instructions else PORTABLE_BUILD_ADVICE)
 
 
 def _master_key(settings: Settings) -> Finding:
@@ -173,10 +178,20 @@ def _geoip(settings: Settings) -> Finding:
     return Finding("GeoIP", True, f"{edition.kind}, made on {edition.made_at:%Y-%m-%d}", advice)
 
 
-def _migrations(applied: Sequence[object], pending: Sequence[object]) -> Finding:
+def _listening(problem: str | None) -> Finding:
+    if problem is None:
+        return Finding("notifications", True, "connected")
+    advice = "Set GATEHOUSE_DATABASE_LISTEN_URL to the same database, by an address without a pooler."
+    return Finding("notifications", False, problem, advice)
+
+
+def _migrations(applied: Sequence[object], pending: Sequence[object], ahead: Sequence[object]) -> Finding:
     if pending:
         advice = "Run `gatehouse migrate`. The checks that need the schema were skipped."
         return Finding("migrations", False, f"{len(pending)} pending", advice)
+    if ahead:
+        what = f"ahead of this version at {applied[-1]}, and says that this version works with it"
+        return Finding("migrations", True, what, "Replace this version by the newer one when it suits.")
     return Finding("migrations", True, f"up to date at {applied[-1]}")
 
 

@@ -15,12 +15,13 @@ from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform import owners
 from entrypoints import database, equipment, main, master_keys
-from entrypoints.operator.audit_verification import AuditVerification, NamedKeys, PresentKeys, Proof
+from entrypoints.operator import migration_plan
+from entrypoints.operator.audit_verification import AuditVerification, KeptProof, NamedKeys, PresentKeys
 from entrypoints.operator.user_import import UserImportRun
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
     from contextlib import AbstractContextManager
     from typing import BinaryIO
 
@@ -42,7 +43,8 @@ def migrate(settings: Settings, *, is_plan: bool, report: Report) -> None:
         database.wait_for(address, report)
         database.require_suitable(address)
         if is_plan:
-            _plan(database.migration_plan(address).pending, report)
+            pending = database.migration_plan(address).pending
+            report(migration_plan.described(pending, database.migration_steps(address)) if pending else UP_TO_DATE)
         else:
             applied = database.migrate(address, report)
             report(f"Migrations applied: {len(applied)}." if applied else UP_TO_DATE)
@@ -142,7 +144,7 @@ def verify_audit_logs(
     run = AuditVerification(sys.stderr)
     if proof is not None:
         with _opened(proof) as opened:
-            run.proof = Proof.parse(opened.read(PROOF_BYTES_MAX), where=proof)
+            run.proof = KeptProof.parse(opened.read(PROOF_BYTES_MAX), where=proof)
 
     if keys is not None:
         with _opened(keys) as opened:
@@ -171,12 +173,6 @@ def _opened(name: str) -> AbstractContextManager[BinaryIO]:
         return Path(name).open("rb")
     except OSError as error:
         raise CannotStart(f"{name} cannot be read: {error.strerror}.") from None
-
-
-def _plan(pending: Sequence[object], report: Report) -> None:
-    for migration in pending:
-        report(f"Would apply {migration}.")
-    report(f"Pending migrations: {len(pending)}. To apply them, run `gatehouse migrate`." if pending else UP_TO_DATE)
 
 
 def with_installation(settings: Settings, run: Callable[[ConnectedInstallation], Awaitable[None]]) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from core.openid.device_codes import COMMAND_LINE_CLIENT, GRANT_TYPE
+from core.openid.device import COMMAND_LINE_CLIENT, GRANT_TYPE
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:

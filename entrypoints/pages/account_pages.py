@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from core.errors import BadRequest, Refusal
 from entrypoints.pages.languages import language_of, marked
-from entrypoints.pages.refusals import message_on_page
+from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
-from entrypoints.web.answers import see_other
-from entrypoints.web.decoding import Query
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import see_other
 
 if TYPE_CHECKING:
     from quart import Response
 
-    from entrypoints.web.calls import Call
+    from core.errors import Refusal
+    from entrypoints.web.serving.calls import Call
 
 ACCOUNT: Final = "/app/account"
 # What a form has just done, by the word in the address of its page.
@@ -45,7 +45,7 @@ OUTCOMES: Final = {
 }
 
 
-class Outcome(Query, kw_only=True):
+class DoneQuery(Query, kw_only=True):
     """The query of a page after a form of it succeeded."""
 
     done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
@@ -82,10 +82,3 @@ def address_after(page: str, done: str) -> str:
 def after(page: str, done: str) -> Response:
     """Return the response that leads back to a page, which shows what was done."""
     return see_other(address_after(page, done))
-
-
-def problem_of(refusal: Refusal | None) -> str:
-    """Return what a page shows of a refusal: of an invalid field its problem, without the field's name."""
-    if isinstance(refusal, BadRequest) and refusal.details:
-        return refusal.details[0].message
-    return message_on_page(refusal) if refusal is not None else ""

@@ -10,12 +10,12 @@ from typing import Annotated, Final, TypeAlias
 from quart import Response
 
 from core.errors import NotFound
-from entrypoints.web.answers import Media
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.documents import content_hash
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.documents import content_hash
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("assets", "The style sheet, the scripts and the icon of the pages.")
 

@@ -15,13 +15,13 @@ from core.organizations.settings import branding
 from core.organizations.settings.branding import TEXT_CONTRAST_MIN
 from core.organizations.settings.pictures import picture_path
 from entrypoints.pages.languages import marked
-from entrypoints.web.documents import content_hash
+from entrypoints.web.serving.documents import content_hash
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.organizations.settings.branding import BrandedOrganization
-    from entrypoints.web.calls import Call
+    from entrypoints.web.serving.calls import Call
 
 # The ground of cards in dark mode, in `assets/styles/base.css`.
 DARK_SURFACE: Final = "#191f1d"

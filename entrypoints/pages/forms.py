@@ -1,11 +1,13 @@
 """The input of pages: the links in mails, and the forms that people submit."""
 
 from typing import Annotated
+from uuid import UUID
 
 import msgspec
 
-from entrypoints.web.decoding import Query
-from entrypoints.web.hidden import SecretBody
+from core.errors import BadRequest
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.input.hidden import SecretBody
 
 
 class MailedLink(SecretBody, Query, kw_only=True):
@@ -14,7 +16,15 @@ class MailedLink(SecretBody, Query, kw_only=True):
     token: Annotated[str, msgspec.Meta(description="The token of the link.", examples=["$LINK_TOKEN"])]
 
 
-class MailedLinkForm(SecretBody, kw_only=True):
+class LinkForm(SecretBody, kw_only=True):
     """The form of a page that a mailed link opens."""
 
     token: str = ""
+
+
+def challenge_id_of(text: str) -> UUID:
+    """Return the challenge that a browser has answered, which the script of the page names."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise BadRequest.of_field("challenge_id", "This must be an id.") from None

@@ -4,10 +4,10 @@ from typing import Final
 
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("home", "The pages for people.", refusal_page)
 

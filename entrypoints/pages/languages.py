@@ -19,7 +19,7 @@ from werkzeug.http import parse_accept_header
 from entrypoints.pages.po_files import translations_of
 
 if TYPE_CHECKING:
-    from entrypoints.web.calls import Call
+    from entrypoints.web.serving.calls import Call
 
 FOLDER: Final = Path(__file__).parent / "translations"
 # Of the languages that are written from right to left, those with the most speakers.

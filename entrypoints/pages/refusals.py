@@ -16,14 +16,14 @@ from core.openid.requests import RequestRefused
 from core.saml.messages import MessageRefused
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.rendering import HTML, page
-from entrypoints.web.answers import JSON, refused
+from entrypoints.web.serving.answers import JSON, refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from quart import Response
 
-    from entrypoints.web.calls import Call
+    from entrypoints.web.serving.calls import Call
 
 _SERVER_ERROR_MIN: Final = 500
 # What the button of the page says, and where it leads.
@@ -97,6 +97,13 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
 def message_on_page(refusal: Refusal) -> str:
     """Return what a page says of a refusal, in English."""
     return ON_PAGES.get(type(refusal), refusal.message)
+
+
+def problem_of(refusal: Refusal | None) -> str:
+    """Return what a page shows of a refusal: of an invalid field its problem, without the field's name."""
+    if isinstance(refusal, BadRequest) and refusal.details:
+        return refusal.details[0].message
+    return message_on_page(refusal) if refusal is not None else ""
 
 
 def _has_invalid_fields(refusal: Refusal) -> bool:

@@ -18,15 +18,17 @@ from quart import Response
 from entrypoints.pages.assets import asset_address
 from entrypoints.pages.brands import Brand
 from entrypoints.pages.languages import ENGLISH, Language, language_of
-from entrypoints.web.answers import Media
-from entrypoints.web.browsers import form_token
+from entrypoints.web.serving.answers import AnswerStatus, Media
+from entrypoints.web.serving.browsers import form_token
 
 if TYPE_CHECKING:
-    from entrypoints.web.calls import Call
+    from entrypoints.web.serving.calls import Call
 
 HTML: Final = "text/html"
 # The return type of a handler that answers with a page.
 Page: TypeAlias = Annotated[Response, Media(HTML)]
+# That of one which leads the browser on, or answers with a page.
+PageOrRedirect: TypeAlias = Page | Annotated[None, AnswerStatus(303)]
 
 # A page loads its style sheet and pictures, submits forms to Gatehouse only, cannot be framed and runs no scripts.
 CONTENT_SECURITY_POLICY: Final = (

@@ -7,12 +7,12 @@ import msgspec
 
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
-from entrypoints.web.browsers import ProtectedForm
-from entrypoints.web.calls import Call
-from entrypoints.web.decoding import Query
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
 
 
-class Way(Query, kw_only=True):
+class ReturnQuery(Query, kw_only=True):
     """Where a sign-in leads: a path without parameters, or the id of one that is kept."""
 
     return_to: Annotated[str, msgspec.Meta(description="A path of Gatehouse, to open after signing in.")] = ""
@@ -36,19 +36,23 @@ class WayForm(ProtectedForm, kw_only=True):
     return_id: str = ""
 
     @property
-    def way(self) -> Way:
+    def way(self) -> ReturnQuery:
         """Where the sign-in leads."""
-        return Way(return_to=self.return_to, return_id=self.return_id)
+        return ReturnQuery(return_to=self.return_to, return_id=self.return_id)
 
 
-async def kept_return(call: Call, way: Way) -> BrowserReturn | None:
+async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
     """Return what the id of a way stands for, without using it up; None without one."""
     return await call.read(browser_returns.find, way.return_id) if way.return_id else None
 
 
-async def context(call: Call, way: Way) -> dict[str, Any]:
+async def context(call: Call, way: ReturnQuery) -> dict[str, Any]:
     """Return what the pages of a sign-in show: where it leads, its place, whose that is, and the proposed address."""
-    kept = await kept_return(call, way)
+    return shown(way, await kept_return(call, way))
+
+
+def shown(way: ReturnQuery, kept: BrowserReturn | None) -> dict[str, Any]:
+    """Return what `context` does, of a return that has been read."""
     return {
         "way": way,
         "place": kept.place if kept is not None else "",

@@ -21,19 +21,27 @@ from ops.benchmarks.deliveries import deliveries
 from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
 from ops.benchmarks.governance import FULL, Governed, governance
+from ops.benchmarks.large_database import FULL as LARGE_DATABASE
 from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
+from ops.benchmarks.migrating import check_migrations
 from ops.benchmarks.openid import openid
-from ops.benchmarks.operations import BARE, OPERATIONS
+from ops.benchmarks.operation import BARE
+from ops.benchmarks.operations import OPERATIONS
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
+from ops.benchmarks.periodic import periodic
+from ops.benchmarks.progress import say
+from ops.benchmarks.release_check import check_release
 from ops.benchmarks.saml import saml
 from ops.benchmarks.scale import TIMES, scale
 from ops.benchmarks.sign_in import sign_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ops.benchmarks.comparing import Row
-    from ops.benchmarks.operations import Operation
+    from ops.benchmarks.migrating import MigrationCheck
+    from ops.benchmarks.operation import Operation
+    from ops.benchmarks.release_check import ReleaseCheck
 
 CONNECTIONS: Final = (1, 16, 64)
 SECONDS: Final = 3
@@ -56,15 +64,22 @@ def main() -> int:
     options = _parser().parse_args()
     # Exit through SystemExit, so that the started servers are stopped.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
+    if options.check:
+        return _checked(lambda: check_release(say))
+    if options.migrations:
+        return _checked(lambda: check_migrations(is_full=options.full, say=say))
+    if options.periodic:
+        print(periodic(is_full=options.full, say=say).table())
+        return 0
     names: list[str] = options.only or ([] if options.scale or options.governance else _everything())
     description = machine.description() | {"loader": options.loader}
     try:
-        figures = [figure for name in STANDING if name in names for figure in STANDING[name](_say)]
+        figures = [figure for name in STANDING if name in names for figure in STANDING[name](say)]
         rows = _compare([operation for operation in OPERATIONS if operation.name in names], options)
         scaled = _scaled(options) if options.scale else []
-        governed = governance(options.size, _say) if options.governance else Governed(queries=(), figures=())
+        governed = governance(options.size, say) if options.governance else Governed(queries=(), figures=())
     except (servers.CannotMeasure, LoaderFailed, ProcessLookupError, ConnectionError) as failure:
-        _say(f"Cannot measure. {failure}")
+        say(f"Cannot measure. {failure}")
         return 1
     except KeyboardInterrupt:
         return 130
@@ -90,6 +105,18 @@ def main() -> int:
     return 1 if options.strict and not is_within_limits else 0
 
 
+def _checked(check: Callable[[], ReleaseCheck | MigrationCheck]) -> int:
+    try:
+        checked = check()
+    except (servers.CannotMeasure, ProcessLookupError, ConnectionError) as failure:
+        say(f"Cannot measure. {failure}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    print(checked.table())
+    return 1 if checked.is_over else 0
+
+
 def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> list[Row]:
     if not operations:
         return []
@@ -99,18 +126,18 @@ def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> li
         servers.bare(Path(folder), answer=service.get(BARE.path)) as bare,
     ):
         comparison = Comparison(
-            service=people.seed_users(service, Path(folder) / "data", _say, users=options.users),
+            service=people.seed_users(service, Path(folder) / "data", say, users=options.users),
             bare=bare,
             loader=LOADERS[options.loader],
             seconds=options.seconds,
             rounds=options.rounds,
-            say=_say,
+            say=say,
         )
         return [row for connections in options.connections for row in comparison.rows(operations, connections)]
 
 
 def _scaled(options: argparse.Namespace) -> list[Row]:
-    return scale(LOADERS[options.loader], seconds=options.seconds, rounds=options.rounds, say=_say)
+    return scale(LOADERS[options.loader], seconds=options.seconds, rounds=options.rounds, say=say)
 
 
 def _everything() -> list[str]:
@@ -159,6 +186,30 @@ def _parser() -> argparse.ArgumentParser:
         " names it. Seeding takes some ten minutes and 20 GB in the folder for temporary files (TMPDIR)",
     )
     add("--size", type=_share, default=1.0, metavar="SHARE", help="take only this part of --governance, such as 0.01")
+    add(
+        "--check",
+        action="store_true",
+        help="compare what the hottest operations cost with what they cost in the last release (ops/releases), end with"
+        " status 1 when one is above the limit, and measure nothing else; takes some three minutes",
+    )
+    add(
+        "--migrations",
+        action="store_true",
+        help="apply the migrations after the last release to a seeded database, end with status 1 when one locks a"
+        " large table for more than a moment, and measure nothing else; takes a minute",
+    )
+    add(
+        "--periodic",
+        action="store_true",
+        help="let the actors run on a seeded database, print how long each of their transactions took, and measure"
+        " nothing else; takes two minutes",
+    )
+    add(
+        "--full",
+        action="store_true",
+        help=f"for --migrations and --periodic, seed {LARGE_DATABASE['users']:,} users and their logs, which takes some"
+        " minutes, and judge migrations by the time as well",
+    )
     add("--loader", choices=LOADERS, default=best_loader(), help="what sends the requests (default: wrk, if present)")
     add("--json", type=Path, metavar="FILE", help="also write all results there, each round separately")
     add("--strict", action="store_true", help="end with status 1 when a limit is exceeded or a request failed")
@@ -181,10 +232,6 @@ def _share(text: str) -> float:
 
 def _positive_numbers(text: str) -> list[int]:
     return [_positive(number) for number in text.split(",")]
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

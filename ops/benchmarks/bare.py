@@ -12,7 +12,7 @@ from hypercorn.trio import serve  # pyright: ignore[reportUnknownVariableType] -
 from quart_trio import QuartTrio
 
 from entrypoints.server import hypercorn_config
-from ops.benchmarks.operations import BARE
+from ops.benchmarks.servers import HEALTH_PATH
 
 
 async def main(bind: str, answer: str) -> None:
@@ -22,7 +22,7 @@ async def main(bind: str, answer: str) -> None:
     async def hello() -> tuple[str, dict[str, str]]:
         return answer, {"Content-Type": "application/json"}
 
-    application.add_url_rule(BARE.path, "hello", hello)
+    application.add_url_rule(HEALTH_PATH, "hello", hello)
     config = hypercorn_config()
     config.bind = [bind]
     await serve(application, config)

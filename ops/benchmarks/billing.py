@@ -22,12 +22,13 @@ from core.billing import signatures
 from core.secrets import Secret
 from ops.benchmarks import servers
 from ops.benchmarks.comparing import Spread
-from ops.benchmarks.load import HOST, receive_answer
+from ops.benchmarks.load import receive_answer
 from ops.benchmarks.processes import cpu_seconds
+from ops.benchmarks.servers import HOST
 from ops.benchmarks.standing import StandingFigure
 
 if TYPE_CHECKING:
-    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.progress import Say
     from ops.benchmarks.servers import RunningServer
 
 ORGANIZATIONS: Final = 100

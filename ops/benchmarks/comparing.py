@@ -10,10 +10,10 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Self
 
 from ops.benchmarks.machine import PROCESSORS
-from ops.benchmarks.operations import BARE
+from ops.benchmarks.operation import BARE
 from ops.benchmarks.processes import (
     cpu_seconds,
     machine_cpu_seconds,
@@ -23,13 +23,12 @@ from ops.benchmarks.processes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ops.benchmarks.load import Loader
-    from ops.benchmarks.operations import Operation
+    from ops.benchmarks.operation import Operation
+    from ops.benchmarks.progress import Say
     from ops.benchmarks.servers import RunningServer
-
-    Say: TypeAlias = Callable[[str], None]
 
 # Long enough to open the connections, fill the caches and prepare the statements.
 WARM_UP_SECONDS: Final = 1

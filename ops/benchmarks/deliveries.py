@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from entrypoints.installation import Installation
-    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.progress import Say
     from ports.unit_of_work import UnitOfWork
 
 EVENTS_PER_SECOND: Final = 100

@@ -28,7 +28,7 @@ from ops.benchmarks.standing import StandingFigure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.progress import Say
 
 TRIES: Final = 200
 WARM_UP_TRIES: Final = 10

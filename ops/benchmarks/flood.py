@@ -18,14 +18,15 @@ import trio
 from adapters.crypto.passwords import QUEUED_PER_PLACE_MAX
 from ops.benchmarks import people, servers
 from ops.benchmarks.comparing import BYTES_PER_MEGABYTE, Spread
-from ops.benchmarks.load import HOST, Requests, receive_answer
+from ops.benchmarks.load import Requests, receive_answer
 from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.operations import LOGIN
 from ops.benchmarks.processes import resident_bytes
+from ops.benchmarks.servers import HOST
 from ops.benchmarks.standing import StandingFigure
 
 if TYPE_CHECKING:
-    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.progress import Say
     from ops.benchmarks.servers import RunningServer
 
 SECONDS: Final = 10

@@ -27,7 +27,7 @@ from ops.seeding.population import Plan, address
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.progress import Say
     from ops.benchmarks.questions import Question
     from ops.benchmarks.standing import StandingFigure
 

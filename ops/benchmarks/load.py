@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
-from ops.benchmarks.operations import WORD
+from ops.benchmarks.operation import WORD
+from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.benchmarks.operations import Operation
+    from ops.benchmarks.operation import Operation
 
-HOST: Final = "127.0.0.1"
-# How long an answer may take before it counts as an error.
-ANSWER_SECONDS_MAX: Final = 5.0
 # How long wrk may run beyond its duration.
 WRK_SECONDS_MORE_MAX: Final = 30.0
 HEAD_BYTES_MAX: Final = 64 * 1024

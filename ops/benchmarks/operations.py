@@ -7,52 +7,17 @@ To measure another operation, add a row to `OPERATIONS`. A row whose requests ne
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
 from ops.benchmarks import people
+from ops.benchmarks.operation import WORD, Operation
+from ops.benchmarks.servers import HEALTH_PATH, READY_PATH
 from ops.seeding.population import PASSWORD, slug
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from ops.benchmarks.servers import RunningServer
-
-    Setup: TypeAlias = Callable[["Operation", RunningServer, int], "Operation"]
-
 JSON_HEADERS: Final = {"Content-Type": "application/json"}
-# The placeholder in a header or body for the word of each request.
-WORD: Final = "{word}"
 SERVICE_USERS: Final = "/api/service/users"
 SCIM_USERS: Final = "/scim/v2/Users"
 BEARER: Final = {"Authorization": f"Bearer {WORD}"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """One request that is sent repeatedly, and the most that it may cost."""
-
-    name: str
-    path: str
-    method: str = "GET"
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    body: bytes = b""
-    # The limit of the processor time per request, as a multiple of the bare server's; None is no limit.
-    cpu_ratio_max: float | None = None
-    # Each request has the next of these in place of WORD, starting over after the last.
-    words: Sequence[str] = ()
-    # If a word is valid for one request only: the field of the response, a JSON object, that contains the next word.
-    next_word: str | None = None
-    # Prepares what so many connections need and returns the operation to send. Called before every load, because the
-    # load before has used up words that are valid once.
-    setup: Setup | None = None
-
-    def ready(self, server: RunningServer, connections: int) -> Operation:
-        """Return the operation to send to this server over so many connections."""
-        return self if self.setup is None else self.setup(self, server, connections)
-
-
-BARE: Final = Operation(name="bare", path="/health")
 
 # A token that was verified before, and one statement that reads the session.
 PROFILE: Final = Operation(
@@ -64,9 +29,9 @@ PROFILE: Final = Operation(
 )
 
 OPERATIONS: Final = (
-    Operation(name="health", path="/health", cpu_ratio_max=1.25),
+    Operation(name="health", path=HEALTH_PATH, cpu_ratio_max=1.25),
     # A `read` with one statement.
-    Operation(name="ready", path="/health/ready", cpu_ratio_max=2.0),
+    Operation(name="ready", path=READY_PATH, cpu_ratio_max=2.0),
     Operation(name="jwks", path="/.well-known/jwks.json"),
     PROFILE,
     # Authorization, then a page in one more statement: once for a team of ten, with a limit, and once with the fifty

@@ -19,8 +19,8 @@ from ops.seeding.population import PASSWORD, Plan, address, slug
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ops.benchmarks.comparing import Say
-    from ops.benchmarks.operations import Operation
+    from ops.benchmarks.operation import Operation
+    from ops.benchmarks.progress import Say
     from ops.benchmarks.servers import RunningServer
 
 USERS: Final = 1_000

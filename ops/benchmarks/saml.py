@@ -7,32 +7,34 @@ them. Each request is another one, because a request is taken once.
 from __future__ import annotations
 
 import base64
-import http.client
 import json
-import re
 import secrets
 import statistics
 import tempfile
 import time
 import zlib
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import trio
 
 from ops.benchmarks import people, servers
+from ops.benchmarks.client import Client
 from ops.benchmarks.comparing import Spread
-from ops.benchmarks.load import ANSWER_SECONDS_MAX, HOST, LoaderFailed, receive_answer
+from ops.benchmarks.load import LoaderFailed, receive_answer
 from ops.benchmarks.operations import PROFILE
 from ops.benchmarks.processes import cpu_seconds
+from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST
 from ops.benchmarks.standing import StandingFigure
 from ops.seeding.population import PASSWORD, address, slug
 
 if TYPE_CHECKING:
-    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.progress import Say
     from ops.benchmarks.servers import RunningServer
 
 ROUNDS: Final = 3
@@ -44,7 +46,6 @@ ENTITY_ID: Final = "https://sp.example/metadata"
 ACS_URL: Final = "https://sp.example/acs"
 SERVICE: Final = "service-1"
 
-_FORM_TOKEN: Final = re.compile(r'name="form_token" value="([^"]+)"')
 _REQUEST: Final = (
     '<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"'
     ' xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_{id}" Version="2.0" IssueInstant="{now}"'
@@ -101,34 +102,9 @@ def _set_up(service: RunningServer) -> None:
 
 def _sign_in(service: RunningServer, email: str) -> str:
     """Sign in on the pages, and return the cookies of the browser."""
-    cookies: dict[str, str] = {}
-    connection = http.client.HTTPConnection(HOST, service.port, timeout=ANSWER_SECONDS_MAX)
-    connection.request("GET", "/app/sign-in")
-    asked = _received(connection, cookies)
-    found = _FORM_TOKEN.search(asked)
-    if found is None:
-        raise servers.CannotMeasure("The sign-in page has no form.")
-    form = {"form_token": found[1], "email": email, "password": PASSWORD}
-    headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": _joined(cookies)}
-    connection.request("POST", "/app/sign-in/password", urlencode(form), headers)
-    _received(connection, cookies)
-    connection.close()
-    if not any("gatehouse_session" in name for name in cookies):
-        raise servers.CannotMeasure(f"{email} is not signed in.")
-    return _joined(cookies)
-
-
-def _received(connection: http.client.HTTPConnection, cookies: dict[str, str]) -> str:
-    response = connection.getresponse()
-    for name, value in response.getheaders():
-        if name.lower() == "set-cookie":
-            cookie, _, content = value.partition(";")[0].partition("=")
-            cookies[cookie] = content
-    return response.read().decode()
-
-
-def _joined(cookies: dict[str, str]) -> str:
-    return "; ".join(f"{name}={value}" for name, value in cookies.items())
+    with closing(Client(service)) as browser:
+        browser.sign_in(email, PASSWORD)
+        return browser.cookies
 
 
 def _round(service: RunningServer, browsers: list[str], *, seconds: int) -> _Load:
@@ -166,7 +142,7 @@ async def _send(port: int, path: str, headers: dict[str, str], taken: list[float
     except (OSError, trio.BrokenResourceError, trio.TooSlowError, LoaderFailed):
         load.failures += 1
         return
-    load.failures += head.status != http.HTTPStatus.OK
+    load.failures += head.status != HTTPStatus.OK
     taken.append(time.perf_counter() - began_at)
 
 

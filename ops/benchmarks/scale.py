@@ -20,8 +20,9 @@ from ops.benchmarks.people import LOGIN_EVENTS, USERS
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from ops.benchmarks.comparing import Row, Say
+    from ops.benchmarks.comparing import Row
     from ops.benchmarks.load import Loader
+    from ops.benchmarks.progress import Say
     from ops.benchmarks.servers import RunningServer
 
 TIMES: Final = 1_000

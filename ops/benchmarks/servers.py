@@ -15,18 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ops.benchmarks.operations import BARE
-
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
 HOST: Final = "127.0.0.1"
+HEALTH_PATH: Final = "/health"
 READY_PATH: Final = "/health/ready"
 START_SECONDS_MAX: Final = 60.0
 STOP_SECONDS_MAX: Final = 30.0
 POLL_SECONDS: Final = 0.005
+# How long an answer may take before it counts as an error.
 ANSWER_SECONDS_MAX: Final = 5.0
 LOG_TAIL_BYTES: Final = 2_000
+# The command of the version that this code belongs to.
+GATEHOUSE: Final = Path(sys.executable).with_name("gatehouse")
 
 
 class CannotMeasure(Exception):
@@ -67,19 +69,22 @@ class RunningServer:
 
 
 @contextmanager
-def service(folder: Path, settings: Mapping[str, str] | None = None) -> Generator[RunningServer]:
-    """Run the service as in production, on the data folder `folder`, which keeps its state for a later start."""
+def service(
+    folder: Path, settings: Mapping[str, str] | None = None, *, gatehouse: Path = GATEHOUSE
+) -> Generator[RunningServer]:
+    """Run the service as in production, on the data folder `folder`, which keeps its state for a later start.
+
+    `gatehouse` is the command of another version.
+    """
     port = _free_port()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
-    environment |= {
-        "GATEHOUSE_DATA_DIR": str(folder),
+    environment = environment_of(folder) | {
         "GATEHOUSE_BIND": f"{HOST}:{port}",
         "GATEHOUSE_BASE_URL": f"http://{HOST}:{port}",
         "GATEHOUSE_RATE_LIMITS": "off",
         "GATEHOUSE_LOG_FORMAT": "json",
         **(settings or {}),
     }
-    command = [str(Path(sys.executable).with_name("gatehouse")), "serve"]
+    command = [str(gatehouse), "serve"]
     with _running("gatehouse", command, port, READY_PATH, folder.with_suffix(".log"), environment) as server:
         postmaster = int((folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])
         yield RunningServer(
@@ -87,12 +92,18 @@ def service(folder: Path, settings: Mapping[str, str] | None = None) -> Generato
         )
 
 
+def environment_of(folder: Path) -> dict[str, str]:
+    """Return the environment of a command on this data folder: the caller's, without the settings in it."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
+    return environment | {"GATEHOUSE_DATA_DIR": str(folder)}
+
+
 @contextmanager
 def bare(folder: Path, answer: bytes) -> Generator[RunningServer]:
     """Run the bare server, which returns these bytes."""
     port = _free_port()
     command = [sys.executable, "-m", "ops.benchmarks.bare", f"{HOST}:{port}", answer.decode()]
-    with _running("bare", command, port, BARE.path, folder / "bare.log", os.environ.copy()) as server:
+    with _running("bare", command, port, HEALTH_PATH, folder / "bare.log", os.environ.copy()) as server:
         yield server
 
 

@@ -21,15 +21,16 @@ import trio
 from adapters.crypto.passwords import hashes_per_second
 from ops.benchmarks import people, servers
 from ops.benchmarks.comparing import Spread
-from ops.benchmarks.load import ANSWER_SECONDS_MAX, HOST, LOADERS, LoaderFailed, Requests, best_loader, receive_answer
+from ops.benchmarks.load import LOADERS, LoaderFailed, Requests, best_loader, receive_answer
 from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.operations import LOGIN, PROFILE
 from ops.benchmarks.processes import cpu_seconds
+from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST
 from ops.benchmarks.standing import StandingFigure
 
 if TYPE_CHECKING:
-    from ops.benchmarks.comparing import Say
-    from ops.benchmarks.operations import Operation
+    from ops.benchmarks.operation import Operation
+    from ops.benchmarks.progress import Say
     from ops.benchmarks.servers import RunningServer
 
 ROUNDS: Final = 5

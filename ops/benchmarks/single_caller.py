@@ -6,18 +6,18 @@ finished when the counts include all of its requests, each of which reads one se
 
 from __future__ import annotations
 
-import http.client
 import math
 import statistics
 import time
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from actors import metrics_refresher
-from ops.benchmarks.load import HOST
+from ops.benchmarks.client import Client, bearer
 from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.processes import cpu_seconds, machine_cpu_seconds, own_cpu_seconds
-from ops.benchmarks.servers import ANSWER_SECONDS_MAX, READY_PATH, CannotMeasure
+from ops.benchmarks.servers import READY_PATH, CannotMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ P99_MS_MAX: Final = 100.0
 WARM_UP_REQUESTS: Final = 40
 REQUESTS: Final = 200
 BIG_ROWS_MIN: Final = 20_000
-# Meanwhile one actor counts all accounts every period, with two parallel workers.
+# Meanwhile one actor counts organizations and what is queued every period, with two parallel workers at most.
 SCANS_OF_THE_REFRESHER: Final = 3
 COUNTS_SECONDS_MAX: Final = 30.0
 COUNTS_POLL_SECONDS: Final = 0.3
@@ -61,46 +61,17 @@ class QueryFigures:
         return self.p99_ms > P99_MS_MAX or bool(self.read_whole)
 
 
-@dataclass(slots=True, kw_only=True)
-class Caller:
-    """A client with one connection, which stays open."""
-
-    port: int
-    token: str
-    _connection: http.client.HTTPConnection = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._connection = http.client.HTTPConnection(HOST, self.port, timeout=ANSWER_SECONDS_MAX)
-
-    def get(self, path: str) -> tuple[float, int]:
-        """Send one request; return the duration in milliseconds and the size of the answer in bytes."""
-        began_at = time.perf_counter()
-        self._connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
-        response = self._connection.getresponse()
-        body = response.read()
-        took_ms = (time.perf_counter() - began_at) * 1000
-        if response.status != http.HTTPStatus.OK:
-            raise CannotMeasure(f"{path} returned {response.status}: {body.decode(errors='replace')}")
-        return took_ms, len(body)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
-
 def query(
     server: RunningServer, database: Connection, question: Question, token: str, *, requests: int = REQUESTS
 ) -> QueryFigures:
     """Send the requests of a query many times, through its paths in turn."""
-    caller = Caller(port=server.port, token=token)
-    try:
+    with closing(Client(server, bearer(token))) as caller:
         before, began_at, busy_before = _counts(database), time.monotonic(), _busy(server)
         answers = [
-            caller.get(question.paths[number % len(question.paths)]) for number in range(WARM_UP_REQUESTS + requests)
+            _timed(caller, question.paths[number % len(question.paths)])
+            for number in range(WARM_UP_REQUESTS + requests)
         ]
         elapsed, busy_after = time.monotonic() - began_at, _busy(server)
-    finally:
-        caller.close()
     after = _counts_with(server, database, before.lookups + len(answers))
     times_ms = [took_ms for took_ms, _ in answers[WARM_UP_REQUESTS:]]
     percentiles = statistics.quantiles(times_ms, n=100, method="inclusive")
@@ -116,10 +87,17 @@ def query(
 
 def read_whole(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> list[str]:
     """Return the big tables that were scanned more often than the actor explains in this time."""
-    periods = math.floor(seconds / metrics_refresher.PERIOD_SECONDS) + 1
+    periods = math.floor(seconds / metrics_refresher.COUNT_SECONDS) + 1
     return sorted(
         table for table, scans in after.items() if scans - before.get(table, 0) > SCANS_OF_THE_REFRESHER * periods
     )
+
+
+def _timed(caller: Client, path: str) -> tuple[float, int]:
+    """Send one request; return the duration in milliseconds and the size of the answer in bytes."""
+    began_at = time.perf_counter()
+    answer = caller.get(path)
+    return (time.perf_counter() - began_at) * 1000, len(answer.body)
 
 
 def _busy(server: RunningServer) -> float:

@@ -15,7 +15,7 @@ from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.processes import resident_bytes
 
 if TYPE_CHECKING:
-    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.progress import Say
 
 STARTS: Final = 3
 # After this time the actors have finished their first period and the server is idle.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from core.invitations.invitations import Swept
-    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.progress import Say
     from ports.database import Database
 
 LOCK_MS_MAX: Final = 50.0

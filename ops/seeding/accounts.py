@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import cycle
 from typing import TYPE_CHECKING, Final
 
+from core.accounts.providers import Provider
 from core.invitations.invitations import LIFETIME, InvitationStatus
 from core.organizations.memberships import ADMIN, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 ADMIN_EVERY: Final = 10
 # The longest time until an invitation is answered.
 ANSWER_DAYS_MAX: Final = 5
+# The part of the whole period for which a session lasts.
+SESSIONS_LIVE_PART: Final = 30
 LIFETIME_MS: Final = LIFETIME // timedelta(milliseconds=1)
 # Half of all invitations are neither answered nor swept yet; the others have one of the final states.
 _STATUSES: Final = tuple(
@@ -76,6 +79,26 @@ def end_users(plan: Plan, batch: Batch) -> Iterator[str]:
             address(user),
             moment(since_ms),
             moment(since_ms + int(chance.random() * (until_ms - since_ms))),
+        )
+
+
+def sessions(plan: Plan, batch: Batch) -> Iterator[str]:
+    """Yield sessions of the users in turn, signed in to with a password; no refresh token is known."""
+    lifetime_ms = PERIOD_MS // SESSIONS_LIVE_PART
+    for session in batch:
+        user = session % plan.users
+        since_ms = max(plan.moment_ms(session, plan.sessions), plan.user_since_ms(user))
+        since = moment(since_ms)
+        yield line(
+            identifier("sessions", session, since_ms),
+            plan.user_id(user),
+            Provider.PASSWORD,
+            "{pwd}",
+            since,
+            _hash(f"session {session}"),
+            since,
+            moment(since_ms + lifetime_ms),
+            since,
         )
 
 

@@ -136,6 +136,13 @@ def _count_service_users(connection: RawConnection, say: Say) -> None:
             SELECT service_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff', count(*) FROM service_users GROUP BY service_id
             """
         )
+        # Accounts were copied without their triggers too, so that all of them have to be counted anew. The schema of an
+        # earlier version has no such figures.
+        if (
+            connection.execute("SELECT FROM pg_class WHERE oid = to_regclass('platform_figures')").fetchone()
+            is not None
+        ):
+            connection.execute("DELETE FROM platform_figures")
     total = 0
     while added := _in_transaction(Connection(connection), lambda now: PostgresServiceUsers(now).add_milestones()):
         total += added

@@ -60,6 +60,8 @@ class Plan:
     end_users: int = _count("users who sign in to a service")
     invitations: int = _count("invitations: half of them answered, the others past their lifetime and not expired yet")
     audit_entries: int = _count("entries of the audit logs")
+    sessions: int = _count("sessions, of which the last thirtieth has not expired")
+    events: int = _count("events of the organizations, not sequenced yet")
     until: datetime
 
     def __post_init__(self) -> None:
@@ -70,9 +72,9 @@ class Plan:
                 "Every organization has an owner, and no user is in it twice: use at least as many memberships as"
                 " organizations, and at most organizations times users."
             )
-        if (self.services or self.invitations or self.audit_entries) and not self.organizations:
+        if (self.services or self.invitations or self.audit_entries or self.events) and not self.organizations:
             raise CannotSeed(
-                "Services, invitations and audit entries belong to organizations: use 1 organization or more."
+                "Services, invitations, audit entries and events belong to organizations: use 1 organization or more."
             )
         if self.end_users > self.organizations_with_services * self.users:
             raise CannotSeed(
@@ -154,7 +156,7 @@ _TABLES: Final = {
     for place, name in enumerate(
         (
             *("users", "organizations", "memberships", "login_events", "audit", "services", "clients", "invitations"),
-            "plans",
+            *("plans", "sessions", "events"),
         )
     )
 }

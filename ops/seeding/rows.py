@@ -12,14 +12,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from core.events.events import EventType
 from core.organizations.organizations import OrganizationStatus
 from core.services.plans import DEFAULT_CURRENCY, DEFAULT_PLAN_NAME
 from ops.seeding import accounts, logs
 from ops.seeding.drawing import NULL, Batch, line
-from ops.seeding.population import address, identifier, moment, password_hash, slug
+from ops.seeding.population import MILLISECONDS_PER_DAY, address, identifier, moment, password_hash, slug
 
 if TYPE_CHECKING:
     from ops.seeding.population import Plan
+
+EVENTS_WITHIN_MS = MILLISECONDS_PER_DAY
 
 Lines: TypeAlias = Callable[[Batch], Iterator[str]]
 
@@ -37,6 +40,7 @@ class Table:
 def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
     """List the tables, each after those that it refers to."""
     encoded = password_hash()
+    until_ms = int(plan.until.timestamp() * 1000)
 
     def user_since(user: int) -> str:
         return moment(plan.user_since_ms(user))
@@ -143,6 +147,26 @@ def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
             " success, details, created_at",
             total=plan.audit_entries,
             lines=lambda batch: logs.audit_entries(plan, batch),
+        ),
+        Table(
+            name="sessions",
+            columns="id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at, expires_at, created_at",
+            total=plan.sessions,
+            lines=lambda batch: accounts.sessions(plan, batch),
+        ),
+        _by_column(
+            "events",
+            plan.events,
+            {
+                "id": lambda number: identifier("events", number, plan.moment_ms(number, plan.events)),
+                "type": lambda _number: EventType.USER_LOGIN_SUCCESS.value,
+                "organization_id": lambda number: plan.organization_id(number % plan.organizations),
+                "data": lambda _number: "{}",
+                # Within the time for which the feed keeps events, so that the sequencer hands them on.
+                "occurred_at": lambda number: moment(
+                    until_ms - EVENTS_WITHIN_MS * (plan.events - number) // plan.events
+                ),
+            },
         ),
     ]
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class PasswordVerdict:
     """The result of a comparison."""
 
     is_right: bool
@@ -25,7 +25,7 @@ class PasswordHasher(Protocol):
         """Return the encoded hash to store for a password."""
         ...
 
-    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> Verdict:
+    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> PasswordVerdict:
         """Compare a password with a stored hash.
 
         Without a hash, because there is no account or it has no password, the comparison fails. Every refusal does the

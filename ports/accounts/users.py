@@ -21,6 +21,10 @@ class Users(Protocol):
         """Return an account, locked until this transaction ends; None when there is none."""
         ...
 
+    def defer_lock(self, user_id: UUID) -> Deferred[User | None]:
+        """Defer `lock`: what is deferred after it is read behind the lock."""
+        ...
+
     def by_email(self, email: str) -> User | None:
         """Return the account of a normalized address; None when there is none."""
         ...
@@ -85,6 +89,10 @@ class Credentials(Protocol):
 
     def lock(self, user_id: UUID) -> StoredPassword | None:
         """Return an account with its password hash, locked until this transaction ends; None when there is none."""
+        ...
+
+    def defer_lock(self, user_id: UUID) -> Deferred[StoredPassword | None]:
+        """Defer `lock`: what is deferred after it is read behind the lock."""
         ...
 
     def has_password(self, user_id: UUID) -> bool:

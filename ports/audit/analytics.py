@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, Period, RecentLogin
+from core.audit.analytics import DailyLogins, Period, ProviderLogins, RecentLogin, ServiceLogins
 
 
 class Analytics(Protocol):
     """The successful sign-ins in the context of an organization; days are in UTC."""
 
-    def by_day(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfDay]:
+    def by_day(self, organization_id: UUID, period: Period) -> Sequence[DailyLogins]:
         """Count those of each day that had any, in chronological order."""
         ...
 
-    def by_service(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfService]:
+    def by_service(self, organization_id: UUID, period: Period) -> Sequence[ServiceLogins]:
         """Count those to each service that had any, the most used first."""
         ...
 
-    def by_provider(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfProvider]:
+    def by_provider(self, organization_id: UUID, period: Period) -> Sequence[ProviderLogins]:
         """Count those with each provider that was used, the most used first."""
         ...
 

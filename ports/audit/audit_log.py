@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.audit_log import AuditLogFilter, LogEntry
+from core.audit.audit_log import AuditLogEntry, AuditLogFilter
 
 
 class AuditLog(Protocol):
@@ -12,7 +12,7 @@ class AuditLog(Protocol):
 
     def page(
         self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
-    ) -> tuple[int, Sequence[LogEntry]]:
+    ) -> tuple[int, Sequence[AuditLogEntry]]:
         """Return the total and a page of entries, newest first, from one snapshot, so that none is counted twice."""
         ...
 

@@ -1,22 +1,33 @@
 """Storage of the hash chains of audit logs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.chain import ChainEnd, OrganizationChain, OutsideEntry, SealedEntry, Unsealed
+from core.audit.chain import ChainEnd, OrganizationChain, OutsideEntry, SealedEntry, SealingBacklog, Unsealed
 
 
 class AuditChains(Protocol):
     """The chains of all organizations."""
 
-    def unsealed(self, limit: int) -> Sequence[Unsealed]:
-        """Lock the oldest unsealed entries of the organizations whose turn it is, at most `limit` in total.
+    def take_turns(self) -> Sequence[UUID]:
+        """Return some organizations with unsealed entries; the next call continues after them.
 
-        The places are shared among these organizations, and the next call continues after them, so that a log of
-        millions of unsealed entries delays no other one. Entries that another transaction has locked are left for a
-        later call. Return nothing while another transaction seals.
+        No other transaction seals until this one ends; return nothing while another one does.
         """
+        ...
+
+    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime) -> Sequence[Unsealed]:
+        """Lock so many unsealed entries of each organization: the first ones since a time, then the oldest.
+
+        Those since that time get at least half of the share. Entries that another transaction has locked are left for
+        a later call. The entries of an organization are in the order of their times.
+        """
+        ...
+
+    def backlog(self, largest_max: int) -> SealingBacklog:
+        """Return how many entries are not sealed yet, as far as they are counted, and the logs that have most."""
         ...
 
     def store(self, sealed: Sequence[SealedEntry]) -> None:

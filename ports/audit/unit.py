@@ -5,15 +5,11 @@ from typing import Protocol
 from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
 from ports.audit.chain import AuditChains
-from ports.audit.platform_audit_log import PlatformAuditLog
 from ports.audit.siem import SiemStreams
 
 
 class AuditUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
-
-    @property
-    def platform_audit_log(self) -> PlatformAuditLog: ...
 
     @property
     def audit_log(self) -> AuditLog: ...

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.billing.sandbox import Delivery
+from core.billing.sandbox import SandboxDelivery
 from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 
 
@@ -54,7 +54,7 @@ class Sandbox(Protocol):
         """Queue an event and, after the commit, wake the sender."""
         ...
 
-    def claim_deliveries(self, *, now: datetime, leased_until: datetime, limit: int) -> Sequence[Delivery]:
+    def claim_deliveries(self, *, now: datetime, leased_until: datetime, limit: int) -> Sequence[SandboxDelivery]:
         """Claim events that are due, the oldest first, and count an attempt for each."""
         ...
 

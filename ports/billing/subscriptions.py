@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.billing.notices import Buyer
-from core.billing.provider_objects import Binding
+from core.billing.provider_objects import SubscriptionBinding
 from core.billing.reconciliation import DueSubscription
 from core.billing.subscriptions import BillingSubscription, Known
 from core.deferred import Deferred
@@ -31,7 +31,7 @@ class BillingSubscriptions(Protocol):
         """Return the ids of a customer's subscriptions, and of the parked ones that an event says are its."""
         ...
 
-    def conflicts(self, binding: Binding) -> Sequence[str]:
+    def conflicts(self, binding: SubscriptionBinding) -> Sequence[str]:
         """Return the ids of the user's subscriptions to the service that wait for the end of another."""
         ...
 
@@ -43,14 +43,14 @@ class BillingSubscriptions(Protocol):
         """Read a subscription from the provider at that time."""
         ...
 
-    def is_purchasable(self, binding: Binding) -> bool:
+    def is_purchasable(self, binding: SubscriptionBinding) -> bool:
         """Return whether organization, service, plan and user exist and belong together; they are locked then."""
         ...
 
-    def is_undeliverable(self, binding: Binding) -> bool:
+    def is_undeliverable(self, binding: SubscriptionBinding) -> bool:
         """Return whether the organization has deleted the service or the user of a purchase."""
         ...
 
-    def buyer(self, binding: Binding) -> Buyer | None:
+    def buyer(self, binding: SubscriptionBinding) -> Buyer | None:
         """Return the user who bought, and the names for a mail; None when the account is not active."""
         ...

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.credentials.passkey_challenges import Purpose, StoredPasskeyChallenge
 from core.credentials.passkeys import Passkey
-from core.credentials.webauthn import Assertion, Attestation, Descriptor, VerifiedAssertion, VerifiedAttestation
+from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion, VerifiedAssertion, VerifiedAttestation
 
 
 class Passkeys(Protocol):
@@ -96,7 +96,7 @@ class WebAuthn(Protocol):
         ...
 
     def check_assertion(
-        self, assertion: Assertion, challenge: bytes, public_key: bytes | None
+        self, assertion: PasskeyAssertion, challenge: bytes, public_key: bytes | None
     ) -> VerifiedAssertion | None:
         """Return the content of an assertion; None when it is for another service or challenge, or wrongly signed.
 

@@ -9,8 +9,8 @@ from core.invitations.invitations import (
     Due,
     Invitation,
     InvitationDetails,
-    InvitationItem,
     InvitationStatus,
+    SentInvitation,
     Waiting,
 )
 from core.secrets import Secret
@@ -41,7 +41,7 @@ class Invitations(Protocol):
 
     def page(
         self, organization_id: UUID, status: InvitationStatus | None, *, limit: int, offset: int
-    ) -> Sequence[InvitationItem]:
+    ) -> Sequence[SentInvitation]:
         """List an organization's invitations with their inviters, the newest first."""
         ...
 

@@ -86,8 +86,10 @@ class MailGateway(Protocol):
 class RoutingGateway(Protocol):
     """Delivers mails to the mail servers of organizations, at allowed addresses only (decisions 7.5)."""
 
-    async def send(self, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail) -> str:
-        """Deliver a mail as `MailGateway` does, and return what the server answered.
+    async def send(
+        self, organization_id: UUID, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail
+    ) -> str:
+        """Deliver a mail of an organization as `MailGateway` does, and return what the server answered.
 
         Raise `MailServerUnusable` when the server takes no mail at all, or none by its policy.
         """

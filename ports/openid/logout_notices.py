@@ -19,10 +19,11 @@ class LogoutNotices(Protocol):
     def lease(
         self, *, services_max: int, of_organization_max: int, notices_max: int, leased_until: datetime
     ) -> Sequence[LeasedService]:
-        """Lease services whose queue is due, each with its due notices, those that have waited longest first.
+        """Lease services whose queue is due, each with its due notices.
 
-        Others lease the same service only after `release` or the end of the lease. An organization with more services
-        that are due or leased than its share waits with the others.
+        Those of organizations with the fewest leased ones come first, then those that have waited longest. Others lease
+        the same service only after `release` or the end of the lease. An organization with more services that are due
+        or leased than its share waits with the others.
         """
         ...
 
@@ -44,6 +45,6 @@ class LogoutNotices(Protocol):
 class LogoutSender(Protocol):
     """Posts logout tokens; nothing that a receiver does is an error of the sender."""
 
-    async def send(self, uri: str, logout_token: str) -> Attempt:
-        """Post a token and return what came back, within 15 seconds."""
+    async def send(self, organization_id: UUID, uri: str, logout_token: str) -> Attempt:
+        """Post a token of an organization, and return what came back, within 15 seconds."""
         ...

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Protocol
+from uuid import UUID
 
 from core.openid.clients import KeySet
 from core.openid.dpop import SelfSigned
@@ -31,9 +32,10 @@ class Signatures(Protocol):
 class KeySets(Protocol):
     """Key sets that clients publish."""
 
-    async def fetch(self, uri: str, *, is_fresh: bool = False) -> KeySet | None:
-        """Return the key set at an address, which may be some minutes old; None when it cannot be had.
+    async def fetch(self, organization_id: UUID, uri: str, *, is_fresh: bool = False) -> KeySet | None:
+        """Return the key set at an address that an organization has named; None when it cannot be had.
 
-        `is_fresh` asks for one that is hardly older than this call, for a key that the known set does not have.
+        It may be some minutes old. `is_fresh` asks for one that is hardly older than this call, for a key that the
+        known set does not have.
         """
         ...

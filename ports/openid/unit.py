@@ -5,7 +5,7 @@ from typing import Protocol
 from ports.openid.authorization_codes import AuthorizationCodes
 from ports.openid.authorization_requests import AuthorizationRequests
 from ports.openid.clients import Clients
-from ports.openid.device_codes import DeviceCodes
+from ports.openid.device import DeviceCodes
 from ports.openid.logout_notices import LogoutNotices
 from ports.openid.single_uses import SingleUses
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.made_credentials import CredentialKind, MadeCredential
+from core.organizations.made_credentials import MadeCredential, MadeCredentialKind
 
 
 class MadeCredentials(Protocol):
     """The makers of credentials, which are stored with their own capabilities."""
 
-    def set_maker(self, kind: CredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID) -> None:
+    def set_maker(self, kind: MadeCredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID) -> None:
         """Store who made a credential of a kind that is not stored with its maker."""
         ...
 

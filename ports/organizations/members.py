@@ -50,10 +50,6 @@ class Members(Protocol):
         """Return a member of an organization; None when the user is not a member."""
         ...
 
-    def has_access(self, organization_id: UUID, user_id: UUID) -> bool:
-        """Return whether a user is a member of an organization who is not suspended."""
-        ...
-
     def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
         """Return whether a user is a member of an organization who is suspended."""
         ...

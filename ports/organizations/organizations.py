@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.management import OrganizationDetail, OrganizationOfMine
+from core.organizations.management import OrganizationDetails, OrganizationMembership
 from core.organizations.organizations import Organization
 
 
@@ -20,6 +20,10 @@ class Organizations(Protocol):
 
         Counts after it (members, services) include the changes of the transactions that had the lock before.
         """
+        ...
+
+    def lock_later(self, organization_id: UUID) -> None:
+        """Lock an organization with the next statement, which reads behind the lock."""
         ...
 
     def add(self, organization: Organization) -> bool:
@@ -38,10 +42,10 @@ class Organizations(Protocol):
         """Count the pending organizations of an owner."""
         ...
 
-    def of_member(self, user_id: UUID) -> Sequence[OrganizationOfMine]:
+    def of_member(self, user_id: UUID) -> Sequence[OrganizationMembership]:
         """List the organizations of which a user is a member who is not suspended, by slug."""
         ...
 
-    def detail(self, organization: Organization) -> OrganizationDetail:
+    def detail(self, organization: Organization) -> OrganizationDetails:
         """Return the organization with its tier and its numbers of members and services."""
         ...

@@ -11,7 +11,7 @@ from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
 from ports.organizations.settings.branding import Brandings
 from ports.organizations.settings.domain import CustomDomains
-from ports.organizations.settings.mail import MailServers
+from ports.organizations.settings.smtp import MailServers
 from ports.organizations.setup_links import SetupLinks
 from ports.organizations.tiers import Tiers
 

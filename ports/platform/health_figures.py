@@ -7,14 +7,29 @@ from core.platform.health_figures import PlatformFigures
 
 
 class Figures(Protocol):
-    """Counts that are cheap enough to be read twice a minute on a large installation."""
+    """Figures that are kept in one row, and counted at a bounded cost."""
 
-    def platform(self) -> PlatformFigures:
-        """Count active users, those with a second factor, organizations and queued mails."""
+    def platform(self) -> PlatformFigures | None:
+        """Return the kept figures; None when there are none."""
+        ...
+
+    def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
+        """Renew the kept figures by one statement and return them; None when there are none yet.
+
+        Long queues are estimated. Certificates count that end before that time.
+        """
+        ...
+
+    def count_accounts(self) -> None:
+        """Make the kept figures from a count of all accounts, unless there are some."""
         ...
 
     def probe(self) -> None:
-        """Run one trivial statement; fail when the server takes no writes."""
+        """Run trivial statements; fail when the server takes no writes.
+
+        Raise `SchemaTooNew` when a newer version has migrated the database and this one does not work with that.
+        If the writes of this process failed last, try to write, and raise `WritesFailing` when that fails as well.
+        """
         ...
 
     def database_time(self) -> datetime:

@@ -2,11 +2,13 @@
 
 from typing import Protocol
 
+from ports.platform.audit_log import PlatformAuditLog
 from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
 from ports.platform.left_credentials import LeftCredentials
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
 from ports.platform.users import PlatformUsers
 
@@ -16,6 +18,9 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_organizations(self) -> PlatformOrganizations: ...
+
+    @property
+    def platform_audit_log(self) -> PlatformAuditLog: ...
 
     @property
     def platform_users(self) -> PlatformUsers: ...
@@ -34,3 +39,6 @@ class PlatformUnit(Protocol):
 
     @property
     def figures(self) -> Figures: ...
+
+    @property
+    def due_work(self) -> DueWork: ...

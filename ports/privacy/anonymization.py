@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.privacy.anonymization import Affiliation, Anonymous, Subject
 
 
@@ -27,6 +28,10 @@ class Anonymization(Protocol):
 
     def hold(self, user_id: UUID) -> bool:
         """Return whether an account exists and is not anonymized; it cannot be until this transaction ends."""
+        ...
+
+    def defer_hold(self, user_id: UUID) -> Deferred[bool]:
+        """Defer `hold`."""
         ...
 
     def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:

@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.saml.certificates import EndingCertificate, SamlCertificate, SigningKey
+from core.saml.certificates import EndingCertificate, SamlCertificate, SamlSigningKey
 from core.secrets import Secret
 from core.services.services import Service
 
@@ -22,7 +22,7 @@ class SamlCertificates(Protocol):
         """List the certificates that metadata contain, the active one first."""
         ...
 
-    def defer_signing_key(self, organization_id: UUID, service_id: UUID) -> Deferred[SigningKey | None]:
+    def defer_signing_key(self, organization_id: UUID, service_id: UUID) -> Deferred[SamlSigningKey | None]:
         """Return the deferred active key of a service; None without one."""
         ...
 
@@ -49,8 +49,4 @@ class SamlCertificates(Protocol):
 
         Of concurrent calls one returns a certificate. Organizations that are not active are left out.
         """
-        ...
-
-    def count_ending(self, *, before: datetime) -> int:
-        """Count the active certificates of enabled services that end before a time."""
         ...

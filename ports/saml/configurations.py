@@ -5,7 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.saml.admission import Standing
+from core.saml.admission import AdmissionStanding
 from core.saml.configuration import ConfigurationView, SamlConfiguration
 from core.saml.contacts import LastContact
 from core.saml.providers import SamlProvider
@@ -47,7 +47,7 @@ class SamlProviders(Protocol):
         """Return the identity provider of a service with a configuration, in one statement; else None."""
         ...
 
-    def defer_standing(self, provider: SamlProvider, session_id: UUID) -> Deferred[Standing | None]:
+    def defer_standing(self, provider: SamlProvider, session_id: UUID) -> Deferred[AdmissionStanding | None]:
         """Begin to read what the user of a session has to do with the organization and the service.
 
         It is None when there is no such session.

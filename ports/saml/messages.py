@@ -3,17 +3,17 @@
 from datetime import datetime
 from typing import Any, Protocol
 
-from core.saml.certificates import MadeCertificate, SigningKey
+from core.saml.certificates import MadeCertificate, SamlSigningKey
 from core.saml.messages import (
     AuthnRequest,
-    Binding,
     EncodedMessage,
-    LogoutRequest,
     LogoutResponse,
     OutgoingLogoutRequest,
     OutgoingLogoutResponse,
     OutgoingMessage,
     Response,
+    SamlBinding,
+    SamlLogoutRequest,
 )
 from core.saml.providers import ProviderMetadata
 
@@ -23,7 +23,7 @@ class SamlMessages(Protocol):
 
     async def read(
         self, message: EncodedMessage, certificate_pem: str | None
-    ) -> AuthnRequest | LogoutRequest | LogoutResponse:
+    ) -> AuthnRequest | SamlLogoutRequest | LogoutResponse:
         """Return a received message; raise `MessageRefused` when it is malformed or its signature is wrong.
 
         With a certificate the signature is verified, and a message without one has `is_signed` false; without a
@@ -31,18 +31,18 @@ class SamlMessages(Protocol):
         """
         ...
 
-    async def response(self, content: Response, key: SigningKey) -> str:
+    async def response(self, content: Response, key: SamlSigningKey) -> str:
         """Return a signed response, as the value of `SAMLResponse` in the POST binding."""
         ...
 
     async def logout_request(
-        self, content: OutgoingLogoutRequest, key: SigningKey, binding: Binding, relay_state: str | None
+        self, content: OutgoingLogoutRequest, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
     ) -> OutgoingMessage:
         """Return a signed request for the end of a session."""
         ...
 
     async def logout_response(
-        self, content: OutgoingLogoutResponse, key: SigningKey, binding: Binding, relay_state: str | None
+        self, content: OutgoingLogoutResponse, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
     ) -> OutgoingMessage:
         """Return a signed answer to a request for the end of a session."""
         ...

@@ -5,14 +5,15 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.prefixed_tokens import PrefixedToken
 from core.scim.authority import Authority
-from core.scim.tokens import PresentedToken, ScimCaller, ScimToken
+from core.scim.tokens import ScimCaller, ScimToken
 
 
 class ScimTokens(Protocol):
     """The SCIM tokens of organizations, and the callers behind them."""
 
-    def callers(self, token: PresentedToken) -> Sequence[ScimCaller]:
+    def callers(self, token: PrefixedToken) -> Sequence[ScimCaller]:
         """Return who has a token with the prefix of this one, with the organization, in one statement."""
         ...
 

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from core.scim.tokens import ScimCaller
 from ports.scim.groups import ScimGroups
-from ports.scim.provisioning_log import ScimLog
+from ports.scim.log import ScimLog
 from ports.scim.tokens import ScimTokens
 from ports.scim.users import ScimUsers
 

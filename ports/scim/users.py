@@ -6,7 +6,7 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.scim.user_filters import Condition
-from core.scim.users import Profile, StoredUser, StoredUsersPage
+from core.scim.users import DirectoryProfile, StoredUser, StoredUsersPage
 
 
 class ScimUsers(Protocol):
@@ -31,7 +31,7 @@ class ScimUsers(Protocol):
         """Return whether another member has this userName, which is no address, in any case."""
         ...
 
-    def save(self, organization_id: UUID, user_id: UUID, profile: Profile) -> None:
+    def save(self, organization_id: UUID, user_id: UUID, profile: DirectoryProfile) -> None:
         """Store what the directory says of a member now."""
         ...
 

@@ -5,14 +5,15 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.services.api_keys import ApiKey, ApiKeysPage, PresentedKey, ServiceCaller
+from core.prefixed_tokens import PrefixedToken
+from core.services.api_keys import ApiKey, ApiKeysPage, ServiceCaller
 from core.services.services import Service
 
 
 class ApiKeys(Protocol):
     """The API keys of services, and the callers behind them."""
 
-    def callers(self, key: PresentedKey) -> Sequence[ServiceCaller]:
+    def callers(self, key: PrefixedToken) -> Sequence[ServiceCaller]:
         """Return who has a key with the prefix of this one, with service and organization, in one statement."""
         ...
 

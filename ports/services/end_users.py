@@ -3,7 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.services.end_users import EndUserDetail, EndUsersPage
+from core.services.end_users import EndUserDetails, EndUsersPage
 
 
 class EndUsers(Protocol):
@@ -15,7 +15,7 @@ class EndUsers(Protocol):
         """Return the end users whose address contains `part`, of the given service or of any, in one statement."""
         ...
 
-    def find(self, organization_id: UUID, user_id: UUID) -> EndUserDetail | None:
+    def find(self, organization_id: UUID, user_id: UUID) -> EndUserDetails | None:
         """Return an end user in detail, in one statement; None when the organization has no such end user."""
         ...
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.sessions.browser_sessions import BrowserSession
 
 
@@ -21,6 +22,10 @@ class BrowserSessions(Protocol):
 
     def lock(self, session_id: UUID) -> BrowserSession | None:
         """Load a live browser session, locked so that it does not end before this transaction; None without one."""
+        ...
+
+    def defer_lock(self, session_id: UUID) -> Deferred[BrowserSession | None]:
+        """Defer `lock`: what is deferred after it is read behind the lock."""
         ...
 
     def replace_secret(self, session_id: UUID, *, secret_hash: bytes) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
@@ -35,6 +36,10 @@ class Sessions(Protocol):
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
         """Lock a live session and return the hash of its refresh token; None when the session has ended."""
+        ...
+
+    def defer_lock_refresh_hash(self, session_id: UUID) -> Deferred[bytes | None]:
+        """Defer `lock_refresh_hash`: what is deferred after it is read behind the lock."""
         ...
 
     def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:

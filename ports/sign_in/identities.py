@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.accounts.providers import Provider
-from core.sign_in.entitlement import Standing
+from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
 
@@ -46,7 +46,7 @@ class Identities(Protocol):
         """Store that the user of an identity has proved that the account is theirs."""
         ...
 
-    def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> Standing | None:
+    def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> ConnectionStanding | None:
         """Return what a user is to the organization of a connection; None when there is no such connection or user."""
         ...
 

@@ -12,8 +12,29 @@ from core.sign_in.risk import Habits
 class LoginEvents(Protocol):
     """Every attempt to sign in to an existing account."""
 
-    def add(self, event: LoginEvent) -> None:
-        """Store an attempt; nothing is stored when the account does not exist."""
+    def add(self, event: LoginEvent, *, organization_id: UUID | None, service_id: UUID | None) -> None:
+        """Store a sign-in; nothing is stored when the account does not exist.
+
+        An event with its id is that of the same sign-in, which has waited for a second factor, and is replaced.
+        """
+        ...
+
+    def add_unfinished(
+        self,
+        event: LoginEvent,
+        *,
+        organization_slug: str | None,
+        service_slug: str | None,
+        affiliated_only: bool,
+        since: datetime,
+        rows_max: int,
+    ) -> None:
+        """Store an attempt that was refused or waits, or replace the event with its id likewise.
+
+        Nothing is stored when the account does not exist, or has `rows_max` events with the reason and the organization
+        since a moment. With `affiliated_only` the event names the organization, and belongs to it, only when the user
+        is a member of it or uses one of its services.
+        """
         ...
 
     def defer_habits(

@@ -20,6 +20,10 @@ class MfaChallenges(Protocol):
         """
         ...
 
+    def find(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
+        """Return a user's challenge, also one that is used, expired or ended; None when it is not kept any more."""
+        ...
+
     def count_wrong_code(self, challenge_id: UUID) -> None:
         """Count a wrong code."""
         ...

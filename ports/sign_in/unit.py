@@ -6,10 +6,12 @@ from ports.sign_in.browser_returns import BrowserReturns
 from ports.sign_in.identities import Identities
 from ports.sign_in.login_events import LoginEvents
 from ports.sign_in.mfa_challenges import MfaChallenges
+from ports.sign_in.places import SignInPlaces
+from ports.sign_in.sign_ins import SignIns
 from ports.sign_in.upstream.connections import UpstreamConnections
-from ports.sign_in.upstream.credentials import OauthCredentials
 from ports.sign_in.upstream.domain_routes import DomainRoutes
 from ports.sign_in.upstream.flows import UpstreamSignIns
+from ports.sign_in.upstream.oauth_credentials import OauthCredentials
 
 
 class SignInUnit(Protocol):
@@ -17,6 +19,12 @@ class SignInUnit(Protocol):
 
     @property
     def login_events(self) -> LoginEvents: ...
+
+    @property
+    def sign_ins(self) -> SignIns: ...
+
+    @property
+    def sign_in_places(self) -> SignInPlaces: ...
 
     @property
     def mfa_challenges(self) -> MfaChallenges: ...

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.webhooks.deliveries import Delivery, DeliveryFilter, LeasedWebhook, Outcome
+from core.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryOutcome, LeasedWebhook
 
 
 class WebhookDeliveries(Protocol):
@@ -42,14 +42,15 @@ class WebhookDeliveries(Protocol):
     def lease(
         self, *, webhooks_max: int, of_organization_max: int, deliveries_max: int, leased_until: datetime
     ) -> Sequence[LeasedWebhook]:
-        """Lease webhooks whose queue is due, those that have waited longest first, each with its due deliveries.
+        """Lease webhooks whose queue is due, each with its due deliveries.
 
-        Others lease the same webhook only after `release` or the end of the lease. An organization with more webhooks
-        that are due or leased than its share waits with the others.
+        Those of organizations with the fewest leased ones come first, then those that have waited longest. Others lease
+        the same webhook only after `release` or the end of the lease. An organization with more webhooks that are due
+        or leased than its share waits with the others.
         """
         ...
 
-    def save(self, organization_id: UUID, webhook_id: UUID, outcome: Outcome) -> bool:
+    def save(self, organization_id: UUID, webhook_id: UUID, outcome: DeliveryOutcome) -> bool:
         """Store the outcome of an attempt; False when an outcome of the same attempt is stored already."""
         ...
 

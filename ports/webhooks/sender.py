@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from core.attempts import Attempt
 from core.secrets import Secret
@@ -12,6 +13,11 @@ from core.webhooks.deliveries import DueDelivery
 class WebhookSender(Protocol):
     """Makes attempts; nothing that a receiver does is an error of the sender."""
 
-    async def send(self, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime) -> Attempt:
-        """Send a delivery, signed with each secret at that time, and return what came back, within 15 seconds."""
+    async def send(
+        self, organization_id: UUID, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime
+    ) -> Attempt:
+        """Send a delivery of an organization, signed with each secret at that time.
+
+        Return what came back, within 15 seconds.
+        """
         ...

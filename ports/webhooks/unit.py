@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from ports.webhooks.deliveries import WebhookDeliveries
-from ports.webhooks.feed import EventFeed
+from ports.webhooks.events import EventFeed
 from ports.webhooks.sequencing import EventSequencing
 from ports.webhooks.webhooks import Webhooks
 

@@ -1,4 +1,4 @@
-"""The audit counter: it counts entries in advance, in batches, and retries when the database is unavailable."""
+"""The audit counter: it counts entries in advance, in batches."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 import trio
-from structlog.testing import capture_logs
 
-from actors.audit_counter import BATCH_ENTRIES_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, AuditCounter
+from actors.audit_counter import BATCH_ENTRIES_MAX, PAUSE_SECONDS, PERIOD_SECONDS, AuditCounter
 from adapters.prometheus import PrometheusMetrics
 from core.audit.audit_log import count_next
-from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
     from trio.testing import MockClock
@@ -26,14 +24,11 @@ class FakeDatabase:
 
     def __init__(self, entries: int = 0) -> None:
         self.entries = entries
-        self.failure: Exception | None = None
         self.counted_at: list[float] = []
 
     async def transact(self, use_case: object, limit: int) -> int:
         assert use_case is count_next
         await trio.lowlevel.checkpoint()
-        if self.failure is not None:
-            raise self.failure
         self.counted_at.append(trio.current_time())
         counted = min(self.entries, limit)
         self.entries -= counted
@@ -74,29 +69,3 @@ async def test_many_entries_are_counted_in_batches_with_pauses(
 
     assert [moment - began_at for moment in database.counted_at] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
     assert database.entries == 0
-
-
-async def test_an_unavailable_database_is_retried_after_a_period(
-    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
-) -> None:
-    database = FakeDatabase(1)
-    database.failure = ServiceUnavailable(retry_after_seconds=1)
-    nursery.start_soon(counter(database, metrics).run)
-
-    with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
-        database.failure = None
-        await trio.sleep(PERIOD_SECONDS)
-
-    assert [line["event"] for line in lines] == ["job.postponed"]
-    assert database.entries == 0
-
-
-async def test_every_run_is_measured(
-    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
-) -> None:
-    nursery.start_soon(counter(FakeDatabase(), metrics).run)
-
-    await trio.sleep(PERIOD_SECONDS + 1)
-
-    assert f'{{job_type="{JOB_TYPE}"}} 2.0' in metrics.exposition().decode()

@@ -1,19 +1,31 @@
-"""The audit sealer: it seals in batches with pauses, and retries when the database is unavailable."""
+"""The audit sealer: it seals in batches with pauses, and what is new every period."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
 
 import pytest
 import trio
 from structlog.testing import capture_logs
 
-from actors.audit_sealer import BATCH_ENTRIES_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, AuditSealer
+from actors.audit_sealer import (
+    BACKLOG_SECONDS,
+    BATCH_ENTRIES_MAX,
+    PAUSE_SECONDS,
+    PERIOD_SECONDS,
+    REPORT_SECONDS,
+    AuditSealer,
+)
+from actors.doorbells import MemoryDoorbells
 from adapters.prometheus import PrometheusMetrics
-from core.audit.chain import seal_next
+from core.audit import chain
+from core.audit.chain import SealingBacklog, UnsealedLog
 from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trio.testing import MockClock
 
     from ports.database import Database
@@ -22,28 +34,42 @@ if TYPE_CHECKING:
 
 
 class FakeDatabase:
-    """A fake database of unsealed entries that records when they were sealed."""
+    """A fake database of unsealed entries that records when they were sealed, and how many at most."""
 
-    def __init__(self, entries: int = 0) -> None:
+    def __init__(self, entries: int = 0, *, seconds: float = 0.0, largest: Sequence[UnsealedLog] = ()) -> None:
         self.entries = entries
-        self.failure: Exception | None = None
         self.sealed_at: list[float] = []
+        self.limits: list[int] = []
+        self.shares: list[Sequence[UnsealedLog]] = []
+        self.failures = 0
+        self._seconds = seconds
+        self._largest = largest
 
-    async def transact(self, use_case: object, limit: int) -> int:
-        assert use_case is seal_next
+    async def transact(self, use_case: object, limit: int, largest: Sequence[UnsealedLog]) -> int:
+        assert use_case is chain.seal_next
         await trio.lowlevel.checkpoint()
-        if self.failure is not None:
-            raise self.failure
         self.sealed_at.append(trio.current_time())
+        self.limits.append(limit)
+        self.shares.append(largest)
+        if self.failures:
+            self.failures -= 1
+            raise ServiceUnavailable(retry_after_seconds=1)
+        await trio.sleep(self._seconds)
         sealed = min(self.entries, limit)
         self.entries -= sealed
         return sealed
+
+    async def read(self, use_case: object) -> SealingBacklog:
+        assert use_case is chain.backlog
+        return SealingBacklog(entries=self.entries, largest=self._largest if self.entries else ())
 
 
 def sealer(database: FakeDatabase, metrics: PrometheusMetrics | None = None) -> AuditSealer:
     """A sealer of that database."""
     return AuditSealer(
-        database=cast("Database", cast("Any", database)), metrics=metrics or PrometheusMetrics(version="1.2.3")
+        database=cast("Database", cast("Any", database)),
+        doorbells=MemoryDoorbells(),
+        metrics=metrics or PrometheusMetrics(version="1.2.3"),
     )
 
 
@@ -62,26 +88,48 @@ async def test_many_entries_are_sealed_in_batches_with_pauses_and_new_ones_every
     assert database.entries == 0
 
 
-async def test_an_unavailable_database_is_retried_after_a_period(
+async def test_a_backlog_is_reported_and_the_largest_logs_get_a_share_of_each_batch(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    database = FakeDatabase(1)
-    database.failure = ServiceUnavailable(retry_after_seconds=1)
+    largest = [UnsealedLog(organization_id=UUID(int=1), entries=9)]
+    database = FakeDatabase(500 * BATCH_ENTRIES_MAX, seconds=0.04, largest=largest)
+    metrics = PrometheusMetrics(version="1.2.3")
+    with capture_logs() as lines:
+        nursery.start_soon(sealer(database, metrics).run)
+        await trio.sleep(BACKLOG_SECONDS + REPORT_SECONDS + 1)
+        during = metrics.exposition().decode()
+        await trio.sleep(30)
+
+    reports = [line for line in lines if line["event"] == "audit.sealing"]
+    assert [report["unsealed"] for report in reports] == sorted((one["unsealed"] for one in reports), reverse=True)
+    assert f"sso_audit_unsealed_entries {float(reports[1]['unsealed'])}" in during
+    assert reports[-1]["unsealed"] == 0
+    assert "sso_audit_unsealed_entries 0.0" in metrics.exposition().decode()
+    assert sum(report["sealed"] for report in reports) == 500 * BATCH_ENTRIES_MAX
+    assert (database.shares[0], database.shares[100], database.shares[-1]) == ((), largest, ())
+
+
+async def test_a_batch_that_fails_is_halved(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
+    database = FakeDatabase(BATCH_ENTRIES_MAX)
+    database.failures = 2
     nursery.start_soon(sealer(database).run)
 
-    with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
-        database.failure = None
-        await trio.sleep(PERIOD_SECONDS)
+    await trio.sleep(2.5 * PERIOD_SECONDS)
 
-    assert [line["event"] for line in lines] == ["job.postponed"]
+    assert database.limits[:3] == [BATCH_ENTRIES_MAX, BATCH_ENTRIES_MAX // 2, BATCH_ENTRIES_MAX // 4]
     assert database.entries == 0
 
 
-async def test_every_run_is_measured(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
+async def test_the_figure_ends_when_another_process_has_sealed_the_rest(autojump_clock: MockClock) -> None:
+    log = UnsealedLog(organization_id=UUID(int=1), entries=9)
+    database = FakeDatabase(20 * BATCH_ENTRIES_MAX, seconds=0.3, largest=[log])
     metrics = PrometheusMetrics(version="1.2.3")
-    nursery.start_soon(sealer(FakeDatabase(), metrics).run)
+    one = sealer(database, metrics)
+    with trio.move_on_after(2 * BACKLOG_SECONDS):
+        await one.work()
+    assert "sso_audit_unsealed_entries 0.0" not in metrics.exposition().decode()
 
-    await trio.sleep(PERIOD_SECONDS + 1)
+    database.entries = 0
+    await one.work()
 
-    assert f'{{job_type="{JOB_TYPE}"}} 2.0' in metrics.exposition().decode()
+    assert "sso_audit_unsealed_entries 0.0" in metrics.exposition().decode()

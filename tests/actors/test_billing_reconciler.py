@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -203,6 +204,22 @@ async def test_an_event_that_is_newer_than_the_reading_counts(
     shop.world.connection.execute("UPDATE billing_subscriptions SET read_as_of = %s", (shop.world.clock(),))
 
     await shop.report("customer.subscription.updated", shop.subscription("active"))
+
+    assert shop.state() == ("pro", "active")
+
+
+async def test_the_reading_counts_beside_an_event_before_it_of_a_clock_that_is_fast(
+    shop: Seller, reconciler: BillingReconciler, provider: PaymentProvider
+) -> None:
+    # The provider of the tests tells the real time in its answers.
+    tomorrow = int(time.time()) + 86_400
+    changed = shop.subscription("past_due", period_end=shop.at + 60)
+    await shop.report("customer.subscription.updated", changed, created=tomorrow)
+    shop.world.clock.advance(timedelta(seconds=60) + PERIOD_GRACE)
+    assert shop.state() == ("pro", "past_due")
+    tell(provider, shop)
+
+    await reconciler.reconcile()
 
     assert shop.state() == ("pro", "active")
 

@@ -1,4 +1,4 @@
-"""The watcher of certificates: it warns in batches every period, and exposes how many end soon."""
+"""The watcher of certificates: it warns in batches every period."""
 
 from __future__ import annotations
 
@@ -31,15 +31,8 @@ class FakeDatabase:
         self.batches.append(warned)
         return warned
 
-    async def read(self, use_case: object) -> int:
-        await trio.lowlevel.checkpoint()
-        assert use_case is certificates.count_ending
-        return 7
 
-
-async def test_all_owners_are_warned_in_batches_and_the_gauge_is_set(
-    nursery: trio.Nursery, autojump_clock: MockClock
-) -> None:
+async def test_all_owners_are_warned_in_batches(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
     database, metrics = FakeDatabase(BATCH_ROWS_MAX + 3), PrometheusMetrics(version="1.2.3")
     watcher = CertificateWatcher(database=cast("Database", cast("Any", database)), metrics=metrics)
     nursery.start_soon(watcher.run)
@@ -51,5 +44,4 @@ async def test_all_owners_are_warned_in_batches_and_the_gauge_is_set(
     assert first == [BATCH_ROWS_MAX, 3]
     assert database.batches == [*first, 0]
     exposed = metrics.exposition().decode()
-    assert "sso_saml_certificates_ending 7.0" in exposed
     assert f'sso_job_processing_duration_seconds_count{{job_type="{JOB_TYPE}"}} 2.0' in exposed

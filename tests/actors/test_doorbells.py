@@ -2,7 +2,7 @@
 
 import trio
 
-from actors.doorbells import MemoryDoorbells
+from actors.doorbells import ANSWERED_SECONDS, MemoryDoorbells
 from ports.doorbells import Bell
 
 PERIOD_SECONDS = 10.0
@@ -59,3 +59,39 @@ async def test_a_ring_of_one_bell_does_not_end_the_wait_for_another(autojump_clo
     await doorbells.wait(Bell.MAIL, PERIOD_SECONDS)
 
     assert trio.current_time() - began_at >= PERIOD_SECONDS
+
+
+async def test_while_bells_are_answered_the_period_becomes_long(autojump_clock: trio.abc.Clock) -> None:
+    doorbells = MemoryDoorbells()
+    doorbells.answer_for(is_answered=True)
+    began_at = trio.current_time()
+
+    await doorbells.wait(Bell.MAIL, PERIOD_SECONDS)
+
+    assert ANSWERED_SECONDS / 2 <= trio.current_time() - began_at <= ANSWERED_SECONDS
+
+
+async def test_when_bells_are_answered_no_more_every_actor_wakes(autojump_clock: trio.abc.Clock) -> None:
+    doorbells = MemoryDoorbells()
+    doorbells.answer_for(is_answered=True)
+    began_at = trio.current_time()
+
+    async with trio.open_nursery() as nursery:
+        for bell in Bell:
+            nursery.start_soon(doorbells.wait, bell, PERIOD_SECONDS)
+        await trio.sleep(PERIOD_SECONDS / 2)
+        doorbells.answer_for(is_answered=False)
+
+    assert trio.current_time() - began_at == PERIOD_SECONDS / 2
+
+
+async def test_a_wait_that_has_begun_becomes_long_too_when_bells_are_answered(autojump_clock: trio.abc.Clock) -> None:
+    doorbells = MemoryDoorbells()
+    began_at = trio.current_time()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(doorbells.wait, Bell.MAIL, PERIOD_SECONDS)
+        await trio.sleep(PERIOD_SECONDS / 2)
+        doorbells.answer_for(is_answered=True)
+
+    assert trio.current_time() - began_at >= ANSWERED_SECONDS / 2

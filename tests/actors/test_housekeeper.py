@@ -1,7 +1,8 @@
-"""The housekeeper: it deletes leftovers in batches, and retries when the database is unavailable."""
+"""The housekeeper: it deletes leftovers in batches."""
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -10,7 +11,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from actors.housekeeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
+from actors.housekeeper import BATCH_ROWS_MAX, KINDS_AT_ONCE, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform.housekeeping import Leftover, sweep
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ports.metrics import Metrics
     from tests.clock import SettableClock
 
+# The kind that is swept first.
+FIRST = next(iter(Leftover)).value
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 
 
@@ -35,23 +38,31 @@ class FakeDatabase:
     def __init__(self, **rows: int) -> None:
         self.rows = rows
         self.closed_accounts = 0
-        self.failure: Exception | None = None
+        self.is_away = False
         self.swept: list[tuple[float, str]] = []
         self.kept_for: dict[Leftover, timedelta] = {}
+        self.limits: dict[str, list[int]] = {}
+        # More than that takes too long.
+        self.rows_at_once_max: dict[str, int] = {}
 
-    async def transact(self, use_case: object, *arguments: Any) -> int:
-        if use_case is forget_next:
-            self.closed_accounts -= 1
-            return self.closed_accounts >= 0
+    async def transact(self, use_case: object) -> int:
+        assert use_case is forget_next
+        self.closed_accounts -= 1
+        return self.closed_accounts >= 0
+
+    async def step(self, use_case: object, *arguments: Any) -> int:
         assert use_case is sweep
+        if self.is_away:
+            raise ServiceUnavailable(retry_after_seconds=1)
         return await self.sweep(*arguments)
 
     async def sweep(self, leftover: Leftover, kept_for: timedelta, limit: int) -> int:
         await trio.lowlevel.checkpoint()
-        if self.failure is not None:
-            raise self.failure
         self.swept.append((trio.current_time(), leftover.value))
         self.kept_for[leftover] = kept_for
+        self.limits.setdefault(leftover.value, []).append(limit)
+        if limit > self.rows_at_once_max.get(leftover.value, limit):
+            raise ServiceUnavailable(retry_after_seconds=1)
         remaining = self.rows.get(leftover.value, 0)
         self.rows[leftover.value] = remaining - min(remaining, limit)
         return min(remaining, limit)
@@ -68,35 +79,63 @@ def housekeeper(database: object, metrics: Metrics) -> Housekeeper:
     return Housekeeper(database=cast("Database", cast("Any", database)), metrics=metrics)
 
 
-async def test_it_sweeps_every_kind_at_the_start_and_then_every_period(
+async def test_it_sweeps_every_kind_once_in_a_period_and_few_of_them_at_once(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
     fake, began_at = FakeDatabase(), trio.current_time()
     nursery.start_soon(housekeeper(fake, metrics).run)
 
-    await trio.sleep(2 * PERIOD_SECONDS + 1)
+    await trio.sleep(3 * PERIOD_SECONDS - 1)
 
     kinds = [leftover.value for leftover in Leftover]
     assert [kind for _, kind in fake.swept] == kinds * 3
     moments = [moment - began_at for moment, kind in fake.swept if kind == kinds[0]]
     assert moments == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
+    assert max(Counter(round(moment) for moment, _ in fake.swept).values()) == KINDS_AT_ONCE
+
+
+async def test_a_part_whose_database_was_unavailable_is_swept_next(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    fake = FakeDatabase()
+    fake.is_away = True
+    nursery.start_soon(housekeeper(fake, metrics).run)
+    await trio.sleep(PERIOD_SECONDS / 20)
+    fake.is_away = False
+
+    await trio.sleep(PERIOD_SECONDS / 4)
+
+    assert [kind for _, kind in fake.swept][:KINDS_AT_ONCE] == [one.value for one in Leftover][:KINDS_AT_ONCE]
 
 
 async def test_many_rows_are_deleted_in_batches_with_pauses(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    fake, began_at = FakeDatabase(sessions=3 * BATCH_ROWS_MAX + 7), trio.current_time()
+    fake, began_at = FakeDatabase(**{FIRST: 3 * BATCH_ROWS_MAX + 7}), trio.current_time()
     nursery.start_soon(housekeeper(fake, metrics).run)
 
     with capture_logs() as lines:
         await trio.sleep(PERIOD_SECONDS / 2)
 
-    moments = [moment - began_at for moment, kind in fake.swept if kind == "sessions"]
+    moments = [moment - began_at for moment, kind in fake.swept if kind == FIRST]
     assert moments == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS, 3 * PAUSE_SECONDS])
-    assert fake.rows["sessions"] == 0
+    assert fake.rows[FIRST] == 0
     assert [(line["event"], line["table"], line["rows"]) for line in lines] == [
-        ("housekeeping.swept", "sessions", 3 * BATCH_ROWS_MAX + 7)
+        ("housekeeping.swept", FIRST, 3 * BATCH_ROWS_MAX + 7)
     ]
+
+
+async def test_a_batch_that_fails_is_halved_in_the_next_period(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    fake = FakeDatabase(events=BATCH_ROWS_MAX)
+    fake.rows_at_once_max["events"] = BATCH_ROWS_MAX // 3
+    nursery.start_soon(housekeeper(fake, metrics).run)
+
+    await trio.sleep(2.5 * PERIOD_SECONDS)
+
+    assert fake.limits["events"][:3] == [BATCH_ROWS_MAX, BATCH_ROWS_MAX // 2, BATCH_ROWS_MAX // 4]
+    assert fake.rows["events"] < BATCH_ROWS_MAX
 
 
 async def test_closed_accounts_whose_time_is_over_are_forgotten_one_by_one(
@@ -112,22 +151,6 @@ async def test_closed_accounts_whose_time_is_over_are_forgotten_one_by_one(
     assert lines == [{"event": "housekeeping.accounts_forgotten", "accounts": 3, "log_level": "info"}]
 
 
-async def test_an_unavailable_database_is_retried_after_a_period(
-    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
-) -> None:
-    fake = FakeDatabase(sessions=1)
-    fake.failure = ServiceUnavailable(retry_after_seconds=1)
-    nursery.start_soon(housekeeper(fake, metrics).run)
-
-    with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
-        fake.failure = None
-        await trio.sleep(PERIOD_SECONDS)
-
-    assert [line["event"] for line in lines] == ["job.postponed", "housekeeping.swept"]
-    assert fake.rows["sessions"] == 0
-
-
 async def test_what_the_operator_sets_is_kept_that_long_and_everything_else_as_declared(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
@@ -137,19 +160,21 @@ async def test_what_the_operator_sets_is_kept_that_long_and_everything_else_as_d
     kept_for = {Leftover.WEBHOOK_DELIVERIES: week}
     nursery.start_soon(Housekeeper(database=database, metrics=metrics, kept_for=kept_for).run)
 
-    await trio.sleep(1)
+    await trio.sleep(PERIOD_SECONDS - 1)
 
     assert fake.kept_for == {leftover: leftover.kept_for for leftover in Leftover} | kept_for
 
 
-async def test_every_run_is_measured(
-    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+async def test_a_kind_that_always_fails_leaves_the_others_their_turns(
+    metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    nursery.start_soon(housekeeper(FakeDatabase(), metrics).run)
+    database = FakeDatabase(**{FIRST: 1})
+    database.rows_at_once_max = {FIRST: 0}
 
-    await trio.sleep(PERIOD_SECONDS + 1)
+    with trio.move_on_after(3 * PERIOD_SECONDS):
+        await housekeeper(database, metrics).run()
 
-    assert f'{{job_type="{JOB_TYPE}"}} 2.0' in metrics.exposition().decode()
+    assert {kind for _, kind in database.swept} == {kind.value for kind in Leftover}
 
 
 async def test_concurrent_housekeepers_delete_all_old_rows_and_no_others(

@@ -1,4 +1,4 @@
-"""The invitation sweeper: it expires invitations in batches, and retries when the database is unavailable."""
+"""The invitation sweeper: it expires invitations in batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from structlog.testing import capture_logs
 
 from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, InvitationSweeper
 from adapters.prometheus import PrometheusMetrics
-from core.errors import ServiceUnavailable
 from core.invitations.invitations import Due, Swept, sweep
 from tests.clock import SettableClock
 from tests.postgres import connected
@@ -39,14 +38,11 @@ class FakeDatabase:
 
     def __init__(self, rows: int = 0) -> None:
         self.rows = rows
-        self.failure: Exception | None = None
         self.calls: list[tuple[float, Due | None]] = []
 
     async def transact(self, use_case: object, after: Due | None, limit: int) -> Swept:
         assert use_case is sweep
         await trio.lowlevel.checkpoint()
-        if self.failure is not None:
-            raise self.failure
         self.calls.append((trio.current_time(), after))
         taken = min(self.rows, limit)
         self.rows -= taken
@@ -88,22 +84,6 @@ async def test_many_invitations_expire_in_consecutive_batches_with_pauses(
     assert [moment - began_at for moment, _ in fake.calls] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
     assert [after for _, after in fake.calls] == [None, LAST, LAST]
     assert [(line["event"], line["invitations"]) for line in lines] == [("invitations.expired", 2 * BATCH_ROWS_MAX + 7)]
-
-
-async def test_an_unavailable_database_is_retried_after_a_period(
-    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
-) -> None:
-    fake = FakeDatabase(1)
-    fake.failure = ServiceUnavailable(retry_after_seconds=1)
-    nursery.start_soon(sweeper(fake, metrics).run)
-
-    with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
-        fake.failure = None
-        await trio.sleep(PERIOD_SECONDS)
-
-    assert [line["event"] for line in lines] == ["job.postponed", "invitations.expired"]
-    assert fake.rows == 0
 
 
 def insert_invitations(

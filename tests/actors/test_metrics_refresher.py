@@ -1,25 +1,31 @@
-"""The metrics refresher: it sets the gauges twice a minute, and leaves them while the database is unavailable."""
+"""The metrics refresher: it counts in turn, reads otherwise, and leaves the gauges when the database is unavailable."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import structlog
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from actors.metrics_refresher import PERIOD_SECONDS, MetricsRefresher
+from actors.metrics_refresher import COUNT_SECONDS as PERIOD_SECONDS
+from actors.metrics_refresher import FIRST_SECONDS, READ_SECONDS, MetricsRefresher
+from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform.health_figures import PlatformFigures
+from core.saml.certificates import WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ports.database import Database
 
-FIGURES = PlatformFigures(active_users=8, organizations=3, mfa_users=2, queued_mails=3, queued_deliveries=2)
+FIGURES = PlatformFigures(
+    active_users=8, organizations=3, mfa_users=2, queued_mails=3, queued_deliveries=2, certificates_ending=1
+)
 
 
 @dataclass
@@ -36,28 +42,43 @@ class FakePorts:
 
     def __init__(self) -> None:
         self.is_unavailable = False
-        self.platform_figures = FIGURES
-        self.read_at: list[float] = []
+        self.platform_figures: PlatformFigures | None = FIGURES
+        self.used: list[tuple[str, float]] = []
+        self.shrunk = 0
         self.connections = Statistics()
         self.figures = self
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
 
     def statistics(self) -> Statistics:
         return self.connections
 
-    def platform(self) -> PlatformFigures:
+    def shrink(self) -> None:
+        self.shrunk += 1
+
+    def platform(self) -> PlatformFigures | None:
         return self.platform_figures
 
+    def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
+        assert certificates_before == self.now + WARNING
+        return self.platform_figures
+
+    def count_accounts(self) -> None:
+        self.platform_figures = FIGURES
+
     async def read(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        self.read_at.append(trio.current_time())
-        if self.is_unavailable:
-            raise ServiceUnavailable(retry_after_seconds=1)
-        return use_case(self, *args, **kwargs)
+        return self._run("read", use_case)
 
     async def transact(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("the refresher called transact() instead of read()")
+        return self._run("transact", use_case)
 
     async def step(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("the refresher called step() instead of read()")
+        return self._run("step", use_case)
+
+    def _run(self, method: str, use_case: Callable[..., Any]) -> Any:
+        self.used.append((f"{method} {use_case.__name__}", trio.current_time()))
+        if self.is_unavailable:
+            raise ServiceUnavailable(retry_after_seconds=1)
+        return use_case(self)
 
     def on_behalf_of(
         self,
@@ -70,9 +91,10 @@ class FakePorts:
         return self
 
 
-def started(ports: FakePorts, nursery: trio.Nursery) -> PrometheusMetrics:
-    metrics = PrometheusMetrics(version="test")
-    nursery.start_soon(MetricsRefresher(database=ports, pool=ports, metrics=metrics).run)
+def started(ports: FakePorts, nursery: trio.Nursery, *, is_ours: bool = True) -> PrometheusMetrics:
+    metrics, turns = PrometheusMetrics(version="test"), MemoryTurns()
+    turns.give(is_ours=is_ours)
+    nursery.start_soon(MetricsRefresher(database=ports, pool=ports, turns=turns, metrics=metrics).run)
     return metrics
 
 
@@ -91,24 +113,27 @@ async def test_the_gauges_are_set_at_the_start(nursery: trio.Nursery, autojump_c
         "sso_mfa_enabled_users_total 2.0",
         "sso_mfa_adoption_percentage 25.0",
         "sso_job_queue_depth 5.0",
+        "sso_saml_certificates_ending 1.0",
         'sso_db_pool_connections_total{backend="postgres"} 4.0',
         'sso_db_pool_connections_idle{backend="postgres"} 1.0',
         'sso_db_pool_connections_max{backend="postgres"} 10.0',
     } <= set(lines(metrics))
 
 
-async def test_the_gauges_are_refreshed_every_30_seconds(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
+async def test_the_gauges_are_at_most_30_seconds_old_although_one_process_counts_and_another_one_reads(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
     ports = FakePorts()
     metrics = started(ports, nursery)
     await wait_all_tasks_blocked()
     ports.platform_figures = PlatformFigures(
-        active_users=9, organizations=3, mfa_users=2, queued_mails=0, queued_deliveries=0
+        active_users=9, organizations=3, mfa_users=2, queued_mails=0, queued_deliveries=0, certificates_ending=0
     )
     ports.connections = Statistics(idle=4)
 
-    await trio.sleep(30.5)
+    await trio.sleep(PERIOD_SECONDS + 0.5)
 
-    assert PERIOD_SECONDS == 30
+    assert PERIOD_SECONDS + READ_SECONDS == 30
     assert "sso_active_users_total 9.0" in lines(metrics)
     assert 'sso_db_pool_connections_idle{backend="postgres"} 4.0' in lines(metrics)
 
@@ -123,7 +148,7 @@ async def test_without_a_database_the_gauges_keep_their_last_values(
 
     await trio.sleep(10 * PERIOD_SECONDS)
 
-    assert len(ports.read_at) >= 10
+    assert len(ports.used) >= 10
     assert "sso_active_users_total 8.0" in lines(metrics)
 
 
@@ -158,3 +183,43 @@ async def test_the_gauges_are_refreshed_when_the_database_is_back(
     await trio.sleep(PERIOD_SECONDS)
 
     assert "sso_active_users_total 8.0" in lines(metrics)
+
+
+async def test_the_process_whose_turn_it_is_counts_and_counts_all_accounts_only_once(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    ports = FakePorts()
+    ports.platform_figures = None
+    started(ports, nursery)
+
+    await trio.sleep(2.5 * PERIOD_SECONDS)
+
+    assert [used for used, _ in ports.used] == ["step count", "transact count_accounts"] + 3 * ["step count"]
+
+
+async def test_the_other_processes_read_what_it_has_kept_and_the_first_figures_soon(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    ports, began_at = FakePorts(), trio.current_time()
+    ports.platform_figures = None
+    metrics = started(ports, nursery, is_ours=False)
+    await trio.sleep(1.5 * FIRST_SECONDS)
+    ports.platform_figures = FIGURES
+
+    await trio.sleep(2 * FIRST_SECONDS + READ_SECONDS)
+
+    assert [(used, at - began_at) for used, at in ports.used] == [
+        ("read platform", at) for at in (0, FIRST_SECONDS, 2 * FIRST_SECONDS, 2 * FIRST_SECONDS + READ_SECONDS)
+    ]
+    assert "sso_active_users_total 8.0" in lines(metrics)
+
+
+async def test_idle_connections_are_closed_before_the_pool_is_measured(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    ports = FakePorts()
+    started(ports, nursery)
+
+    await trio.sleep(2.5 * PERIOD_SECONDS)
+
+    assert ports.shrunk == 3

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 import trio
 
+from actors.doorbells import MemoryDoorbells
 from actors.service_user_counter import (
     BATCH_CHANGES_MAX,
     JOB_TYPE,
@@ -16,6 +17,7 @@ from actors.service_user_counter import (
 )
 from adapters.prometheus import PrometheusMetrics
 from core.service_api.users import add_milestones, count_changes
+from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from trio.testing import MockClock
@@ -41,10 +43,14 @@ class FakeDatabase:
         return counted
 
 
-def start(database: FakeDatabase, nursery: trio.Nursery) -> PrometheusMetrics:
+def start(
+    database: FakeDatabase, nursery: trio.Nursery, *, doorbells: MemoryDoorbells | None = None
+) -> PrometheusMetrics:
     """Start a counter of that database."""
     metrics = PrometheusMetrics(version="1.2.3")
-    counter = ServiceUserCounter(database=cast("Database", cast("Any", database)), metrics=metrics)
+    counter = ServiceUserCounter(
+        database=cast("Database", cast("Any", database)), doorbells=doorbells or MemoryDoorbells(), metrics=metrics
+    )
     nursery.start_soon(counter.run)
     return metrics
 
@@ -72,3 +78,21 @@ async def test_it_counts_every_period_and_is_measured(nursery: trio.Nursery, aut
 
     assert [what for what, _ in database.done] == ["changes", "milestones"] * 3
     assert f'{{job_type="{JOB_TYPE}"}} 3.0' in metrics.exposition().decode()
+
+
+async def test_while_bells_are_answered_it_counts_after_a_ring_and_no_more_often_than_every_period(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    database, doorbells, began_at = FakeDatabase(), MemoryDoorbells(), trio.current_time()
+    doorbells.answer_for(is_answered=True)
+    start(database, nursery, doorbells=doorbells)
+
+    await trio.sleep(3 * PERIOD_SECONDS)
+    quiet = list(database.done)
+    doorbells.ring(Bell.SERVICE_USERS)
+    await trio.sleep(1)
+    doorbells.ring(Bell.SERVICE_USERS)
+    await trio.sleep(2 * PERIOD_SECONDS)
+
+    assert [moment - began_at for what, moment in database.done if what == "changes"] == [0, 30, 40]
+    assert [what for what, _ in quiet] == ["changes", "milestones"]

@@ -10,17 +10,13 @@ from uuid import UUID
 import trio
 from structlog.testing import capture_logs
 
-from actors.siem_streamer import (
-    PERIOD_SECONDS,
-    RECORD_PAUSE_SECONDS,
-    RECORD_SECONDS_MAX,
-    STREAMS_AT_ONCE_MAX,
-    SiemStreamer,
-)
+from actors.dispatching import PERIOD_SECONDS, RECORD_PAUSE_SECONDS, RECORD_SECONDS_MAX
+from actors.doorbells import MemoryDoorbells
+from actors.siem_streamer import ATTEMPTS_AT_ONCE_MAX, SiemStreamer
 from adapters.prometheus import PrometheusMetrics
 from core.audit import siem_stream
 from core.audit.siem import SiemOptions, SiemProvider
-from core.audit.siem_stream import LeasedStream, Receipt, SiemBatch, SiemEvent, SiemTarget
+from core.audit.siem_stream import LeasedStream, SiemBatch, SiemEvent, SiemTarget, StreamReceipt
 from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
@@ -30,7 +26,13 @@ if TYPE_CHECKING:
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-TARGET = SiemTarget(provider=SiemProvider.HTTP, endpoint="https://x.example", token=None, options=SiemOptions())
+TARGET = SiemTarget(
+    organization_id=UUID(int=9),
+    provider=SiemProvider.HTTP,
+    endpoint="https://x.example",
+    token=None,
+    options=SiemOptions(),
+)
 EVENT = SiemEvent(id="1", position=1, action="user.joined", created_at=NOW, payload={})
 
 
@@ -57,17 +59,15 @@ class FakeDatabase:
         self.is_away = False
         self.refuses_records = False
         self.refuses_reads = False
-        self.leases: list[int] = []
 
     async def transact(self, use_case: Any, *args: Any) -> Any:
         await trio.lowlevel.checkpoint()
         if self.is_away:
             raise ServiceUnavailable(retry_after_seconds=1)
-        if use_case is siem_stream.lease:
-            self.leases.append(args[0])
-            leased, self.due = self.due[: args[0]], self.due[args[0] :]
+        if not isinstance(use_case, partial):
+            [free] = args
+            leased, self.due = self.due[: free.targets_max], self.due[free.targets_max :]
             return leased
-        assert isinstance(use_case, partial)
         assert use_case.func is siem_stream.record
         if self.refuses_records:
             raise ServiceUnavailable(retry_after_seconds=1)
@@ -91,31 +91,34 @@ class FakeSender:
         self.at_once = 0
         self.at_once_max = 0
 
-    async def send(self, target: SiemTarget, events: Any) -> Receipt:
+    async def send(self, target: SiemTarget, events: Any) -> StreamReceipt:
         self.at_once += 1
         self.at_once_max = max(self.at_once, self.at_once_max)
         await trio.sleep(self.seconds)
         self.at_once -= 1
         self.sent += 1
-        return Receipt(received=len(events), status_code=200, error=None)
+        return StreamReceipt(received=len(events), status_code=200, error=None)
 
 
 def streamer(database: FakeDatabase, sender: FakeSender) -> SiemStreamer:
     """A streamer between that database and that sender."""
     return SiemStreamer(
-        database=cast("Database", cast("Any", database)), sender=sender, metrics=PrometheusMetrics(version="1.2.3")
+        database=cast("Database", cast("Any", database)),
+        doorbells=MemoryDoorbells(),
+        sender=sender,
+        metrics=PrometheusMetrics(version="1.2.3"),
     )
 
 
 async def test_at_most_so_many_batches_are_sent_at_once_and_no_leased_stream_waits(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    database, sender = FakeDatabase(3 * STREAMS_AT_ONCE_MAX), FakeSender(seconds=5)
+    database, sender = FakeDatabase(3 * ATTEMPTS_AT_ONCE_MAX), FakeSender(seconds=5)
     nursery.start_soon(streamer(database, sender).run)
 
-    await trio.sleep(16)
+    await trio.sleep(18)
 
-    assert (sender.sent, sender.at_once_max) == (3 * STREAMS_AT_ONCE_MAX, STREAMS_AT_ONCE_MAX)
+    assert (sender.sent, sender.at_once_max) == (3 * ATTEMPTS_AT_ONCE_MAX, ATTEMPTS_AT_ONCE_MAX)
     assert len(database.recorded) == sender.sent
 
 

@@ -19,7 +19,7 @@ from actors.supervision import (
     Supervisor,
 )
 from adapters.prometheus import PrometheusMetrics
-from ports.actors import ActorReport, ActorState
+from ports.actors import ActorReport, BackgroundTaskState
 
 if TYPE_CHECKING:
     from tests.clock import SettableClock
@@ -79,7 +79,7 @@ async def test_a_crashed_actor_is_restarted(supervisor: Supervisor, autojump_clo
     await trio.sleep(BACKOFF_SECONDS_MIN)
 
     assert len(actor.began_at) == 2
-    assert report_on(supervisor, "clumsy").state is ActorState.RUNNING
+    assert report_on(supervisor, "clumsy").state is BackgroundTaskState.RUNNING
 
 
 async def test_a_crash_does_not_affect_other_actors(supervisor: Supervisor, autojump_clock: MockClock) -> None:
@@ -144,8 +144,8 @@ async def test_a_report_has_the_state_its_time_and_the_number_of_crashes(
     await wait_all_tasks_blocked()
     after = report_on(supervisor, "clumsy")
 
-    assert before == ActorReport(name="clumsy", state=ActorState.STARTING, since=began_at, crashes=0)
-    assert after == ActorReport(name="clumsy", state=ActorState.BACKING_OFF, since=began_at, crashes=1)
+    assert before == ActorReport(name="clumsy", state=BackgroundTaskState.STARTING, since=began_at, crashes=0)
+    assert after == ActorReport(name="clumsy", state=BackgroundTaskState.BACKING_OFF, since=began_at, crashes=1)
 
 
 async def test_the_metrics_show_which_actors_run_and_how_often_they_restarted(
@@ -199,7 +199,7 @@ async def test_an_actor_that_returns_stays_stopped_and_is_reported(
         supervisor.supervise("brief", run)
         await trio.sleep(BACKOFF_SECONDS_MAX)
 
-    assert report_on(supervisor, "brief").state is ActorState.STOPPED
+    assert report_on(supervisor, "brief").state is BackgroundTaskState.STOPPED
     assert [line["event"] for line in lines] == ["actor.returned"]
 
 
@@ -212,7 +212,7 @@ async def test_stop_cancels_an_actor_without_drain_immediately(
 
     await supervisor.stop()
 
-    assert report_on(supervisor, "steady").state is ActorState.STOPPED
+    assert report_on(supervisor, "steady").state is BackgroundTaskState.STOPPED
     assert trio.current_time() - began_at < 1
 
 
@@ -224,7 +224,7 @@ async def test_stop_lets_a_draining_actor_finish(supervisor: Supervisor, autojum
     await supervisor.stop()
 
     assert actor.has_finished
-    assert report_on(supervisor, "careful").state is ActorState.STOPPED
+    assert report_on(supervisor, "careful").state is BackgroundTaskState.STOPPED
 
 
 async def test_stop_cancels_an_actor_that_drains_beyond_the_deadline(
@@ -240,7 +240,7 @@ async def test_stop_cancels_an_actor_that_drains_beyond_the_deadline(
         await supervisor.stop()
 
     assert not actor.has_finished
-    assert report_on(supervisor, "slow").state is ActorState.STOPPED
+    assert report_on(supervisor, "slow").state is BackgroundTaskState.STOPPED
     assert trio.current_time() - began_at < DRAIN_SECONDS_MAX + 1
     assert [(line["event"], line["actor"]) for line in lines] == [("actor.cut_short", "slow")]
 
@@ -291,7 +291,7 @@ async def test_an_actor_that_crashes_when_cancelled_is_not_restarted_and_affects
 
     await supervisor.stop()
 
-    assert report_on(supervisor, "sulky").state is ActorState.STOPPED
+    assert report_on(supervisor, "sulky").state is BackgroundTaskState.STOPPED
     assert report_on(supervisor, "sulky").crashes == 1
     assert report_on(supervisor, "steady").crashes == 0
 

@@ -1,5 +1,5 @@
-"""A builder of rows, for the tests in this folder."""
+"""A builder of rows and a name server, for the tests in this folder."""
 
-from tests.world.fixtures import builder
+from tests.world.fixtures import builder, names
 
-__all__ = ["builder"]
+__all__ = ["builder", "names"]

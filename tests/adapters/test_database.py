@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from core.errors import DatabaseFailed, NotFound
+from core.errors import Conflict, DatabaseFailed, NotFound
 from core.sessions.callers import BACKGROUND, Origin
 from ports.doorbells import Bell
 from tests.adapters.counters import add_counters, count, on_every_connection, publish, sql, value
@@ -135,3 +135,18 @@ async def test_an_attempt_that_was_repeated_rings_no_doorbell(
 
     assert len(attempts) == 2
     assert doorbells.rung == []
+
+
+async def test_what_a_refusal_leaves_behind_does_not_wait_for_the_disk(database: PostgresDatabase) -> None:
+    settings: list[Any] = []
+
+    def leave(uow: Any) -> None:
+        settings.extend(sql(uow, "SHOW synchronous_commit"))
+
+    def refuse(_uow: Any) -> None:
+        raise Conflict().leaving(leave)
+
+    with pytest.raises(Conflict):
+        await database.transact(refuse)
+
+    assert settings == [("off",)]

@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import timed_connection
 from adapters.postgres.driver.pool import Pool
+from adapters.postgres.transaction import Aggregate
 from core.errors import DatabaseFailed, ServiceUnavailable
 from tests.adapters.counters import add_counters, sql
 
@@ -39,6 +40,17 @@ async def test_a_failed_statement_is_logged_without_its_values(database: Postgre
     assert (line["error"], line["sqlstate"]) == ("UniqueViolation", "23505")
     assert line["where"].startswith("counters.py:")
     assert "left" not in str(line)
+
+
+async def test_the_log_names_the_line_of_the_aggregate_that_ran_the_statement(database: PostgresDatabase) -> None:
+    def use_case(uow: Any) -> None:
+        Aggregate(uow._transaction)._value("SELECT 1 / 0")
+
+    with structlog.testing.capture_logs() as lines, pytest.raises(DatabaseFailed):
+        await database.read(use_case)
+
+    (line,) = lines
+    assert line["where"].startswith("test_database_failures.py:")
 
 
 async def test_a_statement_that_can_never_succeed_is_repeated_once_and_fails(database: PostgresDatabase) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -27,6 +28,7 @@ from tests.adapters.outages import (
 )
 from tests.doorbells import RecordedDoorbells
 from tests.postgres import data_folder
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
@@ -59,13 +61,32 @@ async def database(server: Server, tools: Tools) -> AsyncGenerator[PostgresDatab
 
 
 def set_read_only(server: Server, value: str) -> None:
-    """Set whether the server takes writes, in its open connections too, and wait until it has heard."""
+    """Set whether the server takes writes, in its open connections too; each hears it a moment later."""
     url = make_conninfo(server.url, user=SUPERUSER)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}".encode())
         connection.execute("SELECT pg_reload_conf()")
-        while connection.execute("SELECT current_setting('default_transaction_read_only')").fetchone() != (value,):
-            pass
+
+
+@asynccontextmanager
+async def read_only(server: Server, database: PostgresDatabase) -> AsyncGenerator[None]:
+    """Let the server take no writes; the one connection of the database has heard of it, and of the end of it."""
+    await trio.to_thread.run_sync(set_read_only, server, "on")
+    try:
+        await eventually(lambda: database.read(is_read_only))
+        yield
+    finally:
+        await trio.to_thread.run_sync(set_read_only, server, "off")
+        await eventually(lambda: database.read(is_writable))
+
+
+def is_read_only(uow: Any) -> bool:
+    rows = uow._transaction.connection.execute("SELECT current_setting('default_transaction_read_only')").fetchall()
+    return rows == [("on",)]
+
+
+def is_writable(uow: Any) -> bool:
+    return not is_read_only(uow)
 
 
 async def test_calls_to_a_read_only_server_are_refused_quickly_until_it_takes_writes_again(
@@ -109,10 +130,9 @@ async def test_whatever_statement_meets_a_read_only_server_the_call_is_refused_a
     run = database.transact if is_in_transaction else database.step
     await run(use_case)
 
-    await trio.to_thread.run_sync(set_read_only, server, "on")
-    with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
-        await run(use_case)
-    await trio.to_thread.run_sync(set_read_only, server, "off")
+    async with read_only(server, database):
+        with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
+            await run(use_case)
 
     assert [line for line in lines if line["event"] == "database.failed"] == []
     await run(use_case)

@@ -1,149 +1,237 @@
-"""Look-ups of names for organizations: on threads of their own, few at once for one domain, and limited in time."""
+"""Look-ups of names for organizations: shared among them, limited in time, and asked of a real name server."""
 
 from __future__ import annotations
 
-import socket
-import threading
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 import trio
 
+from adapters import resolver
+from adapters.gateways import name_lookups
 from adapters.gateways.name_lookups import (
     LOOKUP_SECONDS_MAX,
-    THREADS_MAX,
-    THREADS_OF_A_DOMAIN_MAX,
+    LOOKUPS_OF_A_DOMAIN_MAX,
+    LOOKUPS_OF_AN_ORGANIZATION_MAX,
     NameLookups,
     NameUnknown,
 )
+from adapters.hosts_file import HostsFile
+from adapters.resolver import DnsResolver
 from tests.adapters.webhooks.sending import attempt
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
 
-    from trio.testing import MockClock
+    from core.outbound import Address
+    from tests.name_server import NameServer
+
+ORGANIZATION, OTHER = UUID(int=1), UUID(int=2)
+SHORT_SECONDS = 1.0
 
 
-class SlowNameServers:
-    """A resolver that blocks its thread for names below these domains, and answers for others at once."""
-
-    def __init__(self, *domains: str) -> None:
-        self.domains = domains
-        self.asked: list[str] = []
-        self.answering = threading.Event()
-
-    def __call__(self, host: bytes, port: int) -> list[tuple[Any, ...]]:
-        name = host.decode()
-        self.asked.append(name)
-        if name.endswith(self.domains):
-            self.answering.wait(30)
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", port))]
+@contextmanager
+def short_wait() -> Generator[None]:
+    """Give up look-ups after a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(name_lookups, "LOOKUP_SECONDS_MAX", SHORT_SECONDS)
+        yield
 
 
 @pytest.fixture
-def slow() -> Iterator[SlowNameServers]:
-    """Name servers of `.slow` that answer when the test ends."""
-    servers = SlowNameServers(".slow")
-    yield servers
-    servers.answering.set()
+def lookups(names: NameServer) -> NameLookups:
+    """Look-ups that ask the name server."""
+    return NameLookups(DnsResolver((names.host, names.port)))
 
 
-async def fail(lookups: NameLookups, host: str) -> None:
+def addresses(*texts: str) -> Sequence[Address]:
+    return [ip_address(text) for text in texts]
+
+
+async def fail(lookups: NameLookups, host: str, organization_id: UUID | None = ORGANIZATION) -> None:
     """Look a name up that is not answered."""
     with pytest.raises(NameUnknown, match=f"The name servers of {host} did not answer in time."):
-        await lookups.addresses_of(host, 443)
+        await lookups.addresses_of(host, organization_id)
 
 
-async def test_look_ups_that_hang_leave_the_threads_of_other_work_alone(
-    slow: SlowNameServers, autojump_clock: MockClock
-) -> None:
-    lookups = NameLookups(slow)
+async def asked(names: NameServer, count: int) -> None:
+    """Wait until so many names were asked for."""
+
+    async def are_asked() -> bool:
+        return len(set(names.asked)) >= count
+
+    await eventually(are_asked)
+
+
+class TestShares:
+    """Names that are not answered take places of their organization alone."""
+
+    async def test_an_organization_whose_names_are_silent_delays_no_other_organization(
+        self, names: NameServer, lookups: NameLookups
+    ) -> None:
+        silent = [f"hooks.customer{number}.example" for number in range(48)]
+        names.silent.update(silent)
+        names.lead("hooks.acme.example", ["192.0.2.1"])
+        async with trio.open_nursery() as nursery:
+            for host in silent:
+                nursery.start_soon(fail, lookups, host)
+            await asked(names, LOOKUPS_OF_AN_ORGANIZATION_MAX)
+
+            assert await lookups.addresses_of("hooks.acme.example", OTHER) == addresses("192.0.2.1")
+            nursery.cancel_scope.cancel()
+
+        assert len(set(names.asked)) == LOOKUPS_OF_AN_ORGANIZATION_MAX + 1
+
+    @pytest.mark.parametrize(
+        ("silent", "other", "is_shared"),
+        [
+            ("evil.example", "hooks.evil.example", True),
+            ("evil.example", "hooks.acme.example", False),
+            ("evil.co.uk", "hooks.acme.co.uk", False),
+            ("evil.co.uk", "b.evil.co.uk.", True),
+            ("evil.de", "EVIL.de", True),
+        ],
+    )
+    async def test_names_of_one_domain_share_its_places(
+        self, names: NameServer, lookups: NameLookups, silent: str, other: str, *, is_shared: bool
+    ) -> None:
+        hosts = [f"a{number}.{silent}" for number in range(LOOKUPS_OF_A_DOMAIN_MAX)]
+        names.silent.update(hosts)
+        names.lead(other.lower().removesuffix("."), ["192.0.2.1"])
+        async with trio.open_nursery() as nursery:
+            for host in hosts:
+                nursery.start_soon(fail, lookups, host)
+            await asked(names, len(hosts))
+            await lookups.addresses_of(other, OTHER)
+            names.asked.clear()
+
+            nursery.start_soon(partial(lookups.addresses_of, other, ORGANIZATION))
+            if is_shared:
+                await trio.testing.wait_all_tasks_blocked(0.05)
+                assert other.lower().removesuffix(".") not in names.asked
+            else:
+                await lookups.addresses_of(other, ORGANIZATION)
+            nursery.cancel_scope.cancel()
+
+    async def test_the_operator_s_names_have_no_share(self, names: NameServer, lookups: NameLookups) -> None:
+        hosts = [f"a{number}.provider.example" for number in range(3 * LOOKUPS_OF_AN_ORGANIZATION_MAX)]
+        names.silent.update(hosts)
+
+        async with trio.open_nursery() as nursery:
+            for host in hosts:
+                nursery.start_soon(fail, lookups, host, None)
+            await asked(names, len(hosts))
+            nursery.cancel_scope.cancel()
+
+    async def test_places_are_given_back(self, names: NameServer, lookups: NameLookups) -> None:
+        names.silent.add("silent.example")
+        names.lead("hooks.silent.example", ["192.0.2.1"])
+        with short_wait():
+            async with trio.open_nursery() as nursery:
+                for _ in range(2 * LOOKUPS_OF_A_DOMAIN_MAX):
+                    nursery.start_soon(fail, lookups, "silent.example")
+
+        assert await lookups.addresses_of("hooks.silent.example", ORGANIZATION) == addresses("192.0.2.1")
+
+
+class TestAnswers:
+    """What is asked, and what follows from the answers."""
+
+    async def test_addresses_of_both_families_come_in_turn_and_not_without_end(
+        self, names: NameServer, lookups: NameLookups
+    ) -> None:
+        names.lead("two.example", ["192.0.2.1", "192.0.2.2", "2001:db8::1"])
+        names.lead("many.example", [f"192.0.2.{number}" for number in range(200)])
+
+        found = await lookups.addresses_of("two.example", ORGANIZATION)
+
+        assert set(found) == set(addresses("192.0.2.1", "2001:db8::1", "192.0.2.2"))
+        assert [one.version for one in found] == [4, 6, 4]
+        assert len(await lookups.addresses_of("many.example", ORGANIZATION)) == resolver.ADDRESSES_MAX
+
+    async def test_an_alias_is_followed(self, names: NameServer, lookups: NameLookups) -> None:
+        names.aliases["hooks.acme.example"] = "edge.example.net"
+        names.lead("edge.example.net", ["192.0.2.1"])
+
+        assert await lookups.addresses_of("hooks.acme.example", ORGANIZATION) == addresses("192.0.2.1")
+
+    async def test_a_family_without_an_answer_is_not_awaited_for_long(
+        self, names: NameServer, lookups: NameLookups
+    ) -> None:
+        names.lead("half.example", ["192.0.2.1"])
+        names.silent_about_ipv6.add("half.example")
+
+        assert await lookups.addresses_of("half.example", ORGANIZATION) == addresses("192.0.2.1")
+
+    @pytest.mark.parametrize("host", ["nowhere.example", "größe.example", "x" * 300, "a..b", r"a\.b", "a" * 64 + ".b"])
+    async def test_a_name_that_has_no_address_or_is_none_does_not_resolve(
+        self, names: NameServer, lookups: NameLookups, host: str
+    ) -> None:
+        with pytest.raises(NameUnknown, match="does not resolve"):
+            await lookups.addresses_of(host, ORGANIZATION)
+
+    async def test_a_failing_name_server_has_not_answered(self, names: NameServer, lookups: NameLookups) -> None:
+        names.failing.add("failing.example")
+
+        await fail(lookups, "failing.example")
+
+    @pytest.mark.parametrize("host", ["192.0.2.7", "2001:db8::7", "3221225991"])
+    async def test_an_address_is_not_looked_up(self, names: NameServer, lookups: NameLookups, host: str) -> None:
+        [found] = await lookups.addresses_of(host, ORGANIZATION)
+
+        assert str(found) in {"192.0.2.7", "2001:db8::7"}
+        assert names.asked == []
+
+    async def test_a_delivery_to_a_name_that_is_not_answered_says_so(self, names: NameServer) -> None:
+        names.silent.add("hooks.evil.example")
+
+        with short_wait():
+            found = await attempt("http://hooks.evil.example/", names=names)
+
+        assert found.error == "The name servers of hooks.evil.example did not answer in time."
+
+
+class TestHostsFile:
+    """The hosts file comes first, as for every other program of the machine."""
+
+    async def test_a_name_of_the_hosts_file_is_not_asked_for(self, names: NameServer, tmp_path: Path) -> None:
+        path = tmp_path / "hosts"
+        path.write_text("192.0.2.9 Receiver receiver.internal # in the next rack\n2001:db8::9 receiver\nnonsense x\n\n")
+        names.lead("receiver", ["192.0.2.1"])
+        lookups = NameLookups(DnsResolver((names.host, names.port), hosts=HostsFile(path)))
+
+        assert await lookups.addresses_of("receiver", ORGANIZATION) == addresses("192.0.2.9", "2001:db8::9")
+        assert await lookups.addresses_of("RECEIVER.internal.", ORGANIZATION) == addresses("192.0.2.9")
+        assert names.asked == []
+
+        path.write_text("192.0.2.10 receiver.internal\n")
+        assert await lookups.addresses_of("receiver.internal", ORGANIZATION) == addresses("192.0.2.10")
+        assert await lookups.addresses_of("receiver", ORGANIZATION) == addresses("192.0.2.1")
+
+        path.unlink()
+        with pytest.raises(NameUnknown, match="does not resolve"):
+            await lookups.addresses_of("receiver.internal", ORGANIZATION)
+
+    async def test_localhost_is_this_machine_without_an_entry(self, names: NameServer, tmp_path: Path) -> None:
+        lookups = NameLookups(DnsResolver((names.host, names.port), hosts=HostsFile(tmp_path / "none")))
+
+        for host in ("localhost", "app.localhost", "LOCALHOST."):
+            assert await lookups.addresses_of(host, ORGANIZATION) == addresses("127.0.0.1", "::1")
+        assert names.asked == []
+
+
+async def test_a_look_up_is_given_up_in_time(names: NameServer, lookups: NameLookups) -> None:
+    names.silent.add("silent.example")
     began_at = trio.current_time()
-    async with trio.open_nursery() as nursery:
-        for number in range(3 * THREADS_MAX):
-            nursery.start_soon(fail, lookups, f"hooks.customer{number}.slow")
-        await trio.testing.wait_all_tasks_blocked(0.01)
 
-        assert await trio.to_thread.run_sync(lambda: "done") == "done"
-        assert trio.to_thread.current_default_thread_limiter().borrowed_tokens == 0
+    with short_wait():
+        await fail(lookups, "silent.example")
 
-    assert trio.current_time() - began_at == pytest.approx(LOOKUP_SECONDS_MAX, abs=1)
-    assert len(slow.asked) == THREADS_MAX
-
-
-async def test_slow_name_servers_of_one_domain_leave_threads_to_the_names_of_others(
-    slow: SlowNameServers, autojump_clock: MockClock
-) -> None:
-    lookups = NameLookups(slow)
-    async with trio.open_nursery() as nursery:
-        for number in range(3 * THREADS_MAX):
-            nursery.start_soon(fail, lookups, f"a{number}.evil.slow")
-        await trio.testing.wait_all_tasks_blocked(0.01)
-        began_at = trio.current_time()
-
-        assert [str(one) for one in await lookups.addresses_of("hooks.acme.example", 443)] == ["192.0.2.1"]
-        assert trio.current_time() - began_at < 1
-
-    assert len([name for name in slow.asked if name.endswith(".slow")]) == THREADS_OF_A_DOMAIN_MAX
-
-
-async def test_a_thread_counts_until_it_ends_although_its_look_up_was_given_up(
-    slow: SlowNameServers, autojump_clock: MockClock
-) -> None:
-    lookups = NameLookups(slow)
-    for number in range(2 * THREADS_OF_A_DOMAIN_MAX):
-        await fail(lookups, f"a{number}.evil.slow")
-    assert len(slow.asked) == THREADS_OF_A_DOMAIN_MAX
-
-    slow.answering.set()
-
-    assert await lookups.addresses_of("b.evil.slow", 443)
-
-
-@pytest.mark.parametrize(
-    ("slow_name", "other_name", "is_shared"),
-    [
-        ("a.evil.example", "hooks.evil.example", True),
-        ("a.evil.example", "hooks.acme.example", False),
-        ("a.evil.co.uk", "hooks.acme.co.uk", False),
-        ("a.evil.co.uk", "b.evil.co.uk.", True),
-        ("a.evil.de", "EVIL.de", True),
-        ("intranet", "intranet", True),
-    ],
-)
-async def test_names_of_one_domain_share_its_threads(
-    autojump_clock: MockClock, slow_name: str, other_name: str, *, is_shared: bool
-) -> None:
-    slow = SlowNameServers(slow_name)
-    lookups = NameLookups(slow)
-    for _ in range(THREADS_OF_A_DOMAIN_MAX):
-        await fail(lookups, slow_name)
-
-    if is_shared:
-        await fail(lookups, other_name)
-    else:
-        await lookups.addresses_of(other_name, 443)
-    slow.answering.set()
-
-
-@pytest.mark.parametrize("host", ["192.0.2.7", "2001:db8::7", "3221225991"])
-async def test_an_address_needs_no_thread(slow: SlowNameServers, host: str) -> None:
-    [found] = await NameLookups(slow).addresses_of(host, 443)
-
-    assert str(found) in {"192.0.2.7", "2001:db8::7"}
-    assert slow.asked == []
-
-
-@pytest.mark.parametrize("host", ["größe.example", "x" * 300])
-async def test_a_name_that_cannot_be_asked_for_does_not_resolve(host: str) -> None:
-    with pytest.raises(NameUnknown, match="does not resolve"):
-        await NameLookups().addresses_of(host, 443)
-
-
-async def test_a_delivery_to_a_name_that_is_not_answered_says_so(
-    slow: SlowNameServers, autojump_clock: MockClock
-) -> None:
-    found = await attempt("http://hooks.evil.slow/", look_up=partial(slow))
-
-    assert found.error == "The name servers of hooks.evil.slow did not answer in time."
+    assert LOOKUP_SECONDS_MAX > resolver.ADDRESS_SECONDS_MAX > SHORT_SECONDS
+    assert trio.current_time() - began_at >= SHORT_SECONDS

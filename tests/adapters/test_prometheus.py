@@ -7,6 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.prometheus import OTHER, REQUEST_SERIES_MAX, PrometheusMetrics
 from core.platform.health_figures import PlatformFigures
+from ports.listening import PollingRole
 from ports.metrics import EXPOSITION_CONTENT_TYPE
 
 # Operations 4.11; the label of the status class is named by decisions 11.4.
@@ -22,7 +23,9 @@ DOCUMENTED = {
     "sso_total_organizations": ("gauge", set[str]()),
     "sso_mfa_enabled_users_total": ("gauge", set[str]()),
     "sso_mfa_adoption_percentage": ("gauge", set[str]()),
+    "sso_audit_unsealed_entries": ("gauge", set[str]()),
     "sso_saml_certificates_ending": ("gauge", set[str]()),
+    "sso_polling_processes": ("gauge", {"role"}),
     "sso_login_failures_total": ("counter", {"reason"}),
     "sso_auth_tokens_issued_total": ("counter", set[str]()),
     "sso_actor_up": ("gauge", {"actor"}),
@@ -46,7 +49,9 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.token_issued()
     metrics.actor_changed("mail_courier", is_up=True)
     metrics.figures_refreshed(
-        PlatformFigures(active_users=4, organizations=2, mfa_users=1, queued_mails=0, queued_deliveries=0)
+        PlatformFigures(
+            active_users=4, organizations=2, mfa_users=1, queued_mails=0, queued_deliveries=0, certificates_ending=0
+        )
     )
     return metrics
 
@@ -98,6 +103,16 @@ def test_the_restarts_of_an_embedded_database_are_exposed_where_there_is_one(met
 
     assert "sso_embedded_database_restarts_total 2.0" in lines(embedded)
     assert not any("embedded" in line for line in lines(metrics))
+
+
+def test_replaced_workers_are_exposed_by_the_reason_where_there_are_workers(metrics: PrometheusMetrics) -> None:
+    worker = PrometheusMetrics(version="1.2.3", count_replaced_workers=lambda: {"died": 2, "hung": 1})
+
+    assert {
+        'sso_workers_replaced_total{reason="died"} 2.0',
+        'sso_workers_replaced_total{reason="hung"} 1.0',
+    } <= set(lines(worker))
+    assert not any("workers_replaced" in line for line in lines(metrics))
 
 
 def test_a_request_is_counted_under_its_template_and_the_class_of_its_status(metrics: PrometheusMetrics) -> None:
@@ -157,10 +172,23 @@ def test_two_registries_are_independent(used: PrometheusMetrics) -> None:
 
 def test_without_users_the_mfa_adoption_is_zero(metrics: PrometheusMetrics) -> None:
     metrics.figures_refreshed(
-        PlatformFigures(active_users=0, organizations=0, mfa_users=0, queued_mails=0, queued_deliveries=0)
+        PlatformFigures(
+            active_users=0, organizations=0, mfa_users=0, queued_mails=0, queued_deliveries=0, certificates_ending=0
+        )
     )
 
     assert "sso_mfa_adoption_percentage 0.0" in lines(metrics)
+
+
+def test_a_process_has_one_role_of_polling(metrics: PrometheusMetrics) -> None:
+    metrics.polling_changed(PollingRole.ALONE)
+    metrics.polling_changed(PollingRole.LISTENING)
+
+    assert {
+        'sso_polling_processes{role="polling"} 0.0',
+        'sso_polling_processes{role="listening"} 1.0',
+        'sso_polling_processes{role="alone"} 0.0',
+    } <= set(lines(metrics))
 
 
 def test_no_series_has_a_creation_time(used: PrometheusMetrics) -> None:

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from adapters import resolver
 from adapters.resolver import DnsResolver
-from tests.name_server import LOOPBACK, NameServer
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    import pytest
+
+    from tests.name_server import NameServer
 
 NAME = "_gatehouse.id.example.com"
 
 
-@pytest.fixture
-def names() -> Generator[NameServer]:
-    with NameServer().open() as opened:
-        yield opened
-
-
 def asking(names: NameServer) -> DnsResolver:
-    return DnsResolver((LOOPBACK, names.port))
+    return DnsResolver((names.host, names.port))
 
 
 async def test_all_records_of_a_name_are_returned_each_as_one_text(names: NameServer) -> None:
@@ -65,4 +58,4 @@ async def test_a_name_is_asked_for_as_it_is_and_every_time(names: NameServer) ->
 
 
 async def test_the_name_servers_of_the_system_are_the_default() -> None:
-    assert DnsResolver()._resolver().nameservers != []
+    assert DnsResolver()._asking(1.0, 1.0).nameservers != []

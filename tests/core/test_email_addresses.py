@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from adapters.domain_names import IdnaDomainNames
 from core import email_addresses
 from core.email_addresses import DOMAIN_INVALID, NOT_AN_ADDRESS, UNSTABLE, part_of_email
-from core.errors import BadRequest, FieldProblem
+from core.errors import BadRequest, FieldError
 from core.limits import EMAIL_CHARACTERS_MAX
 
 TO_ASCII = IdnaDomainNames().to_ascii
@@ -97,7 +97,7 @@ def test_an_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(BadRequest) as refused:
         normalize_email(text, "invitee")
 
-    assert refused.value.details == (FieldProblem(field="invitee", message=NOT_AN_ADDRESS),)
+    assert refused.value.details == (FieldError(field="invitee", message=NOT_AN_ADDRESS),)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_an_address_that_mail_systems_would_change_is_refused(text: str) -> None
     with pytest.raises(BadRequest) as refused:
         normalize_email(text)
 
-    assert refused.value.details == (FieldProblem(field="email", message=UNSTABLE),)
+    assert refused.value.details == (FieldError(field="email", message=UNSTABLE),)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_domain_without_an_ascii_form_is_refused(text: str) -> None:
     with pytest.raises(BadRequest) as refused:
         normalize_email(text)
 
-    assert refused.value.details == (FieldProblem(field="email", message=DOMAIN_INVALID),)
+    assert refused.value.details == (FieldError(field="email", message=DOMAIN_INVALID),)
 
 
 def test_an_address_is_looked_up_in_its_canonical_form_and_other_texts_as_they_are() -> None:

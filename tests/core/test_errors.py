@@ -9,7 +9,7 @@ import pytest
 from core.errors import (
     BadRequest,
     ErrorCode,
-    FieldProblem,
+    FieldError,
     MethodNotAllowed,
     NotFound,
     RateLimitExceeded,
@@ -102,7 +102,7 @@ def test_an_invalid_field_is_named_in_the_message_and_in_the_details() -> None:
     refusal = BadRequest.of_field("email", "This is not a valid email address.")
 
     assert refusal.message == "email: This is not a valid email address."
-    assert refusal.details == (FieldProblem(field="email", message="This is not a valid email address."),)
+    assert refusal.details == (FieldError(field="email", message="This is not a valid email address."),)
 
 
 def test_a_refused_method_comes_with_the_allowed_methods() -> None:

@@ -80,6 +80,18 @@ def test_the_group_of_sign_in_paths_is_the_documented_one() -> None:
     assert SIGN_IN_PATHS == ("/auth/", "/api/auth/")
 
 
+def test_after_its_burst_a_bucket_grants_a_request_for_each_interval() -> None:
+    # One request in five seconds, ten at once.
+    bucket = emptied(RateLimit.DEVICE_FLOW, now=100.0)
+
+    assert bucket == Bucket(full_at=150.0)
+    assert bucket.take(RateLimit.DEVICE_FLOW, now=104.0) is None
+    assert bucket.retry_after_seconds(RateLimit.DEVICE_FLOW, now=104.0) == 1
+    assert bucket.retry_after_seconds(RateLimit.DEVICE_FLOW, now=100.5) == 5
+    assert bucket.take(RateLimit.DEVICE_FLOW, now=105.0) == Bucket(full_at=155.0)
+    assert bucket.take(RateLimit.DEVICE_FLOW, now=500.0) == Bucket(full_at=505.0)
+
+
 @given(limits, starts)
 def test_a_full_bucket_grants_its_burst_at_once_and_no_more(limit: RateLimit, start: float) -> None:
     granted = [tried.is_granted for tried in tries(limit, start, [0.0] * (limit.burst + 1))]

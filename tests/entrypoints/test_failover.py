@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import time
-from contextlib import contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -23,7 +23,7 @@ from tests.processes import Services, given_database
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.processes import Service
@@ -41,8 +41,13 @@ class Node:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._postgres = EmbeddedPostgres(folder)
         self.cluster = folder / "postgres"
-        self.url = EmbeddedPostgres(folder).start()
+        self.url = self._postgres.start()
+
+    def close(self) -> None:
+        """Stop it; a standby is closed before its primary."""
+        self._postgres.release()
 
     def stop_at_once(self) -> None:
         """Stop it as a crash does: it breaks its connections and writes nothing any more."""
@@ -76,23 +81,17 @@ class Node:
         assert programs.run(program, *arguments), log.read_text()
 
 
-@contextmanager
-def node_folder() -> Generator[Path]:
-    """Yield a folder whose PostgreSQL is killed at the end."""
-    with data_folder() as folder:
-        yield folder
-        # The last process that uses it stops it.
-        if (folder / "postgres").exists():
-            with EmbeddedPostgres(folder):
-                pass
-
-
 @pytest.fixture
 def nodes() -> Iterator[tuple[Node, Node]]:
     """A primary and its standby."""
-    with node_folder() as first, node_folder() as second:
-        primary = Node(first)
-        yield primary, primary.copy_to(second)
+    # A server that still wrote would keep its folder from being deleted.
+    with (
+        data_folder() as first,
+        data_folder() as second,
+        closing(Node(first)) as primary,
+        closing(primary.copy_to(second)) as standby,
+    ):
+        yield primary, standby
 
 
 def both(one: Node, other: Node) -> str:

@@ -48,8 +48,10 @@ DEFAULTS: dict[str, Any] = {
     "passkey_rp_id": None,
     "base_url": "http://localhost:8000",
     "bind": Bind("127.0.0.1", 8000),
+    "metrics_bind": None,
     "database_url": None,
     "database_connections": 10,
+    "database_listen_url": None,
     "data_dir": Path(".gatehouse"),
     "master_keys": None,
     "owner_email": None,
@@ -66,6 +68,7 @@ DEFAULTS: dict[str, Any] = {
     "log_format": "json",
     "log_level": "info",
     "shutdown_seconds": 15,
+    "drain_seconds": 0,
 }
 # Name, text, attribute, value.
 ACCEPTED: list[tuple[str, str, str, Any]] = [
@@ -76,6 +79,7 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("BIND", "0.0.0.0:80", "bind", Bind("0.0.0.0", 80)),
     ("BIND", "localhost:0", "bind", Bind("localhost", 0)),
     ("BIND", "[::]:65535", "bind", Bind("::", 65535)),
+    ("METRICS_BIND", "10.0.0.7:9100", "metrics_bind", Bind("10.0.0.7", 9100)),
     ("DATABASE_URL", DATABASE, "database_url", Secret(DATABASE)),
     (
         "DATABASE_URL",
@@ -83,6 +87,7 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
         "database_url",
         Secret("postgres:///gatehouse?host=/run/db"),
     ),
+    ("DATABASE_LISTEN_URL", DATABASE, "database_listen_url", Secret(DATABASE)),
     ("DATABASE_CONNECTIONS", "1", "database_connections", 1),
     ("DATABASE_CONNECTIONS", "500", "database_connections", 500),
     ("DATA_DIR", "/var/lib/gatehouse", "data_dir", Path("/var/lib/gatehouse")),
@@ -119,6 +124,8 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("LOG_LEVEL", "warning", "log_level", "warning"),
     ("SHUTDOWN_SECONDS", "1", "shutdown_seconds", 1),
     ("SHUTDOWN_SECONDS", "300", "shutdown_seconds", 300),
+    ("DRAIN_SECONDS", "0", "drain_seconds", 0),
+    ("DRAIN_SECONDS", "300", "drain_seconds", 300),
 ]
 # Name, text, what the setting takes according to the error.
 REFUSED = [
@@ -147,8 +154,10 @@ REFUSED = [
     ("BIND", "127.0.0.1:-1", "host:port"),
     ("BIND", "::1:8000", "host:port"),
     ("BIND", "127.0.0.1:٨٠٠٠", "host:port"),
+    ("METRICS_BIND", "9100", "host:port"),
     ("DATABASE_URL", "mysql://db/gatehouse", "an address such as postgresql://user:password@host/database"),
     ("DATABASE_URL", "host=db dbname=x", "an address such as postgresql://user:password@host/database"),
+    ("DATABASE_LISTEN_URL", "host=db dbname=x", "an address such as postgresql://user:password@host/database"),
     ("DATABASE_CONNECTIONS", "0", "a whole number from 1 to 500"),
     ("DATABASE_CONNECTIONS", "501", "a whole number from 1 to 500"),
     ("DATABASE_CONNECTIONS", "1.5", "a whole number from 1 to 500"),
@@ -176,6 +185,8 @@ REFUSED = [
     ("LOG_LEVEL", "trace", "debug, info, warning or error"),
     ("SHUTDOWN_SECONDS", "0", "seconds from 1 to 300"),
     ("SHUTDOWN_SECONDS", "301", "seconds from 1 to 300"),
+    ("DRAIN_SECONDS", "-1", "seconds from 0 to 300"),
+    ("DRAIN_SECONDS", "301", "seconds from 0 to 300"),
 ]
 
 
@@ -285,7 +296,12 @@ def test_printed_settings_contain_no_secret() -> None:
     shown = {row.name: row.value for row in rows(settings)}
 
     assert "hush" not in f"{settings!r} {settings} {shown}"
-    assert {name for name, value in shown.items() if value == "***"} == environment.keys() - {"GATEHOUSE_OWNER_EMAIL"}
+    assert {name for name, value in shown.items() if value == "***"} == {
+        "GATEHOUSE_MASTER_KEYS",
+        "GATEHOUSE_OWNER_PASSWORD",
+    }
+    assert shown["GATEHOUSE_DATABASE_URL"] == "postgresql://gatehouse:***@db.example.com/gatehouse"
+    assert shown["GATEHOUSE_SMTP_URL"] == "smtp://me:***@mail.example.com"
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from core.sessions.callers import BACKGROUND
+from entrypoints.http.platform.health import STOPPING_PROBLEM
 from entrypoints.settings import Settings
 from entrypoints.signals import stop_signals
 from tests.clients import answers, load, losses
@@ -121,6 +122,24 @@ def test_a_stopping_server_is_not_ready(services: Services) -> None:
 
     assert (readiness.status, readiness.json["status"], readiness.json["database"]) == (503, "unhealthy", "connected")
     assert liveness.status == 200
+
+
+@pytest.mark.parametrize("arguments", [[], ["--workers", "2"]])
+def test_a_stopping_server_takes_new_connections_while_it_drains(services: Services, arguments: list[str]) -> None:
+    service = services.ready(*arguments, DRAIN_SECONDS="8")
+    began_at = time.monotonic()
+    service.process.send_signal(signal.SIGTERM)
+    service.wait_for("server.stopping")
+
+    # No connection is open between two of these requests, of which any process may get each.
+    wait_until(lambda: {service.get("/health/ready").status for _ in range(5)} == {503})
+    page = service.get("/.well-known/jwks.json")
+    readiness = service.get("/health/ready")
+
+    assert (page.status, page.headers["connection"]) == (200, "close")
+    assert (readiness.status, readiness.json["problem"]) == (503, STOPPING_PROBLEM)
+    assert service.wait() == 0
+    assert time.monotonic() - began_at >= 8
 
 
 @pytest.mark.parametrize("arguments", [[], ["--workers", "2"]])

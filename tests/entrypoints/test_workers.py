@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import psutil
@@ -15,6 +17,9 @@ from tests.processes import lay_made_cluster
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tests.clients import Asked, Client
     from tests.processes import Service, Services
 
 # Each starts servers, which takes seconds; CI runs them.
@@ -22,6 +27,8 @@ pytestmark = pytest.mark.long
 
 WORKERS = 2
 WARM_ANSWERS = 100
+# From the last answer before a worker hung to the next one, which another worker gives.
+HUNG_SECONDS_MAX = 15.0
 
 
 def ready_workers(service: Service) -> list[int]:
@@ -82,6 +89,44 @@ def test_a_killed_or_stopped_worker_is_replaced_and_the_other_continues(services
     assert second not in ready_workers(service)
     assert [line["status"] for line in service.logged("worker.died")] == [-signal.SIGKILL, 0]
     assert service.get("/health/ready").status == 200
+
+
+def test_a_worker_that_hangs_under_load_is_replaced_and_loses_what_it_held(services: Services) -> None:
+    service = services.ready("--workers", str(WORKERS))
+    hung, other = ready_workers(service)
+    with load(service.port, ["/health"], loyal=4, fickle=4) as clients:
+        wait_until(lambda: len(answers(clients)) > WARM_ANSWERS)
+
+        os.kill(hung, signal.SIGSTOP)
+        hung_at = time.monotonic()
+        held = connections_of(service, hung)
+        service.wait_for("worker.ready", times=WORKERS)
+        after = len(answers(clients))
+        # Those that waited for the worker that hung have answers of another.
+        wait_until(lambda: all(client.answers[-1].began_at > hung_at for client in clients))
+        wait_until(lambda: len(answers(clients)) > after + WARM_ANSWERS)
+
+    assert len(losses(clients)) <= held
+    waits = [later.ended_at - sooner.ended_at for sooner, later in pairwise_of_each(clients)]
+    assert max(waits) < HUNG_SECONDS_MAX
+    assert other in ready_workers(service)
+    [told] = service.logged("worker.hung")
+    assert told["process"] == hung
+    # Whichever worker is asked.
+    for _ in range(6):
+        assert b'sso_workers_replaced_total{reason="hung"} 1.0' in service.get("/metrics").content
+
+
+def connections_of(service: Service, worker: int) -> int:
+    """Return how many connections of clients a worker has accepted, and how many wait to be accepted by any."""
+    accepted = [one for one in psutil.Process(worker).net_connections() if one.raddr and one.laddr.port == service.port]
+    return len(accepted)
+
+
+def pairwise_of_each(clients: Sequence[Client]) -> Iterator[tuple[Asked, Asked]]:
+    """Yield each answer of a client with its next one."""
+    for client in clients:
+        yield from pairwise(client.answers)
 
 
 def test_a_signal_to_the_whole_group_stops_all_processes_and_drops_no_request(services: Services) -> None:

@@ -16,7 +16,8 @@ import pytest
 from ops.benchmarks import evenness, flood, processes, report, servers
 from ops.benchmarks.comparing import Figures, Round, Row, Spread
 from ops.benchmarks.load import Head, LoaderFailed, Requests, parse_head, parse_wrk, with_our_own, with_wrk, wrk_script
-from ops.benchmarks.operations import BARE, OPERATIONS, WORD, Operation
+from ops.benchmarks.operation import BARE, WORD, Operation
+from ops.benchmarks.operations import OPERATIONS
 from ops.benchmarks.standing import StandingFigure
 
 if TYPE_CHECKING:

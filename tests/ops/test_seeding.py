@@ -31,6 +31,8 @@ PLAN = Plan(
     end_users=200,
     invitations=48,
     audit_entries=80,
+    sessions=90,
+    events=70,
     until=UNTIL,
 )
 # The indexes, constraints and triggers of all tables, and whether they are enabled.
@@ -83,10 +85,12 @@ def test_every_table_gets_as_many_rows_as_planned(connection: RawConnection) -> 
         """
         SELECT (SELECT count(*) FROM users), (SELECT count(*) FROM login_events), (SELECT count(*) FROM organizations),
                (SELECT count(*) FROM memberships), (SELECT count(*) FROM audit_entries),
-               (SELECT count(*) FROM services), (SELECT count(*) FROM service_users), (SELECT count(*) FROM invitations)
+               (SELECT count(*) FROM services), (SELECT count(*) FROM service_users),
+               (SELECT count(*) FROM invitations), (SELECT count(*) FROM sessions),
+               (SELECT count(*) FROM events WHERE position IS NULL)
         """
     ).fetchone()
-    assert counts == (60, 400, 31, 372, 80, 40, 200, 48)
+    assert counts == (60, 400, 31, 372, 80, 40, 200, 48, 90, 70)
     assert any(line.startswith("login_events: 400 of 400 (100%)") for line in reports)
 
 

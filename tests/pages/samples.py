@@ -13,11 +13,11 @@ from core.credentials.user_agents import describe
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
 from entrypoints.pages.rendering import Page, page
-from entrypoints.pages.returns import Way
+from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.saml.setup import ENTRA
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 
 NOW: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 EMAIL: Final = "somebody.with.a.long.name@an.even.longer.name.of.a.host.example.com"
@@ -33,7 +33,7 @@ _BROWSER: Final = SimpleNamespace(email=EMAIL, is_disowned=True, confined_to="01
 _FORM: Final[dict[str, Any]] = {"form_token": "token", "browser": _BROWSER}
 _WAY: Final[dict[str, Any]] = {
     **_FORM,
-    "way": Way(return_id="kept"),
+    "way": ReturnQuery(return_id="kept"),
     "place": NAME,
     "owner": NAME,
     "email": EMAIL,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from entrypoints.pages.assets import FOLDER, STYLES, asset_address
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.application import Client
 
 STYLES_FOLDER = FOLDER / "styles"
@@ -29,14 +29,17 @@ def test_every_file_of_the_folder_is_served() -> None:
     assert {file.name for file in STYLES_FOLDER.iterdir()} == set(STYLES)
 
 
-@pytest.mark.parametrize("name", CONTENTS)
-async def test_every_file_is_served_unchanged_and_may_be_cached_forever(client: Client, name: str) -> None:
-    answer = await client.get(asset_address(name))
+async def test_every_file_is_served_unchanged_and_may_be_cached_forever(
+    client: Client, subtests: pytest.Subtests
+) -> None:
+    for name, content in CONTENTS.items():
+        with subtests.test(name=name):
+            answer = await client.get(asset_address(name))
 
-    assert answer.status == 200
-    assert answer.content == CONTENTS[name]
-    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            assert answer.status == 200
+            assert answer.content == content
+            assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 async def test_the_media_types_are_those_of_a_style_sheet_a_script_and_an_image(client: Client) -> None:
@@ -54,9 +57,8 @@ def test_the_address_of_a_file_changes_with_its_content() -> None:
     assert asset_address("gatehouse.css") != "/assets/gatehouse.css"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+async def test_no_other_path_below_assets_is_served(client: Client, subtests: pytest.Subtests) -> None:
+    for path in (
         "/assets/gatehouse.css",
         "/assets/gatehouse.0000000000000000.css",
         "/assets/",
@@ -66,10 +68,9 @@ def test_the_address_of_a_file_changes_with_its_content() -> None:
         "/assets/..\\assets.py",
         "/assets//etc/passwd",
         "/assets/%00",
-    ],
-)
-async def test_no_other_path_below_assets_is_served(client: Client, path: str) -> None:
-    answer = await client.get(path)
+    ):
+        with subtests.test(path=path):
+            answer = await client.get(path)
 
-    assert answer.status == 404
-    assert answer.json["error_code"] == "NOT_FOUND"
+            assert answer.status == 404
+            assert answer.json["error_code"] == "NOT_FOUND"

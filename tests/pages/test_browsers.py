@@ -15,12 +15,18 @@ from entrypoints.installation import Installation
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.sign_in.ways import send_to_sign_in
 from entrypoints.settings import Settings
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import ProtectedForm, recent
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser, in_browser_or_not, in_organization, public, signed_in_or_browser
-from entrypoints.web.decoding import Query
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import (
+    in_browser,
+    in_browser_or_not,
+    in_organization,
+    public,
+    signed_in_or_browser,
+)
+from entrypoints.web.serving.routes import Routes
 from tests.application import Client, serving
 from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
@@ -93,7 +99,7 @@ async def change_without_a_page(call: Call) -> Named:
 
 @pieces.get("/pieces/again", status=303)
 @in_browser_or_not
-async def ask_again(call: Call) -> Annotated[None, Status(303)]:
+async def ask_again(call: Call) -> Annotated[None, AnswerStatus(303)]:
     """Send a browser to the sign-in, also one that is signed in."""
     call.headers["Location"] = (await send_to_sign_in(call, return_to="/pieces/either")).headers["Location"]
 

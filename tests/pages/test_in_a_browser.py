@@ -10,9 +10,9 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from entrypoints import capabilities
 from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 from tests import axe, specimen
 from tests.browser import Site
 

@@ -14,9 +14,9 @@ from jinja2 import Template, UndefinedError
 from entrypoints.installation import Installation
 from entrypoints.pages import rendering
 from entrypoints.pages.rendering import TEMPLATES, Page, breakable, inline, page, prose, render
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 from tests.application import Answer, serving
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}javascript:alert(1)"

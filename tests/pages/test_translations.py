@@ -24,7 +24,7 @@ from entrypoints.pages.languages import FOLDER, LANGUAGES
 from entrypoints.pages.po_files import entries
 from entrypoints.pages.refusals import ON_PAGES
 from entrypoints.pages.rendering import TEMPLATES
-from entrypoints.web.answers import InternalFailure
+from entrypoints.web.serving.answers import InternalFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

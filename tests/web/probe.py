@@ -34,11 +34,10 @@ from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
-from entrypoints.web.application import Application
+from entrypoints.web.serving.application import Application
 from tests.application import (
     CHEAP,
     NO_NAME_SERVER,
-    TLS,
     VERSION,
     ReportedActors,
     connection_gateway,
@@ -56,8 +55,8 @@ if TYPE_CHECKING:
 
     from core.sessions.callers import Origin
     from core.sessions.signing_keys import KeyPair
-    from entrypoints.web.rate_limiting import RateLimiter
-    from entrypoints.web.routes import Routes
+    from entrypoints.web.serving.rate_limiting import RateLimiter
+    from entrypoints.web.serving.routes import Routes
 
 PEER = "203.0.113.7"
 
@@ -152,7 +151,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),
         saml_connections=saml_connection_gateway(),
-        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
+        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed), version=VERSION),
     )
 
 

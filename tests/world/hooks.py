@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.webhooks.deliveries import LeasedWebhook
+    from core.webhooks.sequencing import HandedOn
     from tests.application import Answer
     from tests.world.team import Team
 
@@ -66,14 +67,16 @@ class Hooks:
 
     async def hand_on(self) -> int:
         """Hand on all events, as the sequencer does; return how many."""
-        handed_on = 0
-        while (count := await self.hand_on_once(EVENTS_MAX)) != 0:
-            handed_on += count or 0
-        return handed_on
+        events, has_more = 0, True
+        while has_more:
+            handed_on = await self.hand_on_once(EVENTS_MAX)
+            events += handed_on.events if handed_on is not None else 0
+            has_more = handed_on is None or handed_on.has_more
+        return events
 
-    async def hand_on_once(self, limit: int) -> int | None:
-        """Hand on one batch; return how many events, or None when another transaction is doing it."""
-        return await self.team.world.installation.database.transact(sequencing.hand_on, limit)
+    async def hand_on_once(self, rows_max: int) -> HandedOn | None:
+        """Hand on one batch; None when another transaction is doing it."""
+        return await self.team.world.installation.database.transact(sequencing.hand_on, rows_max)
 
     async def lease(self, *, webhooks_max: int = WEBHOOKS_MAX) -> Sequence[LeasedWebhook]:
         """Lease webhooks as a dispatcher does."""
@@ -91,7 +94,8 @@ class Hooks:
                 for webhook in leased:
                     for delivery in webhook.deliveries:
                         now = clock()
-                        attempt = await sender.send(webhook.url, delivery, webhook.secrets.at(now), at=now)
+                        secrets = webhook.secrets.at(now)
+                        attempt = await sender.send(webhook.organization_id, webhook.url, delivery, secrets, at=now)
                         await database.transact(deliveries.record, webhook, delivery, attempt)
                         attempts += 1
                     await database.transact(deliveries.release, webhook)

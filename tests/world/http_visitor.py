@@ -15,17 +15,23 @@ AGENT = {"User-Agent": "a visitor", "Accept": "text/html"}
 
 
 class HttpVisitor:
-    """A browser without a screen."""
+    """A browser without a screen; `host` is the one of the server's base URL, where that is not its address."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, host: str | None = None) -> None:
         self._url = url
-        self._client = httpx.Client(base_url=url, headers=AGENT, follow_redirects=False, timeout=30)
+        headers = AGENT if host is None else {**AGENT, "Host": host}
+        self._client = httpx.Client(base_url=url, headers=headers, follow_redirects=False, timeout=30)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exception: object) -> None:
         self._client.close()
+
+    @property
+    def cookies(self) -> str:
+        """Its cookies, as it sends them."""
+        return "; ".join(f"{name}={value}" for name, value in self._client.cookies.items())
 
     def open(self, address: str) -> httpx.Response:
         """Open a page, through redirects on the same server; return the first answer that leads nowhere on it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.openid import device_codes
+from core.openid import device as device_codes
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
 from tests.world.openid_connection import CONNECTIONS, ROUTES, connected_organization
 

@@ -85,6 +85,14 @@ class Person:
         """Get an access token with a code of the app."""
         self.token = (await self.verify(await self.preauth_token(), self.code())).json["access_token"]
 
+    async def reset_password(self, password: str) -> None:
+        """Choose another password with a mailed link."""
+        await self.world.client.post("/api/auth/forgot-password", body={"email": self.email})
+        token = next(mail.values["token"] for mail in await self.world.mails() if mail.template == "reset_password")
+        body = {"token": token, "new_password": password}
+        answer = await self.world.client.post("/api/auth/reset-password", body=body)
+        assert answer.status == 200, answer.text
+
     async def set_up(self) -> Answer:
         """Request a new secret for the app."""
         answer = await self.mfa("POST", "/setup")

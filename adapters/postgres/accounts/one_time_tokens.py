@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 
@@ -21,19 +21,11 @@ class PostgresOneTimeTokens(Aggregate):
 
     def add(self, token: OneTimeToken, token_hash: bytes) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO one_time_tokens (token_hash, purpose, user_id, email, data, created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
-            """,
-            (
-                token_hash,
-                token.purpose,
-                token.user_id,
-                token.email,
-                Jsonb(token.data),
-                token.created_at,
-                token.expires_at,
-            ),
+            f"""
+            INSERT INTO one_time_tokens ({columns(OneTimeToken)}, token_hash)
+            VALUES ({placeholders(OneTimeToken)}, %(token_hash)s)
+            """,  # noqa: S608 - made of the names of fields
+            values(token) | {"token_hash": token_hash},
         )
 
     def add_each(self, tokens: Sequence[tuple[OneTimeToken, bytes]]) -> None:
@@ -56,32 +48,22 @@ class PostgresOneTimeTokens(Aggregate):
         )
 
     def find(self, token_hash: bytes, purpose: TokenPurpose) -> OneTimeToken | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_one_time_token))
-            .execute(
-                """
-                SELECT purpose, user_id, email, data, created_at, expires_at, used_at
-                FROM   one_time_tokens
-                WHERE  token_hash = %s AND purpose = %s
-                """,
-                (token_hash, purpose),
-            )
-            .fetchone()
+        return self._one(
+            _one_time_token,
+            f"SELECT {columns(OneTimeToken)} FROM one_time_tokens WHERE token_hash = %s AND purpose = %s",  # noqa: S608 - made of the names of fields
+            (token_hash, purpose),
         )
 
     def use(self, token_hash: bytes, purpose: TokenPurpose, *, at: datetime) -> OneTimeToken | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_one_time_token))
-            .execute(
-                """
-                UPDATE one_time_tokens
-                SET    used_at = %s
-                WHERE  token_hash = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s
-                RETURNING purpose, user_id, email, data, created_at, expires_at, used_at
-                """,
-                (at, token_hash, purpose, at),
-            )
-            .fetchone()
+        return self._one(
+            _one_time_token,
+            f"""
+            UPDATE one_time_tokens
+            SET    used_at = %s
+            WHERE  token_hash = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s
+            RETURNING {columns(OneTimeToken)}
+            """,  # noqa: S608 - made of the names of fields
+            (at, token_hash, purpose, at),
         )
 
     def withdraw(
@@ -110,17 +92,13 @@ class PostgresOneTimeTokens(Aggregate):
         )
 
     def requested_email(self, user_id: UUID, *, at: datetime) -> str | None:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT email
-                FROM   one_time_tokens
-                WHERE  user_id = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s
-                """,
-                (user_id, TokenPurpose.CHANGE_EMAIL, at),
-            )
-            .fetchone()
+        return self._value_or_none(
+            """
+            SELECT email
+            FROM   one_time_tokens
+            WHERE  user_id = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s
+            """,
+            (user_id, TokenPurpose.CHANGE_EMAIL, at),
         )
 
     def drop_email_change(self, user_id: UUID, *, at: datetime) -> None:

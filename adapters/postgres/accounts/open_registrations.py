@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from psycopg.types.json import Jsonb
-
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.open_registrations import OpenRegistration
 
@@ -14,11 +12,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-_OPEN: Final = """
-    SELECT id, user_id, email, password_hash, data, ip_address, geo_country, geo_city, created_at, expires_at
+_OPEN: Final = f"""
+    SELECT {columns(OpenRegistration)}
     FROM   open_registrations
     WHERE  user_id = %s AND (expires_at IS NULL OR expires_at > %s)
-"""
+"""  # noqa: S608 - made of the names of fields
 
 
 class PostgresOpenRegistrations(Aggregate):
@@ -26,40 +24,20 @@ class PostgresOpenRegistrations(Aggregate):
 
     def add(self, registration: OpenRegistration) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO open_registrations (id, user_id, email, password_hash, data, ip_address, geo_country, geo_city,
-                                            created_at, expires_at)
-            SELECT %s, id, %s, %s, %s, %s, %s, %s, %s, %s
+            f"""
+            INSERT INTO open_registrations ({columns(OpenRegistration)})
+            SELECT {placeholders(OpenRegistration)}
             FROM   users
-            WHERE  id = %s
-            """,
-            (
-                registration.id,
-                registration.email,
-                registration.password_hash,
-                Jsonb(registration.data),
-                registration.ip_address,
-                registration.geo_country,
-                registration.geo_city,
-                registration.created_at,
-                registration.expires_at,
-                registration.user_id,
-            ),
+            WHERE  id = %(user_id)s
+            """,  # noqa: S608 - made of the names of fields
+            values(registration),
         )
 
     def find(self, user_id: UUID, registration_id: UUID, *, at: datetime) -> OpenRegistration | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(OpenRegistration))
-            .execute(f"{_OPEN} AND id = %s", (user_id, at, registration_id))
-            .fetchone()
-        )
+        return self._one(OpenRegistration, f"{_OPEN} AND id = %s", (user_id, at, registration_id))
 
     def sole(self, user_id: UUID, email: str, *, at: datetime) -> OpenRegistration | None:
-        found = (
-            self._connection.cursor(row_factory=kwargs_row(OpenRegistration))
-            .execute(f"{_OPEN} AND email = %s LIMIT 2", (user_id, at, email))
-            .fetchall()
-        )
+        found = self._all(OpenRegistration, f"{_OPEN} AND email = %s LIMIT 2", (user_id, at, email))
         return found[0] if len(found) == 1 else None
 
     def remove(self, user_id: UUID, registration_id: UUID) -> None:

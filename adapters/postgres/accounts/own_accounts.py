@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.own_accounts import Belonging, FoundAccount
-from core.organizations.domain_proofs import FAILING_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +30,7 @@ FIND_OR_CREATE: Final = """
     FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
 """
 # A link counts once its user has signed in to the service; until then only the organization knows of it.
-BELONGING: Final = """
+BELONGING: Final = f"""
     SELECT u.id, u.email, u.created_at, u.created_by_organization_id,
            u.email_verified_at IS NOT NULL AS is_address_proved, u.is_platform_owner,
            (SELECT role
@@ -49,41 +48,38 @@ BELONGING: Final = """
                AS is_known_elsewhere,
            EXISTS (SELECT FROM domain_routes
                    WHERE  organization_id = %(organization_id)s AND domain = split_part(u.email, '@', 2)
-                     AND  verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %(failing_after)s))
+                     AND  {IN_FORCE})
                AS is_in_own_domain
     FROM   users u
     WHERE  u.id = %(user_id)s
-"""
+"""  # noqa: S608 - made of constants alone
 
 
 class PostgresOwnAccounts(Aggregate):
     """The port `OwnAccounts`."""
 
     def find_or_create(self, user: User, organization_id: UUID) -> FoundAccount:
-        [found] = self._connection.cursor(row_factory=kwargs_row(FoundAccount)).execute(
+        return self._only(
+            FoundAccount,
             FIND_OR_CREATE,
             {"id": user.id, "email": user.email, "organization_id": organization_id, "created_at": user.created_at},
         )
-        return found
 
     def lock(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
-        self._connection.execute("SELECT FROM users WHERE id = %s FOR UPDATE", (user_id,))
-        # After the lock: what the account belongs to may have changed while this waited.
+        self._connection.execute_later("SELECT FROM users WHERE id = %s FOR UPDATE", (user_id,))
+        # Behind the lock: what the account belongs to may have changed while this waited.
         return self.belonging(organization_id, user_id)
 
     def belonging(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Belonging))
-            .execute(
-                BELONGING,
-                {
-                    "organization_id": organization_id,
-                    "user_id": user_id,
-                    "failing_after": self._transaction.now - FAILING_MAX,
-                    "now": self._transaction.now,
-                },
-            )
-            .fetchone()
+        return self._one(
+            Belonging,
+            BELONGING,
+            {
+                "organization_id": organization_id,
+                "user_id": user_id,
+                "now": self._transaction.now,
+                **in_force_at(self._transaction.now),
+            },
         )
 
     def deactivate(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
@@ -127,11 +123,10 @@ class PostgresOwnAccounts(Aggregate):
         )
 
     def conflicts_since(self, organization_id: UUID, since: datetime) -> int:
-        [conflicts] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             "SELECT count(*) FROM address_conflicts WHERE organization_id = %s AND occurred_at > %s",
             (organization_id, since),
         )
-        return conflicts
 
     def add_conflict(self, organization_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.sign_in_failures import SignInFailure
 
@@ -39,18 +38,15 @@ class PostgresSignInFailures(Aggregate):
         )
 
     def since(self, email_hash: bytes, *, failed_since: datetime, undecided_since: datetime) -> Sequence[SignInFailure]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SignInFailure))
-            .execute(
-                """
-                SELECT   network, created_at AS at, session_id
-                FROM     sign_in_failures
-                WHERE    email_hash = %s AND created_at > %s AND (has_failed OR created_at > %s)
-                ORDER BY created_at DESC
-                """,
-                (email_hash, failed_since, undecided_since),
-            )
-            .fetchall()
+        return self._all(
+            SignInFailure,
+            """
+            SELECT   network, created_at AS at, session_id
+            FROM     sign_in_failures
+            WHERE    email_hash = %s AND created_at > %s AND (has_failed OR created_at > %s)
+            ORDER BY created_at DESC
+            """,
+            (email_hash, failed_since, undecided_since),
         )
 
     def fail(self, attempt_id: UUID) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.postgres.driver.rows import scalar_row
 from adapters.postgres.transaction import Aggregate
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ class PostgresUserImport(Aggregate):
         self._copy(accounts)
         # In the order of the ids, which is that of the lines, so that the first line of an address counts. The password
         # of an account whose address is not proved is kept like that of a registration, which does not expire.
-        [added] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             WITH added AS (
                 INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at)
@@ -40,7 +39,6 @@ class PostgresUserImport(Aggregate):
             """,
             (at,),
         )
-        return added
 
     def _copy(self, accounts: Sequence[ImportedAccount]) -> None:
         self._connection.execute_later(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.errors import UniqueViolation
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.passwords import StoredPassword
 from core.accounts.users import User
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Cursor
     from core.deferred import Deferred
 
 
@@ -60,41 +58,41 @@ class PostgresUsers(Aggregate):
     """The port `Users`."""
 
     def by_id(self, user_id: UUID) -> User | None:
-        return self._accounts().execute(f"{_ACCOUNT} WHERE id = %s", (user_id,)).fetchone()
+        return self._one(User, f"{_ACCOUNT} WHERE id = %s", (user_id,))
 
     def lock(self, user_id: UUID) -> User | None:
-        return self._accounts().execute(f"{_ACCOUNT} WHERE id = %s {_LOCKED}", (user_id,)).fetchone()
+        return self.defer_lock(user_id)()
+
+    def defer_lock(self, user_id: UUID) -> Deferred[User | None]:
+        return self._defer_one(User, f"{_ACCOUNT} WHERE id = %s {_LOCKED}", (user_id,))
 
     def by_email(self, email: str) -> User | None:
-        return self._accounts().execute(f"{_ACCOUNT} WHERE email = %s", (email,)).fetchone()
+        return self._one(User, f"{_ACCOUNT} WHERE email = %s", (email,))
 
     def lock_by_email(self, email: str) -> User | None:
-        return self._accounts().execute(f"{_ACCOUNT} WHERE email = %s {_LOCKED}", (email,)).fetchone()
+        return self._one(User, f"{_ACCOUNT} WHERE email = %s {_LOCKED}", (email,))
 
     def add(self, user: User) -> bool:
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO users (id, email, email_verified_at, is_platform_owner, created_at, updated_at)
-                VALUES (%s, %s, %s, %s, %s, %s)
-                ON CONFLICT (email) DO NOTHING
-                """,
-                (
-                    user.id,
-                    user.email,
-                    user.email_verified_at,
-                    user.is_platform_owner,
-                    user.created_at,
-                    user.updated_at,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            INSERT INTO users (id, email, email_verified_at, is_platform_owner, created_at, updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
+            ON CONFLICT (email) DO NOTHING
+            """,
+            (
+                user.id,
+                user.email,
+                user.email_verified_at,
+                user.is_platform_owner,
+                user.created_at,
+                user.updated_at,
+            ),
         )
 
     def lock_platform_owners(self) -> tuple[User, ...]:
         # An advisory lock, because before the first owner there is no row to lock.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.platform_owners'))")
-        return tuple(self._accounts().execute(f"{_ACCOUNT} WHERE is_platform_owner ORDER BY id"))
+        return tuple(self._all(User, f"{_ACCOUNT} WHERE is_platform_owner ORDER BY id"))
 
     def save(self, user: User) -> None:
         self._connection.execute_later(
@@ -137,18 +135,15 @@ class PostgresUsers(Aggregate):
             return False
         return True
 
-    def _accounts(self) -> Cursor[User]:
-        return self._connection.cursor(row_factory=kwargs_row(User))
-
 
 class PostgresCredentials(Aggregate):
     """The port `Credentials`."""
 
     def defer_password_of(self, email: str) -> Deferred[StoredPassword | None]:
-        return self._passwords().defer(f"{_STORED} WHERE email = %s", (email,)).fetchone
+        return self._defer_one(_stored_password, f"{_STORED} WHERE email = %s", (email,))
 
     def defer_decoys(self) -> Deferred[Sequence[str]]:
-        return self._connection.cursor(row_factory=scalar_row).defer(_DECOYS).fetchall
+        return self._defer_values(_DECOYS)
 
     def count_by_decoy(self) -> Sequence[tuple[str, int]]:
         return self._connection.execute(
@@ -162,19 +157,17 @@ class PostgresCredentials(Aggregate):
         ).fetchall()
 
     def lock(self, user_id: UUID) -> StoredPassword | None:
-        return self._passwords().execute(f"{_STORED} WHERE id = %s {_LOCKED}", (user_id,)).fetchone()
+        return self.defer_lock(user_id)()
+
+    def defer_lock(self, user_id: UUID) -> Deferred[StoredPassword | None]:
+        return self._defer_one(_stored_password, f"{_STORED} WHERE id = %s {_LOCKED}", (user_id,))
 
     def has_password(self, user_id: UUID) -> bool:
-        row = self._connection.execute("SELECT password_hash IS NOT NULL FROM users WHERE id = %s", (user_id,))
-        found = row.fetchone()
-        return found is not None and found[0]
+        return self._finds_any("SELECT FROM users WHERE id = %s AND password_hash IS NOT NULL", (user_id,))
 
     def set_first_password_hash(self, user_id: UUID, password_hash: str) -> bool:
-        return (
-            self._connection.execute(
-                "UPDATE users SET password_hash = %s WHERE id = %s AND password_hash IS NULL", (password_hash, user_id)
-            ).rowcount
-            == 1
+        return self._changes_one(
+            "UPDATE users SET password_hash = %s WHERE id = %s AND password_hash IS NULL", (password_hash, user_id)
         )
 
     def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
@@ -182,9 +175,6 @@ class PostgresCredentials(Aggregate):
 
     def remove_password(self, user_id: UUID) -> None:
         self._connection.execute_later("UPDATE users SET password_hash = NULL WHERE id = %s", (user_id,))
-
-    def _passwords(self) -> Cursor[StoredPassword]:
-        return self._connection.cursor(row_factory=kwargs_row(_stored_password))
 
 
 def _stored_password(*, password_hash: str | None, **columns: Any) -> StoredPassword:

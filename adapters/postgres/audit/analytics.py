@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
-from core.audit.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, RecentLogin
+from core.audit.analytics import DailyLogins, ProviderLogins, RecentLogin, ServiceLogins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,21 +72,17 @@ RECENT: Final = """
 class PostgresAnalytics(Aggregate):
     """The port `Analytics`."""
 
-    def by_day(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfDay]:
-        cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfDay))
-        return cursor.execute(BY_DAY, _values(organization_id, period)).fetchall()
+    def by_day(self, organization_id: UUID, period: Period) -> Sequence[DailyLogins]:
+        return self._all(DailyLogins, BY_DAY, _values(organization_id, period))
 
-    def by_service(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfService]:
-        cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfService))
-        return cursor.execute(BY_SERVICE, _values(organization_id, period)).fetchall()
+    def by_service(self, organization_id: UUID, period: Period) -> Sequence[ServiceLogins]:
+        return self._all(ServiceLogins, BY_SERVICE, _values(organization_id, period))
 
-    def by_provider(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfProvider]:
-        cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfProvider))
-        return cursor.execute(BY_PROVIDER, _values(organization_id, period)).fetchall()
+    def by_provider(self, organization_id: UUID, period: Period) -> Sequence[ProviderLogins]:
+        return self._all(ProviderLogins, BY_PROVIDER, _values(organization_id, period))
 
     def recent(self, organization_id: UUID, limit: int) -> Sequence[RecentLogin]:
-        cursor = self._connection.cursor(row_factory=kwargs_row(RecentLogin))
-        return cursor.execute(RECENT, {"organization_id": organization_id, "limit": limit}).fetchall()
+        return self._all(RecentLogin, RECENT, {"organization_id": organization_id, "limit": limit})
 
 
 def _values(organization_id: UUID, period: Period) -> dict[str, object]:

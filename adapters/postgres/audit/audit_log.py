@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
-from adapters.postgres.driver.rows import dict_row
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import Actor, LogEntry
+from core.audit.audit_log import AuditLogActor, AuditLogEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +86,7 @@ def _page(wanted: LiteralString, total: LiteralString, milestone: LiteralString)
                     ORDER BY id
                     LIMIT    (SELECT greatest(least(%(limit)s, entries - %(offset)s), 0) FROM total)
                     OFFSET   (SELECT skipped FROM milestone)))
-        SELECT total.entries AS total, e.id, e.organization_id AS org_id, e.action, e.target_type, e.target_id,
+        SELECT total.entries AS total, e.id, e.organization_id, e.action, e.target_type, e.target_id,
                e.ip_address, e.user_agent, e.success, e.details, e.created_at,
                e.actor_user_id, u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner
         FROM   total
@@ -114,36 +113,31 @@ class PostgresAuditLog(Aggregate):
 
     def page(
         self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
-    ) -> tuple[int, Sequence[LogEntry]]:
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                _query(wanted),
-                {
-                    "organization_id": organization_id,
-                    "action": wanted.action.value if wanted.action is not None else None,
-                    "kind": wanted.kind,
-                    "target_type": wanted.target_type,
-                    "target_id": wanted.target_id,
-                    "limit": limit,
-                    "offset": offset,
-                },
-                # Planned for this organization each time: the best plan for the average organization may read the logs
-                # of all to find the few entries of a small one.
-                prepare=False,
-            )
-            .fetchall()
+    ) -> tuple[int, Sequence[AuditLogEntry]]:
+        rows = self._rows(
+            _query(wanted),
+            {
+                "organization_id": organization_id,
+                "action": wanted.action.value if wanted.action is not None else None,
+                "kind": wanted.kind,
+                "target_type": wanted.target_type,
+                "target_id": wanted.target_id,
+                "limit": limit,
+                "offset": offset,
+            },
+            # Planned for this organization each time: the best plan for the average organization may read the logs
+            # of all to find the few entries of a small one.
+            prepare=False,
         )
         # An empty page has one row, without an entry, for the total.
         return rows[0]["total"], [_entry(**row) for row in rows if row["id"] is not None]
 
     def count_next(self, before: UUID, limit: int) -> int:
         # The row of `audit_counting` cannot be locked instead, because at first there is none.
-        lock = self._connection.execute("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_counting'))")
-        if lock.fetchone() != (True,):
+        if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_counting'))"):
             return 0
         # The statement waits for an organization that is being deleted, and then leaves it out.
-        counted = self._connection.execute(
+        counted = self._value_or_none(
             """
             WITH batch AS MATERIALIZED (
                      SELECT   id, organization_id, target_type, action
@@ -181,8 +175,8 @@ class PostgresAuditLog(Aggregate):
             RETURNING (SELECT count(*) FROM batch)
             """,
             (_FIRST, before, limit, MILESTONE_ENTRIES, MILESTONE_ENTRIES),
-        ).fetchone()
-        return counted[0] if counted is not None else 0
+        )
+        return counted or 0
 
 
 def _query(wanted: AuditLogFilter) -> LiteralString:
@@ -203,6 +197,6 @@ def _entry(
     actor_is_platform_owner: bool | None,
     details: dict[str, Any],
     **columns: Any,
-) -> LogEntry:
-    actor = Actor.of(actor_user_id, actor_email, actor_is_platform_owner, details)
-    return LogEntry(actor=actor, details=details, **columns)
+) -> AuditLogEntry:
+    actor = AuditLogActor.of(actor_user_id, actor_email, actor_is_platform_owner, details)
+    return AuditLogEntry(actor=actor, details=details, **columns)

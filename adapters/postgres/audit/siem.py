@@ -12,9 +12,8 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import Actor, LogEntry
+from core.audit.audit_log import AuditLogActor, AuditLogEntry
 from core.audit.siem import SiemOptions, SiemProvider, SiemStart, SiemStream
 from core.audit.siem_stream import (
     BATCH_BYTES_MAX,
@@ -53,12 +52,12 @@ LEASE: Final = """
 """
 # Entries whose details have more bytes than a batch are not all read into memory; the first one always is.
 EVENTS: Final = """
-    SELECT   position, hash, id, org_id, action, target_type, target_id, ip_address, user_agent, success, details,
-             created_at, actor_user_id, actor_email, actor_is_platform_owner,
+    SELECT   position, hash, id, organization_id, action, target_type, target_id, ip_address, user_agent, success,
+             details, created_at, actor_user_id, actor_email, actor_is_platform_owner,
              found < %(limit)s AND bytes_of_all <= %(bytes_max)s AS is_last
     FROM     (SELECT *, count(*) OVER () AS found, sum(bytes) OVER () AS bytes_of_all,
                      sum(bytes) OVER (ORDER BY position) - bytes AS bytes_before
-              FROM   (SELECT   e.position, e.id, e.organization_id AS org_id, e.action, e.target_type, e.target_id,
+              FROM   (SELECT   e.position, e.id, e.organization_id, e.action, e.target_type, e.target_id,
                                e.ip_address, e.user_agent, e.success, e.details, e.created_at, e.actor_user_id,
                                u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner,
                                (SELECT s.hash
@@ -86,20 +85,16 @@ class PostgresSiemStreams(Aggregate):
     """The port `SiemStreams`."""
 
     def find(self, organization_id: UUID) -> SiemStream | None:
-        row = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                """
-                SELECT s.id, s.provider, s.endpoint, s.token_sealed IS NOT NULL AS has_token, s.options, s.event_filter,
-                       s.enabled, s.starts_at, s.position, greatest(c.sealed_through, s.position) AS sealed_through,
-                       s.failures, s.last_success_at, s.last_error, s.created_at, s.updated_at
-                FROM   siem_streams s
-                LEFT   JOIN audit_chains c USING (organization_id)
-                WHERE  s.organization_id = %s
-                """,
-                (organization_id,),
-            )
-            .fetchone()
+        row = self._row(
+            """
+            SELECT s.id, s.provider, s.endpoint, s.token_sealed IS NOT NULL AS has_token, s.options, s.event_filter,
+                   s.enabled, s.starts_at, s.position, greatest(c.sealed_through, s.position) AS sealed_through,
+                   s.failures, s.last_success_at, s.last_error, s.created_at, s.updated_at
+            FROM   siem_streams s
+            LEFT   JOIN audit_chains c USING (organization_id)
+            WHERE  s.organization_id = %s
+            """,
+            (organization_id,),
         )
         if row is None:
             return None
@@ -138,32 +133,28 @@ class PostgresSiemStreams(Aggregate):
         )
 
     def remove(self, organization_id: UUID) -> bool:
-        return (
-            self._connection.execute("DELETE FROM siem_streams WHERE organization_id = %s", (organization_id,)).rowcount
-            == 1
-        )
+        return self._changes_one("DELETE FROM siem_streams WHERE organization_id = %s", (organization_id,))
 
     def target(self, organization_id: UUID) -> SiemTarget | None:
-        row = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                "SELECT id, provider, endpoint, token_sealed, options FROM siem_streams WHERE organization_id = %s",
-                (organization_id,),
-            )
-            .fetchone()
+        row = self._row(
+            """
+            SELECT id, organization_id, provider, endpoint, token_sealed, options
+            FROM siem_streams
+            WHERE organization_id = %s
+            """,
+            (organization_id,),
         )
         return self._target(row) if row is not None else None
 
     def lease(self, *, streams_max: int, leased_until: datetime) -> Sequence[LeasedStream]:
-        rows = self._connection.cursor(row_factory=dict_row).execute(
-            LEASE,
-            {"now": self._transaction.now, "leased_until": leased_until, "streams_max": streams_max},
+        rows = self._rows(
+            LEASE, {"now": self._transaction.now, "leased_until": leased_until, "streams_max": streams_max}
         )
         leased = [self._leased(row, leased_until) for row in rows]
         return [stream for stream in leased if stream is not None]
 
     def events(self, stream: LeasedStream, *, through: int) -> tuple[Sequence[SiemEvent], bool]:
-        cursor = self._connection.cursor(row_factory=dict_row).execute(
+        rows = self._rows(
             EVENTS,
             {
                 "organization_id": stream.organization_id,
@@ -177,24 +168,19 @@ class PostgresSiemStreams(Aggregate):
             # Planned for this organization each time, like the pages of the audit log.
             prepare=False,
         )
-        rows = cursor.fetchall()
         # The same in every row; without rows there is nothing else.
         is_last = not rows or rows[0]["is_last"]
         return [_event(row) for row in rows], is_last
 
     def record(self, stream: LeasedStream, progress: Progress) -> bool:
-        held = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT id
-                FROM   siem_streams
-                WHERE  organization_id = %s AND id = %s AND leased_until = %s
-                FOR    NO KEY UPDATE
-                """,
-                (stream.organization_id, stream.id, stream.leased_until),
-            )
-            .fetchall()
+        held = self._values(
+            """
+            SELECT id
+            FROM   siem_streams
+            WHERE  organization_id = %s AND id = %s AND leased_until = %s
+            FOR    NO KEY UPDATE
+            """,
+            (stream.organization_id, stream.id, stream.leased_until),
         )
         if not held:
             return False
@@ -245,6 +231,7 @@ class PostgresSiemStreams(Aggregate):
     def _target(self, row: dict[str, Any]) -> SiemTarget:
         sealed = row["token_sealed"]
         return SiemTarget(
+            organization_id=row["organization_id"],
             provider=SiemProvider(row["provider"]),
             endpoint=row["endpoint"],
             token=Secret(self._transaction.vault.open(sealed, row=row["id"], **_TOKEN).decode()) if sealed else None,
@@ -259,5 +246,5 @@ def _options(stored: dict[str, Any]) -> SiemOptions:
 def _event(row: dict[str, Any]) -> SiemEvent:
     position, entry_hash, _ = (row.pop(name) for name in ("position", "hash", "is_last"))
     user_id, email, is_owner = (row.pop(name) for name in ("actor_user_id", "actor_email", "actor_is_platform_owner"))
-    actor = Actor.of(user_id, email, is_owner, row["details"])
-    return event_of(LogEntry(actor=actor, **row), position=position, entry_hash=entry_hash)
+    actor = AuditLogActor.of(user_id, email, is_owner, row["details"])
+    return event_of(AuditLogEntry(actor=actor, **row), position=position, entry_hash=entry_hash)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.postgres.driver.rows import scalar_row
 from adapters.postgres.transaction import Aggregate
 
 if TYPE_CHECKING:
@@ -48,27 +47,22 @@ class PostgresBillingCancellations(Aggregate):
         )
 
     def has(self, subscription_id: str) -> bool:
-        found = self._connection.execute("SELECT FROM billing_cancellations WHERE id = %s", (subscription_id,))
-        return found.fetchone() is not None
+        return self._finds_any("SELECT FROM billing_cancellations WHERE id = %s", (subscription_id,))
 
     def claim(self, mode: BillingMode, *, now: datetime, due_again_at: datetime) -> str | None:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                UPDATE billing_cancellations
-                SET    due_at = %s
-                WHERE  id = (SELECT   id
-                             FROM     billing_cancellations
-                             WHERE    mode = %s AND due_at <= %s
-                             ORDER BY due_at
-                             LIMIT    1
-                             FOR      UPDATE SKIP LOCKED)
-                RETURNING id
-                """,
-                (due_again_at, mode.value, now),
-            )
-            .fetchone()
+        return self._value_or_none(
+            """
+            UPDATE billing_cancellations
+            SET    due_at = %s
+            WHERE  id = (SELECT   id
+                         FROM     billing_cancellations
+                         WHERE    mode = %s AND due_at <= %s
+                         ORDER BY due_at
+                         LIMIT    1
+                         FOR      UPDATE SKIP LOCKED)
+            RETURNING id
+            """,
+            (due_again_at, mode.value, now),
         )
 
     def finish(self, subscription_id: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.billing.checkout import Checkout
 
@@ -20,51 +20,35 @@ class PostgresBillingCheckouts(Aggregate):
     def start(self, checkout: Checkout, mode: BillingMode, *, unfinished_since: datetime) -> Checkout:
         # The lock makes concurrent requests for the same purchase one checkout.
         self._connection.execute_later("SELECT FROM users WHERE id = %s FOR NO KEY UPDATE", (checkout.user_id,))
-        unfinished = (
-            self._connection.cursor(row_factory=kwargs_row(Checkout))
-            .execute(
-                """
-                SELECT   id, organization_id, service_id, user_id, plan_id, price_id, success_url, cancel_url,
-                         created_at
-                FROM     billing_checkouts
-                WHERE    session_id IS NULL AND user_id = %s AND plan_id = %s AND mode = %s AND organization_id = %s
-                  AND    price_id = %s AND success_url = %s AND cancel_url = %s AND created_at >= %s
-                ORDER BY created_at DESC
-                LIMIT    1
-                """,
-                (
-                    checkout.user_id,
-                    checkout.plan_id,
-                    mode.value,
-                    checkout.organization_id,
-                    checkout.price_id,
-                    checkout.success_url,
-                    checkout.cancel_url,
-                    unfinished_since,
-                ),
-            )
-            .fetchone()
+        unfinished = self._one(
+            Checkout,
+            f"""
+            SELECT   {columns(Checkout)}
+            FROM     billing_checkouts
+            WHERE    session_id IS NULL AND user_id = %s AND plan_id = %s AND mode = %s AND organization_id = %s
+              AND    price_id = %s AND success_url = %s AND cancel_url = %s AND created_at >= %s
+            ORDER BY created_at DESC
+            LIMIT    1
+            """,  # noqa: S608 - made of the names of fields
+            (
+                checkout.user_id,
+                checkout.plan_id,
+                mode.value,
+                checkout.organization_id,
+                checkout.price_id,
+                checkout.success_url,
+                checkout.cancel_url,
+                unfinished_since,
+            ),
         )
         if unfinished is not None:
             return unfinished
         self._connection.execute_later(
-            """
-            INSERT INTO billing_checkouts (id, mode, organization_id, service_id, user_id, plan_id, price_id,
-                                           success_url, cancel_url, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-            """,
-            (
-                checkout.id,
-                mode.value,
-                checkout.organization_id,
-                checkout.service_id,
-                checkout.user_id,
-                checkout.plan_id,
-                checkout.price_id,
-                checkout.success_url,
-                checkout.cancel_url,
-                checkout.created_at,
-            ),
+            f"""
+            INSERT INTO billing_checkouts ({columns(Checkout)}, mode)
+            VALUES ({placeholders(Checkout)}, %(mode)s)
+            """,  # noqa: S608 - made of the names of fields
+            values(checkout) | {"mode": mode.value},
         )
         return checkout
 

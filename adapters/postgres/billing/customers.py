@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.errors import ForeignKeyViolation, UniqueViolation
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.billing.customers import BillingCustomer
 from core.billing.provider import BillingMode
@@ -15,17 +14,14 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Cursor
     from adapters.postgres.transaction import Transaction
     from core.billing.provider_events import BillingEvent
+    from core.deferred import Deferred
 
+_COLUMNS: Final = "id, mode, organization_id, profile_at, profile_event_id, default_payment_method, deleted_at"
+_CUSTOMER: Final = f"SELECT {_COLUMNS} FROM billing_customers"  # noqa: S608 - made of constants alone
 # A share lock: the events of a customer's subscriptions do not wait for each other, only for a change of the customer.
-_HOLD: Final = """
-    SELECT id, mode, organization_id, profile_at, profile_event_id, default_payment_method, deleted_at
-    FROM   billing_customers
-    WHERE  id = %s
-    FOR    SHARE
-"""
+_HOLD: Final = f"{_CUSTOMER} WHERE id = %s FOR SHARE"
 
 
 class PostgresBillingCustomers(Aggregate):
@@ -33,39 +29,31 @@ class PostgresBillingCustomers(Aggregate):
 
     def __init__(self, transaction: Transaction) -> None:
         super().__init__(transaction)
-        self._held: dict[str, Cursor[BillingCustomer]] = {}
+        self._held: dict[str, Deferred[BillingCustomer | None]] = {}
 
     def of_organization(self, organization_id: UUID, mode: BillingMode) -> BillingCustomer | None:
-        return (
-            self._connection.cursor(row_factory=_ROW)
-            .execute(
-                """
-                SELECT id, mode, organization_id, profile_at, profile_event_id, default_payment_method, deleted_at
-                FROM   billing_customers
-                WHERE  organization_id = %s AND mode = %s AND deleted_at IS NULL
-                """,
-                (organization_id, mode.value),
-            )
-            .fetchone()
+        return self._one(
+            _customer,
+            f"{_CUSTOMER} WHERE organization_id = %s AND mode = %s AND deleted_at IS NULL",
+            (organization_id, mode.value),
         )
 
     def count_deleted(self, organization_id: UUID, mode: BillingMode) -> int:
-        [[count]] = self._connection.execute(
+        return self._value(
             """
             SELECT count(*)
             FROM   billing_customers
             WHERE  organization_id = %s AND mode = %s AND deleted_at IS NOT NULL
             """,
             (organization_id, mode.value),
-        ).fetchall()
-        return count
+        )
 
     def bind(self, customer_id: str, organization_id: UUID, mode: BillingMode) -> bool:
         self._held.pop(customer_id, None)
         try:
             # A savepoint, because only the constraints detect another customer, or the deletion of the organization.
             with self._connection.transaction():
-                bound = self._connection.execute(
+                return self._changes_one(
                     """
                     INSERT INTO billing_customers AS known (id, mode, organization_id, created_at, updated_at)
                     VALUES (%(id)s, %(mode)s, %(organization_id)s, %(now)s, %(now)s)
@@ -80,12 +68,11 @@ class PostgresBillingCustomers(Aggregate):
                         "now": self._transaction.now,
                     },
                 )
-                return bound.rowcount == 1
         except (UniqueViolation, ForeignKeyViolation):
             return False
 
     def defer_hold(self, customer_id: str) -> None:
-        self._held[customer_id] = self._connection.cursor(row_factory=_ROW).defer(_HOLD, (customer_id,))
+        self._held[customer_id] = self._defer_one(_customer, _HOLD, (customer_id,))
 
     def ensure_held(self, customer_id: str, mode: BillingMode) -> None:
         if self.held(customer_id) is None:
@@ -95,25 +82,11 @@ class PostgresBillingCustomers(Aggregate):
     def held(self, customer_id: str) -> BillingCustomer | None:
         if customer_id not in self._held:
             self.defer_hold(customer_id)
-        return self._held[customer_id].fetchone()
+        return self._held[customer_id]()
 
     def lock(self, customer_id: str, mode: BillingMode) -> BillingCustomer:
         self._defer_add(customer_id, mode)
-        locked = (
-            self._connection.cursor(row_factory=_ROW)
-            .execute(
-                """
-                SELECT id, mode, organization_id, profile_at, profile_event_id, default_payment_method, deleted_at
-                FROM   billing_customers
-                WHERE  id = %s
-                FOR    UPDATE
-                """,
-                (customer_id,),
-            )
-            .fetchone()
-        )
-        assert locked is not None, "a customer was added and is not there"
-        return locked
+        return self._only(_customer, f"{_CUSTOMER} WHERE id = %s FOR UPDATE", (customer_id,))
 
     def mark_deleted(self, customer_id: str, *, at: datetime) -> None:
         self._held.pop(customer_id, None)
@@ -147,26 +120,23 @@ class PostgresBillingCustomers(Aggregate):
         )
 
     def lease_due(self, mode: BillingMode, *, now: datetime, leased_until: datetime) -> BillingCustomer | None:
-        return (
-            self._connection.cursor(row_factory=_ROW)
-            .execute(
-                """
-                UPDATE billing_customers
-                SET    leased_until = %(leased_until)s
-                WHERE  id = (SELECT   c.id
-                             FROM     billing_subscriptions s
-                             JOIN     billing_customers c
-                                      ON c.id = s.customer_id AND c.organization_id = s.organization_id
-                             WHERE    s.check_at <= %(now)s AND c.mode = %(mode)s
-                               AND    (c.leased_until IS NULL OR c.leased_until <= %(now)s)
-                             ORDER BY s.check_at
-                             LIMIT    1
-                             FOR      NO KEY UPDATE OF c SKIP LOCKED)
-                RETURNING id, mode, organization_id, profile_at, profile_event_id, default_payment_method, deleted_at
-                """,
-                {"mode": mode.value, "now": now, "leased_until": leased_until},
-            )
-            .fetchone()
+        return self._one(
+            _customer,
+            f"""
+            UPDATE billing_customers
+            SET    leased_until = %(leased_until)s
+            WHERE  id = (SELECT   c.id
+                         FROM     billing_subscriptions s
+                         JOIN     billing_customers c
+                                  ON c.id = s.customer_id AND c.organization_id = s.organization_id
+                         WHERE    s.check_at <= %(now)s AND c.mode = %(mode)s
+                           AND    (c.leased_until IS NULL OR c.leased_until <= %(now)s)
+                         ORDER BY s.check_at
+                         LIMIT    1
+                         FOR      NO KEY UPDATE OF c SKIP LOCKED)
+            RETURNING {_COLUMNS}
+            """,  # noqa: S608 - made of constants alone
+            {"mode": mode.value, "now": now, "leased_until": leased_until},
         )
 
     def release(self, organization_id: UUID, customer_id: str, *, leased_until: datetime) -> None:
@@ -192,6 +162,3 @@ class PostgresBillingCustomers(Aggregate):
 
 def _customer(*, mode: str, **columns: Any) -> BillingCustomer:
     return BillingCustomer(mode=BillingMode(mode), **columns)
-
-
-_ROW: Final = kwargs_row(_customer)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.billing.facts import facts_as_json
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.billing.customers import METHOD_EFFECTS, MethodEntry
 from core.billing.provider_events import Effect
@@ -31,7 +30,7 @@ class PostgresBillingEvents(Aggregate):
         facts = facts_as_json(event.facts)
         if event.payment_method is not None:
             facts["payment_method"] = event.payment_method
-        added = self._connection.cursor().defer(
+        return self._defer_changes_one(
             """
             INSERT INTO billing_events (id, type, effect, billing_subscription_id, billing_customer_id, facts,
                                         occurred_at, received_at)
@@ -49,7 +48,6 @@ class PostgresBillingEvents(Aggregate):
                 self._transaction.now,
             ),
         )
-        return lambda: added.rowcount == 1
 
     def refuse(self, event_ids: Sequence[str]) -> None:
         self._connection.execute_later(
@@ -62,19 +60,16 @@ class PostgresBillingEvents(Aggregate):
         )
 
     def methods(self, customer_id: str) -> Sequence[MethodEntry]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_method_entry))
-            .execute(
-                """
-                SELECT   id AS event_id, occurred_at, effect, facts ->> 'payment_method' AS payment_method
-                FROM     billing_events
-                WHERE    billing_customer_id = %s AND effect = ANY (%s)
-                ORDER BY occurred_at DESC
-                LIMIT    %s
-                """,
-                (customer_id, _METHODS, HISTORY_ENTRIES_MAX),
-            )
-            .fetchall()
+        return self._all(
+            _method_entry,
+            """
+            SELECT   id AS event_id, occurred_at, effect, facts ->> 'payment_method' AS payment_method
+            FROM     billing_events
+            WHERE    billing_customer_id = %s AND effect = ANY (%s)
+            ORDER BY occurred_at DESC
+            LIMIT    %s
+            """,
+            (customer_id, _METHODS, HISTORY_ENTRIES_MAX),
         )
 
 

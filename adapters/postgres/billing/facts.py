@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from core.billing.provider_objects import ORG_ID, PLAN_ID, SERVICE_ID, USER_ID, Binding, Facts
+from core.billing.provider_objects import ORG_ID, PLAN_ID, SERVICE_ID, USER_ID, Facts, SubscriptionBinding
 from core.services.subscriptions import SubscriptionStatus
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def facts_from_json(stored: Mapping[str, Any]) -> Facts:
     )
 
 
-def _binding(metadata: Mapping[str, str]) -> Binding:
-    return Binding(
+def _binding(metadata: Mapping[str, str]) -> SubscriptionBinding:
+    return SubscriptionBinding(
         organization_id=UUID(metadata[ORG_ID]),
         service_id=UUID(metadata[SERVICE_ID]),
         plan_id=UUID(metadata[PLAN_ID]),

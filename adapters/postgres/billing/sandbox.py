@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.types.json import Jsonb
-
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
-from core.billing.sandbox import Delivery
+from core.billing.sandbox import SandboxDelivery
 from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 from ports.doorbells import Bell
 
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 SUBSCRIPTIONS_OF_CUSTOMER_MAX: Final = 50
+_SESSION: Final = f"SELECT {columns(SandboxSession)} FROM sandbox_sessions"  # noqa: S608 - made of the names of fields
+_SUBSCRIPTION: Final = f"SELECT {columns(SandboxSubscription)} FROM sandbox_subscriptions"  # noqa: S608 - made of the names of fields
 
 
 class PostgresSandbox(Aggregate):
@@ -25,117 +25,56 @@ class PostgresSandbox(Aggregate):
 
     def add_customer(self, customer: SandboxCustomer, key: str) -> SandboxCustomer:
         self._connection.execute_later(
-            """
-            INSERT INTO sandbox_customers (id, organization_id, idempotency_key, name, default_payment_method,
-                                           created_at)
-            VALUES (%s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO sandbox_customers ({columns(SandboxCustomer)}, idempotency_key)
+            VALUES ({placeholders(SandboxCustomer)}, %(key)s)
             ON CONFLICT (idempotency_key) DO NOTHING
-            """,
-            (
-                customer.id,
-                customer.organization_id,
-                key,
-                customer.name,
-                customer.default_payment_method,
-                customer.created_at,
-            ),
+            """,  # noqa: S608 - made of the names of fields
+            values(customer) | {"key": key},
         )
-        kept = (
-            self._connection.cursor(row_factory=kwargs_row(SandboxCustomer))
-            .execute(
-                """
-                SELECT id, organization_id, name, default_payment_method, created_at
-                FROM   sandbox_customers
-                WHERE  organization_id = %s AND idempotency_key = %s
-                """,
-                (customer.organization_id, key),
-            )
-            .fetchone()
+        return self._only(
+            SandboxCustomer,
+            f"""
+            SELECT {columns(SandboxCustomer)}
+            FROM   sandbox_customers
+            WHERE  organization_id = %s AND idempotency_key = %s
+            """,  # noqa: S608 - made of the names of fields
+            (customer.organization_id, key),
         )
-        assert kept is not None, "a customer was added and is not there"
-        return kept
 
     def add_session(self, session: SandboxSession, key: str | None) -> SandboxSession:
         self._connection.execute_later(
-            """
-            INSERT INTO sandbox_sessions (id, kind, customer_id, idempotency_key, price_id, price_cents, currency,
-                                          service_name, plan_name, metadata, success_url, return_url, expires_at,
-                                          created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO sandbox_sessions ({columns(SandboxSession)}, idempotency_key)
+            VALUES ({placeholders(SandboxSession)}, %(key)s)
             ON CONFLICT (idempotency_key) DO NOTHING
-            """,
-            (
-                session.id,
-                session.kind.value,
-                session.customer_id,
-                key,
-                session.price_id,
-                session.price_cents,
-                session.currency,
-                session.service_name,
-                session.plan_name,
-                Jsonb(dict(session.metadata)),
-                session.success_url,
-                session.return_url,
-                session.expires_at,
-                session.created_at,
-            ),
+            """,  # noqa: S608 - made of the names of fields
+            values(session) | {"key": key},
         )
-        kept = (
-            self._connection.cursor(row_factory=kwargs_row(_session))
-            .execute(
-                """
-                SELECT id, kind, customer_id, price_id, price_cents, currency, service_name, plan_name, metadata,
-                       success_url, return_url, subscription_id, expires_at, created_at
-                FROM   sandbox_sessions
-                WHERE  customer_id = %s AND (id = %s OR idempotency_key = %s)
-                """,
-                (session.customer_id, session.id, key),
-            )
-            .fetchone()
+        return self._only(
+            _session,
+            f"{_SESSION} WHERE customer_id = %s AND (id = %s OR idempotency_key = %s)",
+            (session.customer_id, session.id, key),
         )
-        assert kept is not None, "a page was added and is not there"
-        return kept
 
     def session(
         self, session_id: str, kind: SessionKind, *, at: datetime, is_locked: bool = False
     ) -> SandboxSession | None:
         if is_locked:
             self._connection.execute_later("SELECT FROM sandbox_sessions WHERE id = %s FOR UPDATE", (session_id,))
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_session))
-            .execute(
-                """
-                SELECT id, kind, customer_id, price_id, price_cents, currency, service_name, plan_name, metadata,
-                       success_url, return_url, subscription_id, expires_at, created_at
-                FROM   sandbox_sessions
-                WHERE  id = %s AND kind = %s AND expires_at > %s
-                """,
-                (session_id, kind.value, at),
-            )
-            .fetchone()
+        return self._one(
+            _session,
+            f"{_SESSION} WHERE id = %s AND kind = %s AND expires_at > %s",
+            (session_id, kind.value, at),
         )
 
     def begin(self, subscription: SandboxSubscription, session_id: str, method_id: str) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO sandbox_subscriptions (id, customer_id, price_id, price_cents, currency, description, status,
-                                               metadata, current_period_start, current_period_end, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-            """,
-            (
-                subscription.id,
-                subscription.customer_id,
-                subscription.price_id,
-                subscription.price_cents,
-                subscription.currency,
-                subscription.description,
-                subscription.status,
-                Jsonb(dict(subscription.metadata)),
-                subscription.current_period_start,
-                subscription.current_period_end,
-                subscription.created_at,
-            ),
+            f"""
+            INSERT INTO sandbox_subscriptions ({columns(SandboxSubscription)})
+            VALUES ({placeholders(SandboxSubscription)})
+            """,  # noqa: S608 - made of the names of fields
+            values(subscription),
         )
         self._connection.execute_later(
             "UPDATE sandbox_sessions SET subscription_id = %s WHERE id = %s", (subscription.id, session_id)
@@ -146,35 +85,10 @@ class PostgresSandbox(Aggregate):
         )
 
     def subscription(self, subscription_id: str) -> SandboxSubscription | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SandboxSubscription))
-            .execute(
-                """
-                SELECT id, customer_id, price_id, price_cents, currency, description, status, metadata,
-                       current_period_start, current_period_end, created_at
-                FROM   sandbox_subscriptions
-                WHERE  id = %s
-                """,
-                (subscription_id,),
-            )
-            .fetchone()
-        )
+        return self._one(SandboxSubscription, f"{_SUBSCRIPTION} WHERE id = %s", (subscription_id,))
 
     def lock_subscription(self, subscription_id: str) -> SandboxSubscription | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SandboxSubscription))
-            .execute(
-                """
-                SELECT id, customer_id, price_id, price_cents, currency, description, status, metadata,
-                       current_period_start, current_period_end, created_at
-                FROM   sandbox_subscriptions
-                WHERE  id = %s
-                FOR    UPDATE
-                """,
-                (subscription_id,),
-            )
-            .fetchone()
-        )
+        return self._one(SandboxSubscription, f"{_SUBSCRIPTION} WHERE id = %s FOR UPDATE", (subscription_id,))
 
     def save_subscription(self, subscription: SandboxSubscription) -> None:
         self._connection.execute_later(
@@ -192,37 +106,14 @@ class PostgresSandbox(Aggregate):
         )
 
     def subscriptions_of(self, customer_id: str) -> Sequence[SandboxSubscription]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SandboxSubscription))
-            .execute(
-                """
-                SELECT   id, customer_id, price_id, price_cents, currency, description, status, metadata,
-                         current_period_start, current_period_end, created_at
-                FROM     sandbox_subscriptions
-                WHERE    customer_id = %s
-                ORDER BY created_at DESC, id DESC
-                LIMIT    %s
-                """,
-                (customer_id, SUBSCRIPTIONS_OF_CUSTOMER_MAX),
-            )
-            .fetchall()
+        return self._all(
+            SandboxSubscription,
+            f"{_SUBSCRIPTION} WHERE customer_id = %s ORDER BY created_at DESC, id DESC LIMIT %s",
+            (customer_id, SUBSCRIPTIONS_OF_CUSTOMER_MAX),
         )
 
     def subscriptions(self, limit: int) -> Sequence[SandboxSubscription]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SandboxSubscription))
-            .execute(
-                """
-                SELECT   id, customer_id, price_id, price_cents, currency, description, status, metadata,
-                         current_period_start, current_period_end, created_at
-                FROM     sandbox_subscriptions
-                ORDER BY created_at DESC, id DESC
-                LIMIT    %s
-                """,
-                (limit,),
-            )
-            .fetchall()
-        )
+        return self._all(SandboxSubscription, f"{_SUBSCRIPTION} ORDER BY created_at DESC, id DESC LIMIT %s", (limit,))
 
     def add_delivery(self, delivery_id: UUID, customer_id: str, body: str, *, due_at: datetime, at: datetime) -> None:
         self._connection.execute_later(
@@ -231,25 +122,22 @@ class PostgresSandbox(Aggregate):
         )
         self._transaction.bells.add(Bell.SANDBOX)
 
-    def claim_deliveries(self, *, now: datetime, leased_until: datetime, limit: int) -> Sequence[Delivery]:
-        claimed = (
-            self._connection.cursor(row_factory=kwargs_row(Delivery))
-            .execute(
-                """
-                UPDATE    sandbox_deliveries
-                SET       due_at = %(leased_until)s, attempts = attempts + 1
-                WHERE     id = ANY (ARRAY(
-                    SELECT   id
-                    FROM     sandbox_deliveries
-                    WHERE    due_at <= %(now)s
-                    ORDER BY due_at, id
-                    LIMIT    %(limit)s
-                    FOR      UPDATE SKIP LOCKED))
-                RETURNING id, body, attempts
-                """,
-                {"now": now, "leased_until": leased_until, "limit": limit},
-            )
-            .fetchall()
+    def claim_deliveries(self, *, now: datetime, leased_until: datetime, limit: int) -> Sequence[SandboxDelivery]:
+        claimed = self._all(
+            SandboxDelivery,
+            """
+            UPDATE    sandbox_deliveries
+            SET       due_at = %(leased_until)s, attempts = attempts + 1
+            WHERE     id = ANY (ARRAY(
+                SELECT   id
+                FROM     sandbox_deliveries
+                WHERE    due_at <= %(now)s
+                ORDER BY due_at, id
+                LIMIT    %(limit)s
+                FOR      UPDATE SKIP LOCKED))
+            RETURNING id, body, attempts
+            """,
+            {"now": now, "leased_until": leased_until, "limit": limit},
         )
         return sorted(claimed, key=lambda delivery: delivery.id)
 

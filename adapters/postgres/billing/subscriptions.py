@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.billing.facts import facts_as_json, facts_from_json
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
-from adapters.postgres.services.subscriptions import subscription_row
+from adapters.postgres.services.plans import PLAN
+from adapters.postgres.services.subscriptions import SUBSCRIPTION, subscription_row
 from adapters.postgres.transaction import Aggregate
-from core.billing.histories import HISTORICAL, Entry
+from core.billing.histories import HISTORICAL, HistoryEntry
 from core.billing.notices import Buyer
 from core.billing.provider_events import NOTICES, Effect
-from core.billing.provider_objects import Binding
+from core.billing.provider_objects import SubscriptionBinding
 from core.billing.reconciliation import DueSubscription
-from core.billing.subscriptions import BillingSubscription, Known, Outcome, StoredEntry
+from core.billing.subscriptions import BillingSubscription, Known, StoredEntry, SubscriptionOutcome
 from core.services.plans import Plan
 from core.services.subscriptions import LIVE, SubscriptionStatus
 from ports.doorbells import Bell
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Cursor
     from core.deferred import Deferred
 
 # More than a subscription of ten years has.
@@ -51,24 +50,15 @@ HISTORY: Final = """
     ORDER BY occurred_at DESC
     LIMIT    %(limit)s
 """
-PLANS: Final = """
-    SELECT id, organization_id, service_id, name, price_cents, currency, features, billing_price_id, is_default,
-           created_at
-    FROM   plans
+PLANS: Final = f"""
+    {PLAN}
     WHERE  billing_price_id IN (SELECT facts ->> 'price_id'
                                 FROM   billing_events
                                 WHERE  billing_subscription_id = %(id)s
                                 UNION
                                 SELECT read_facts ->> 'price_id' FROM billing_subscriptions WHERE id = %(id)s)
-"""
-CURRENT: Final = """
-    SELECT b.id, b.organization_id, b.service_id, b.user_id, b.plan_id, p.name AS plan_name, b.status,
-           b.current_period_end, b.created_at, b.billing_subscription_id
-    FROM   subscriptions b
-    JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
-    WHERE  b.billing_subscription_id = %s
-    FOR    NO KEY UPDATE OF b
-"""
+"""  # noqa: S608 - made of constants alone
+CURRENT: Final = f"{SUBSCRIPTION} WHERE b.billing_subscription_id = %s FOR NO KEY UPDATE OF b"
 UNDELIVERABLE: Final = """
     SELECT
     WHERE  EXISTS (SELECT FROM audit_entries
@@ -91,13 +81,13 @@ class PostgresBillingSubscriptions(Aggregate):
         locked, known = self._defer_lock(subscription_id), self._defer_rest(subscription_id)
 
         def read() -> Known:
-            subscription = locked.fetchone()
+            subscription = locked()
             if subscription is not None:
                 return known(subscription)
             # A new one, which nothing has locked yet.
             self._defer_add(subscription_id, customer_id)
             again, rest = self._defer_lock(subscription_id), self._defer_rest(subscription_id)
-            added = again.fetchone()
+            added = again()
             assert added is not None, "a subscription was added and is not there"
             return rest(added)
 
@@ -134,54 +124,43 @@ class PostgresBillingSubscriptions(Aggregate):
             self._transaction.bells.add(Bell.BILLING)
 
     def of_customer(self, customer_id: str) -> Sequence[str]:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT id FROM billing_subscriptions WHERE customer_id = %(customer_id)s
-                UNION
-                SELECT s.id
-                FROM   billing_events e
-                JOIN   billing_subscriptions s ON s.id = e.billing_subscription_id AND s.organization_id IS NULL
-                WHERE  e.billing_customer_id = %(customer_id)s
-                ORDER BY 1
-                """,
-                {"customer_id": customer_id},
-            )
-            .fetchall()
+        return self._values(
+            """
+            SELECT id FROM billing_subscriptions WHERE customer_id = %(customer_id)s
+            UNION
+            SELECT s.id
+            FROM   billing_events e
+            JOIN   billing_subscriptions s ON s.id = e.billing_subscription_id AND s.organization_id IS NULL
+            WHERE  e.billing_customer_id = %(customer_id)s
+            ORDER BY 1
+            """,
+            {"customer_id": customer_id},
         )
 
-    def conflicts(self, binding: Binding) -> Sequence[str]:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT   id
-                FROM     billing_subscriptions
-                WHERE    organization_id = %s AND user_id = %s AND service_id = %s AND outcome = 'conflict'
-                ORDER BY created_at, id
-                """,
-                (binding.organization_id, binding.user_id, binding.service_id),
-            )
-            .fetchall()
+    def conflicts(self, binding: SubscriptionBinding) -> Sequence[str]:
+        return self._values(
+            """
+            SELECT   id
+            FROM     billing_subscriptions
+            WHERE    organization_id = %s AND user_id = %s AND service_id = %s AND outcome = 'conflict'
+            ORDER BY created_at, id
+            """,
+            (binding.organization_id, binding.user_id, binding.service_id),
         )
 
     def due(self, organization_id: UUID, customer_id: str, *, at: datetime, limit: int) -> Sequence[DueSubscription]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(DueSubscription))
-            .execute(
-                """
-                SELECT   s.id, (SELECT max(e.occurred_at)
-                                FROM   billing_events e
-                                WHERE  e.billing_subscription_id = s.id) AS newest_event_at
-                FROM     billing_subscriptions s
-                WHERE    s.organization_id = %s AND s.customer_id = %s AND s.check_at <= %s
-                ORDER BY s.check_at
-                LIMIT    %s
-                """,
-                (organization_id, customer_id, at, limit),
-            )
-            .fetchall()
+        return self._all(
+            DueSubscription,
+            """
+            SELECT   s.id, (SELECT max(e.occurred_at)
+                            FROM   billing_events e
+                            WHERE  e.billing_subscription_id = s.id) AS newest_event_at
+            FROM     billing_subscriptions s
+            WHERE    s.organization_id = %s AND s.customer_id = %s AND s.check_at <= %s
+            ORDER BY s.check_at
+            LIMIT    %s
+            """,
+            (organization_id, customer_id, at, limit),
         )
 
     def postpone(self, subscription_id: str, *, until: datetime) -> None:
@@ -189,9 +168,9 @@ class PostgresBillingSubscriptions(Aggregate):
             "UPDATE billing_subscriptions SET check_at = %s WHERE id = %s", (until, subscription_id)
         )
 
-    def is_purchasable(self, binding: Binding) -> bool:
+    def is_purchasable(self, binding: SubscriptionBinding) -> bool:
         # Locked, because the account or the service may be deleted at this moment.
-        found = self._connection.execute(
+        return self._finds_any(
             """
             SELECT
             FROM   services s
@@ -202,33 +181,24 @@ class PostgresBillingSubscriptions(Aggregate):
             """,
             (binding.user_id, binding.organization_id, binding.service_id, binding.plan_id),
         )
-        return found.fetchone() is not None
 
-    def is_undeliverable(self, binding: Binding) -> bool:
+    def is_undeliverable(self, binding: SubscriptionBinding) -> bool:
         # An id that the organization never had proves nothing, so the audit log tells what it has deleted.
-        found = self._connection.execute(
+        return self._finds_any(
             UNDELIVERABLE,
-            {
-                "organization_id": binding.organization_id,
-                "service_id": binding.service_id,
-                "user_id": binding.user_id,
-            },
+            {"organization_id": binding.organization_id, "service_id": binding.service_id, "user_id": binding.user_id},
         )
-        return found.fetchone() is not None
 
-    def buyer(self, binding: Binding) -> Buyer | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Buyer))
-            .execute(
-                """
-                SELECT u.email, s.name AS service_name, o.name AS organization_name
-                FROM   users u, services s
-                JOIN   organizations o ON o.id = s.organization_id
-                WHERE  u.id = %s AND u.deactivated_at IS NULL AND s.organization_id = %s AND s.id = %s
-                """,
-                (binding.user_id, binding.organization_id, binding.service_id),
-            )
-            .fetchone()
+    def buyer(self, binding: SubscriptionBinding) -> Buyer | None:
+        return self._one(
+            Buyer,
+            """
+            SELECT u.email, s.name AS service_name, o.name AS organization_name
+            FROM   users u, services s
+            JOIN   organizations o ON o.id = s.organization_id
+            WHERE  u.id = %s AND u.deactivated_at IS NULL AND s.organization_id = %s AND s.id = %s
+            """,
+            (binding.user_id, binding.organization_id, binding.service_id),
         )
 
     def _defer_add(self, subscription_id: str, customer_id: str | None) -> None:
@@ -242,8 +212,9 @@ class PostgresBillingSubscriptions(Aggregate):
             (subscription_id, customer_id, now, now),
         )
 
-    def _defer_lock(self, subscription_id: str) -> Cursor[BillingSubscription]:
-        return self._connection.cursor(row_factory=kwargs_row(_subscription)).defer(
+    def _defer_lock(self, subscription_id: str) -> Deferred[BillingSubscription | None]:
+        return self._defer_one(
+            _subscription,
             """
             SELECT id, customer_id, organization_id, service_id, plan_id, user_id, outcome, read_facts, read_as_of,
                    check_at
@@ -255,7 +226,8 @@ class PostgresBillingSubscriptions(Aggregate):
         )
 
     def _defer_rest(self, subscription_id: str) -> Callable[[BillingSubscription], Known]:
-        history = self._connection.cursor(row_factory=kwargs_row(_stored_entry)).defer(
+        history = self._defer_all(
+            _stored_entry,
             HISTORY,
             {
                 "id": subscription_id,
@@ -265,13 +237,13 @@ class PostgresBillingSubscriptions(Aggregate):
                 "limit": HISTORY_ENTRIES_MAX,
             },
         )
-        plans = self._connection.cursor(row_factory=kwargs_row(Plan)).defer(PLANS, {"id": subscription_id})
-        current = self._connection.cursor(row_factory=kwargs_row(subscription_row)).defer(CURRENT, (subscription_id,))
+        plans = self._defer_all(Plan, PLANS, {"id": subscription_id})
+        current = self._defer_one(subscription_row, CURRENT, (subscription_id,))
         return lambda subscription: Known(
             subscription=subscription,
-            history=history.fetchall(),
-            plans={plan.billing_price_id or "": plan for plan in plans},
-            current=current.fetchone(),
+            history=history(),
+            plans={plan.billing_price_id or "": plan for plan in plans()},
+            current=current(),
         )
 
 
@@ -287,10 +259,12 @@ def _subscription(
 ) -> BillingSubscription:
     binding = None
     if organization_id is not None and service_id is not None and plan_id is not None and user_id is not None:
-        binding = Binding(organization_id=organization_id, service_id=service_id, plan_id=plan_id, user_id=user_id)
+        binding = SubscriptionBinding(
+            organization_id=organization_id, service_id=service_id, plan_id=plan_id, user_id=user_id
+        )
     return BillingSubscription(
         binding=binding,
-        outcome=Outcome(outcome),
+        outcome=SubscriptionOutcome(outcome),
         read=facts_from_json(read_facts) if read_facts is not None else None,
         **columns,
     )
@@ -299,5 +273,7 @@ def _subscription(
 def _stored_entry(
     *, event_id: str, occurred_at: datetime, effect: str, facts: dict[str, Any], billing_customer_id: str | None
 ) -> StoredEntry:
-    entry = Entry(event_id=event_id, occurred_at=occurred_at, effect=Effect(effect), facts=facts_from_json(facts))
+    entry = HistoryEntry(
+        event_id=event_id, occurred_at=occurred_at, effect=Effect(effect), facts=facts_from_json(facts)
+    )
     return StoredEntry(entry=entry, customer_id=billing_customer_id)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.credentials.devices import Device, DeviceState, RenamedDevice
 from core.credentials.user_agents import DeviceType
@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
     from core.deferred import Deferred
 
+# Of a device `d`.
+_DEVICE: Final = columns(Device, table="d")
+_STATE: Final = f"""
+    {_DEVICE},
+    (SELECT max(t.mfa_trusted_at)
+     FROM   device_tokens t
+     WHERE  t.device_id = d.id AND t.expires_at > %(at)s) AS mfa_trusted_at,
+    greatest(d.last_used_at,
+             (SELECT max(s.refreshed_at) FROM sessions s WHERE s.device_id = d.id)) AS seen_at
+"""  # noqa: S608 - made of constants alone
+
 
 class PostgresDevices(Aggregate):
     """The port `Devices`."""
@@ -24,11 +35,10 @@ class PostgresDevices(Aggregate):
     def defer_recognized(
         self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
     ) -> Deferred[tuple[Device | None, DeviceToken | None]]:
-        found = self._connection.cursor(row_factory=kwargs_row(_recognized)).defer(
-            """
-            (SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
-                    d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
-                    d.created_at, d.updated_at, d.revoked_at,
+        found = self._defer_one(
+            _recognized,
+            f"""
+            (SELECT {_DEVICE},
                     t.token_hash, t.created_at AS issued_at, t.expires_at, t.mfa_trusted_at
              FROM   device_tokens t
              JOIN   devices d ON d.id = t.device_id
@@ -37,11 +47,8 @@ class PostgresDevices(Aggregate):
                AND  d.user_id = %(user_id)s
                AND  d.revoked_at IS NULL)
             UNION ALL
-            (SELECT   id, user_id, name, device_type, browser, browser_version, os, os_version,
-                      user_agent, last_used_at, last_ip, last_city, last_country, risk_score,
-                      created_at, updated_at, revoked_at,
-                      NULL, NULL, NULL, NULL
-             FROM     devices
+            (SELECT   {_DEVICE}, NULL, NULL, NULL, NULL
+             FROM     devices d
              WHERE    user_id = %(user_id)s
                AND    user_agent IS NOT DISTINCT FROM %(user_agent)s
                AND    revoked_at IS NULL
@@ -49,104 +56,67 @@ class PostgresDevices(Aggregate):
              LIMIT    1)
             ORDER BY token_hash NULLS LAST
             LIMIT    1
-            """,
+            """,  # noqa: S608 - made of constants alone
             {"user_id": user_id, "token_hash": token_hash, "user_agent": user_agent, "at": at},
         )
-        return lambda: found.fetchone() or (None, None)
+        return lambda: found() or (None, None)
 
     def add(self, device: Device) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO devices (id, user_id, name, device_type, browser, browser_version, os, os_version, user_agent,
-                                 last_used_at, last_ip, last_city, last_country, risk_score, created_at, updated_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-            """,
-            (device.id, device.user_id, device.name, *_visit_columns(device), device.created_at, device.updated_at),
+            f"INSERT INTO devices ({columns(Device)}) VALUES ({placeholders(Device)})",  # noqa: S608 - made of the names of fields
+            values(device),
         )
 
     def save_visit(self, device: Device) -> Deferred[bool]:
-        saved = self._connection.cursor().defer(
-            """
+        return self._defer_changes_one(
+            f"""
             UPDATE devices
-            SET    device_type = %s, browser = %s, browser_version = %s, os = %s, os_version = %s, user_agent = %s,
-                   last_used_at = %s, last_ip = %s, last_city = %s, last_country = %s, risk_score = %s
-            WHERE  id = %s AND user_id = %s AND revoked_at IS NULL
-            """,
-            (*_visit_columns(device), device.id, device.user_id),
+            SET    {assignments(Device, without=("id", "user_id", "name", "created_at", "updated_at", "revoked_at"))}
+            WHERE  id = %(id)s AND user_id = %(user_id)s AND revoked_at IS NULL
+            """,  # noqa: S608 - made of the names of fields
+            values(device),
         )
-        return lambda: saved.rowcount == 1
 
     def by_id(self, device_id: UUID, *, at: datetime) -> DeviceState | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_state))
-            .execute(
-                """
-                SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
-                       d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
-                       d.created_at, d.updated_at, d.revoked_at,
-                       (SELECT max(t.mfa_trusted_at)
-                        FROM   device_tokens t
-                        WHERE  t.device_id = d.id AND t.expires_at > %s) AS mfa_trusted_at,
-                       greatest(d.last_used_at,
-                                (SELECT max(s.refreshed_at) FROM sessions s WHERE s.device_id = d.id)) AS seen_at
-                FROM   devices d
-                WHERE  d.id = %s
-                """,
-                (at, device_id),
-            )
-            .fetchone()
+        return self._one(
+            _state,
+            f"SELECT {_STATE} FROM devices d WHERE d.id = %(id)s",  # noqa: S608 - made of constants alone
+            {"id": device_id, "at": at},
         )
 
     def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[DeviceState], int]:
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                """
-                SELECT   d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
-                         d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
-                         d.created_at, d.updated_at, d.revoked_at,
-                         (SELECT max(t.mfa_trusted_at)
-                          FROM   device_tokens t
-                          WHERE  t.device_id = d.id AND t.expires_at > %(at)s) AS mfa_trusted_at,
-                         greatest(d.last_used_at,
-                                  (SELECT max(s.refreshed_at) FROM sessions s WHERE s.device_id = d.id)) AS seen_at,
-                         (SELECT count(*) FROM devices WHERE user_id = %(user_id)s AND revoked_at IS NULL) AS total
-                FROM     (SELECT   *
-                          FROM     devices
-                          WHERE    user_id = %(user_id)s AND revoked_at IS NULL
-                          ORDER BY last_used_at DESC
-                          LIMIT    %(limit)s) AS d
-                ORDER BY seen_at DESC, d.id DESC
-                """,
-                {"user_id": user_id, "at": at, "limit": limit},
-            )
-            .fetchall()
+        rows = self._rows(
+            f"""
+            SELECT   {_STATE},
+                     (SELECT count(*) FROM devices WHERE user_id = %(user_id)s AND revoked_at IS NULL) AS total
+            FROM     (SELECT   *
+                      FROM     devices
+                      WHERE    user_id = %(user_id)s AND revoked_at IS NULL
+                      ORDER BY last_used_at DESC
+                      LIMIT    %(limit)s) AS d
+            ORDER BY seen_at DESC, d.id DESC
+            """,  # noqa: S608 - made of constants alone
+            {"user_id": user_id, "at": at, "limit": limit},
         )
         total = rows[0]["total"] if rows else 0
         return [_state(**{name: value for name, value in row.items() if name != "total"}) for row in rows], total
 
     def rename(self, device_id: UUID, name: str, *, user_id: UUID, at: datetime) -> RenamedDevice | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_renamed))
-            .execute(
-                """
-                UPDATE    devices
-                SET       name = %s, updated_at = %s
-                WHERE     id = %s AND user_id = %s AND revoked_at IS NULL
-                RETURNING id, name, device_type, updated_at
-                """,
-                (name, at, device_id, user_id),
-            )
-            .fetchone()
+        return self._one(
+            _renamed,
+            """
+            UPDATE    devices
+            SET       name = %s, updated_at = %s
+            WHERE     id = %s AND user_id = %s AND revoked_at IS NULL
+            RETURNING id, name, device_type, updated_at
+            """,
+            (name, at, device_id, user_id),
         )
 
     def remove(self, device_id: UUID, *, user_id: UUID, at: datetime) -> bool:
-        is_removed = (
-            self._connection.execute(
-                "UPDATE devices SET revoked_at = %s WHERE id = %s AND user_id = %s AND revoked_at IS NULL",
-                (at, device_id, user_id),
-            ).rowcount
-            == 1
+        is_removed = self._changes_one(
+            "UPDATE devices SET revoked_at = %s WHERE id = %s AND user_id = %s AND revoked_at IS NULL",
+            (at, device_id, user_id),
         )
         if is_removed:
             self._connection.execute_later("DELETE FROM device_tokens WHERE device_id = %s", (device_id,))
@@ -190,23 +160,6 @@ class PostgresDevices(Aggregate):
 
 def _device(*, device_type: str, **columns: Any) -> Device:
     return Device(device_type=DeviceType(device_type), **columns)
-
-
-def _visit_columns(device: Device) -> tuple[object, ...]:
-    """Return the columns that a sign-in sets, from the device type to the risk score."""
-    return (
-        device.device_type,
-        device.browser,
-        device.browser_version,
-        device.os,
-        device.os_version,
-        device.user_agent,
-        device.last_used_at,
-        device.last_ip,
-        device.last_city,
-        device.last_country,
-        device.risk_score,
-    )
 
 
 def _recognized(

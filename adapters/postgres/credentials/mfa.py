@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa import MfaStatus, TotpSecret
 from core.secrets import Secret
@@ -22,37 +21,31 @@ class PostgresTotpSecrets(Aggregate):
     """The port `TotpSecrets`. `users.mfa_enabled_at` repeats whether codes are required, for every sign-in to see."""
 
     def status(self, user_id: UUID) -> MfaStatus:
-        found = (
-            self._connection.cursor(row_factory=kwargs_row(MfaStatus))
-            .execute(
-                """
-                SELECT mfa_enabled_at IS NOT NULL AS enabled,
-                       EXISTS (SELECT FROM backup_codes c WHERE c.user_id = u.id AND c.used_at IS NULL)
-                           AS has_backup_codes
-                FROM   users u
-                WHERE  id = %s
-                """,
-                (user_id,),
-            )
-            .fetchone()
+        found = self._one(
+            MfaStatus,
+            """
+            SELECT mfa_enabled_at IS NOT NULL AS enabled,
+                   EXISTS (SELECT FROM backup_codes c WHERE c.user_id = u.id AND c.used_at IS NULL)
+                       AS has_backup_codes
+            FROM   users u
+            WHERE  id = %s
+            """,
+            (user_id,),
         )
         assert found is not None, "the user does not exist"
         return found
 
     def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime) -> bool:
         sealed = self._transaction.vault.seal(secret.reveal().encode(), row=user_id, **_SEALED_COLUMN)
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO totp_secrets (user_id, secret_sealed, created_at)
-                VALUES (%s, %s, %s)
-                ON CONFLICT (user_id) DO UPDATE
-                SET    secret_sealed = excluded.secret_sealed, created_at = excluded.created_at
-                WHERE  totp_secrets.enabled_at IS NULL
-                """,
-                (user_id, sealed, at),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            INSERT INTO totp_secrets (user_id, secret_sealed, created_at)
+            VALUES (%s, %s, %s)
+            ON CONFLICT (user_id) DO UPDATE
+            SET    secret_sealed = excluded.secret_sealed, created_at = excluded.created_at
+            WHERE  totp_secrets.enabled_at IS NULL
+            """,
+            (user_id, sealed, at),
         )
 
     def lock(self, user_id: UUID) -> TotpSecret | None:
@@ -70,25 +63,19 @@ class PostgresTotpSecrets(Aggregate):
         self._connection.execute_later("UPDATE users SET mfa_enabled_at = %s WHERE id = %s", (at, user_id))
 
     def use_step(self, user_id: UUID, step: int) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE totp_secrets
-                SET    last_used_step = %s
-                WHERE  user_id = %s AND (last_used_step IS NULL OR last_used_step < %s)
-                """,
-                (step, user_id, step),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            UPDATE totp_secrets
+            SET    last_used_step = %s
+            WHERE  user_id = %s AND (last_used_step IS NULL OR last_used_step < %s)
+            """,
+            (step, user_id, step),
         )
 
     def remove(self, user_id: UUID) -> bool:
         self._connection.execute_later("DELETE FROM totp_secrets WHERE user_id = %s", (user_id,))
-        return (
-            self._connection.execute(
-                "UPDATE users SET mfa_enabled_at = NULL WHERE id = %s AND mfa_enabled_at IS NOT NULL", (user_id,)
-            ).rowcount
-            == 1
+        return self._changes_one(
+            "UPDATE users SET mfa_enabled_at = NULL WHERE id = %s AND mfa_enabled_at IS NOT NULL", (user_id,)
         )
 
 
@@ -96,22 +83,19 @@ class PostgresSecondFactors(Aggregate):
     """The port `SecondFactors`. Without codes, a passkey whose authenticator verifies its user is a second factor."""
 
     def are_required(self, user_id: UUID) -> bool:
-        return (
-            self._connection.execute(
-                """
-                SELECT
-                FROM   users u
-                WHERE  u.id = %s
-                  AND  (u.mfa_enabled_at IS NOT NULL
-                        OR (EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.verifies_user)
-                            AND EXISTS (SELECT
-                                        FROM   memberships m
-                                        JOIN   organizations o ON o.id = m.organization_id AND o.mfa_required
-                                        WHERE  m.user_id = u.id)))
-                """,
-                (user_id,),
-            ).fetchone()
-            is not None
+        return self._finds_any(
+            """
+            SELECT
+            FROM   users u
+            WHERE  u.id = %s
+              AND  (u.mfa_enabled_at IS NOT NULL
+                    OR (EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.verifies_user)
+                        AND EXISTS (SELECT
+                                    FROM   memberships m
+                                    JOIN   organizations o ON o.id = m.organization_id AND o.mfa_required
+                                    WHERE  m.user_id = u.id)))
+            """,
+            (user_id,),
         )
 
 
@@ -126,20 +110,13 @@ class PostgresBackupCodes(Aggregate):
         )
 
     def use(self, user_id: UUID, code_hash: bytes, *, at: datetime) -> bool:
-        return (
-            self._connection.execute(
-                "UPDATE backup_codes SET used_at = %s WHERE user_id = %s AND code_hash = %s AND used_at IS NULL",
-                (at, user_id, code_hash),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            "UPDATE backup_codes SET used_at = %s WHERE user_id = %s AND code_hash = %s AND used_at IS NULL",
+            (at, user_id, code_hash),
         )
 
     def count_unused(self, user_id: UUID) -> int:
-        found = self._connection.execute(
-            "SELECT count(*) FROM backup_codes WHERE user_id = %s AND used_at IS NULL", (user_id,)
-        ).fetchone()
-        assert found is not None, "count(*) returned no row"
-        return found[0]
+        return self._value("SELECT count(*) FROM backup_codes WHERE user_id = %s AND used_at IS NULL", (user_id,))
 
     def remove(self, user_id: UUID, *, made_since: datetime | None = None) -> None:
         self._connection.execute_later(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.credentials.passkey_challenges import Purpose, StoredPasskeyChallenge
 from core.credentials.passkeys import Passkey
@@ -15,130 +15,74 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+# Of a passkey `p`.
+_COLUMNS: Final = columns(Passkey, table="p")
+
 
 class PostgresPasskeys(Aggregate):
     """The port `Passkeys`."""
 
     def add(self, passkey: Passkey) -> bool:
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, aaguid, transports,
-                                      backup_eligible, verifies_user, created_at, last_used_at, domain_id)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-                ON CONFLICT (credential_id) DO NOTHING
-                """,
-                (
-                    passkey.id,
-                    passkey.user_id,
-                    passkey.credential_id,
-                    passkey.public_key,
-                    passkey.sign_count,
-                    passkey.name,
-                    passkey.aaguid,
-                    [transport.value for transport in passkey.transports],
-                    passkey.backup_eligible,
-                    passkey.verifies_user,
-                    passkey.created_at,
-                    passkey.last_used_at,
-                    passkey.domain_id,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            f"""
+            INSERT INTO passkeys ({columns(Passkey)})
+            VALUES ({placeholders(Passkey)})
+            ON CONFLICT (credential_id) DO NOTHING
+            """,  # noqa: S608 - made of the names of fields
+            values(passkey),
         )
 
     def of_user(self, user_id: UUID) -> Sequence[Passkey]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_passkey))
-            .execute(
-                """
-                SELECT   id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                         verifies_user, created_at, last_used_at, domain_id
-                FROM     passkeys
-                WHERE    user_id = %s
-                ORDER BY created_at, id
-                """,
-                (user_id,),
-            )
-            .fetchall()
+        return self._all(
+            _passkey,
+            f"SELECT {_COLUMNS} FROM passkeys p WHERE p.user_id = %s ORDER BY p.created_at, p.id",  # noqa: S608 - made of constants alone
+            (user_id,),
         )
 
     def of_address(self, email: str) -> Sequence[Passkey]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_passkey))
-            .execute(
-                """
-                SELECT   p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, p.name, p.aaguid, p.transports,
-                         p.backup_eligible, p.verifies_user, p.created_at, p.last_used_at, p.domain_id
-                FROM     users u
-                JOIN     passkeys p ON p.user_id = u.id
-                WHERE    u.email = %s AND p.domain_id IS NOT DISTINCT FROM %s
-                ORDER BY p.created_at, p.id
-                """,
-                (email, self._transaction.origin.domain_id),
-            )
-            .fetchall()
+        return self._all(
+            _passkey,
+            f"""
+            SELECT   {_COLUMNS}
+            FROM     users u
+            JOIN     passkeys p ON p.user_id = u.id
+            WHERE    u.email = %s AND p.domain_id IS NOT DISTINCT FROM %s
+            ORDER BY p.created_at, p.id
+            """,  # noqa: S608 - made of constants alone
+            (email, self._transaction.origin.domain_id),
         )
 
     def by_credential_id(self, credential_id: bytes) -> Passkey | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_passkey))
-            .execute(
-                """
-                SELECT id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                       verifies_user, created_at, last_used_at, domain_id
-                FROM   passkeys
-                WHERE  credential_id = %s AND domain_id IS NOT DISTINCT FROM %s
-                """,
-                (credential_id, self._transaction.origin.domain_id),
-            )
-            .fetchone()
+        return self._one(
+            _passkey,
+            f"SELECT {_COLUMNS} FROM passkeys p WHERE p.credential_id = %s AND p.domain_id IS NOT DISTINCT FROM %s",  # noqa: S608 - made of constants alone
+            (credential_id, self._transaction.origin.domain_id),
         )
 
     def rename(self, passkey_id: UUID, name: str, *, user_id: UUID) -> Passkey | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_passkey))
-            .execute(
-                """
-                UPDATE    passkeys
-                SET       name = %s
-                WHERE     id = %s AND user_id = %s
-                RETURNING id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                          verifies_user, created_at, last_used_at, domain_id
-                """,
-                (name, passkey_id, user_id),
-            )
-            .fetchone()
+        return self._one(
+            _passkey,
+            f"UPDATE passkeys p SET name = %s WHERE p.id = %s AND p.user_id = %s RETURNING {_COLUMNS}",  # noqa: S608 - made of constants alone
+            (name, passkey_id, user_id),
         )
 
     def record_use(self, passkey_id: UUID, *, sign_count: int, is_user_verified: bool, at: datetime) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE passkeys
-                SET    sign_count = %(sign_count)s, last_used_at = %(at)s,
-                       verifies_user = verifies_user OR %(is_user_verified)s
-                WHERE  id = %(id)s
-                  AND  (sign_count < %(sign_count)s OR (sign_count = 0 AND %(sign_count)s = 0))
-                """,
-                {"id": passkey_id, "sign_count": sign_count, "is_user_verified": is_user_verified, "at": at},
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            UPDATE passkeys
+            SET    sign_count = %(sign_count)s, last_used_at = %(at)s,
+                   verifies_user = verifies_user OR %(is_user_verified)s
+            WHERE  id = %(id)s
+              AND  (sign_count < %(sign_count)s OR (sign_count = 0 AND %(sign_count)s = 0))
+            """,
+            {"id": passkey_id, "sign_count": sign_count, "is_user_verified": is_user_verified, "at": at},
         )
 
     def remove(self, passkey_id: UUID, *, user_id: UUID) -> Passkey | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_passkey))
-            .execute(
-                """
-                DELETE FROM passkeys
-                WHERE     id = %s AND user_id = %s
-                RETURNING id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                          verifies_user, created_at, last_used_at, domain_id
-                """,
-                (passkey_id, user_id),
-            )
-            .fetchone()
+        return self._one(
+            _passkey,
+            f"DELETE FROM passkeys p WHERE p.id = %s AND p.user_id = %s RETURNING {_COLUMNS}",  # noqa: S608 - made of constants alone
+            (passkey_id, user_id),
         )
 
     def remove_all(self, user_id: UUID) -> int:
@@ -167,27 +111,24 @@ class PostgresPasskeyChallenges(Aggregate):
     def use(
         self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, answered_by: UUID, at: datetime
     ) -> StoredPasskeyChallenge | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_challenge))
-            .execute(
-                """
-                UPDATE    passkey_challenges
-                SET       used_at = %(at)s
-                WHERE     id = %(id)s AND purpose = %(purpose)s AND user_id IS NOT DISTINCT FROM %(user_id)s
-                  AND     used_at IS NULL AND expires_at > %(at)s
-                  AND     number > coalesce(
-                              (SELECT passkey_challenges_ended FROM users WHERE id = %(answered_by)s), 0)
-                RETURNING id, purpose, user_id, challenge, created_at, expires_at
-                """,
-                {
-                    "id": challenge_id,
-                    "purpose": purpose,
-                    "user_id": user_id,
-                    "answered_by": answered_by,
-                    "at": at,
-                },
-            )
-            .fetchone()
+        return self._one(
+            _challenge,
+            """
+            UPDATE    passkey_challenges
+            SET       used_at = %(at)s
+            WHERE     id = %(id)s AND purpose = %(purpose)s AND user_id IS NOT DISTINCT FROM %(user_id)s
+              AND     used_at IS NULL AND expires_at > %(at)s
+              AND     number > coalesce(
+                          (SELECT passkey_challenges_ended FROM users WHERE id = %(answered_by)s), 0)
+            RETURNING id, purpose, user_id, challenge, created_at, expires_at
+            """,
+            {
+                "id": challenge_id,
+                "purpose": purpose,
+                "user_id": user_id,
+                "answered_by": answered_by,
+                "at": at,
+            },
         )
 
     def remove_all(self, user_id: UUID) -> None:

@@ -11,6 +11,7 @@ from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 
 from adapters.postgres.driver.rows import Row, tuple_row
 from adapters.postgres.driver.statements import Statements
+from adapters.postgres.driver.write_failures import WriteFailures
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -34,7 +35,8 @@ RawConnection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 class Connection:
     """Runs statements over a connection of the driver that is in autocommit mode and that nothing else uses."""
 
-    def __init__(self, driver: RawConnection) -> None:
+    def __init__(self, driver: RawConnection, write_failures: WriteFailures | None = None) -> None:
+        self.write_failures = write_failures or WriteFailures()
         self._driver = driver
         self._statements = Statements(driver)
         self._is_begun = False

@@ -22,6 +22,7 @@ import trio
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.driver.timed_connection import TimedConnection, log_failure
+from adapters.postgres.driver.write_failures import WriteFailures
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 WAIT_AGAIN_SECONDS = 0.1
 # None is opened so soon after a failure; shorter, so that a use case whose attempt failed may try again after its wait.
 CONNECT_AGAIN_SECONDS = WAIT_AGAIN_SECONDS / 2
-# A connection is closed after it was idle for so long, and when it is so old: the process behind it only grows.
-IDLE_SECONDS_MAX = 300.0
+# A connection is closed after it was idle for so long, so that an idle process keeps the one that it still uses, and
+# when it is so old: the process behind it only grows.
+IDLE_SECONDS_MAX = 60.0
 AGE_SECONDS_MAX = 3600.0
 
 
@@ -65,6 +67,7 @@ class Pool:
     def __init__(self, url: str, *, connections_max: int) -> None:
         # One for each connection, so that tasks queue in Trio, where waiting can be cancelled.
         self.places = trio.CapacityLimiter(connections_max)
+        self._write_failures = WriteFailures()
         self._connect = partial(TimedConnection.open, url)
         self._maximum = connections_max
         # The connection that was used last is at the end.
@@ -86,6 +89,12 @@ class Pool:
         self._renewed_at = time.monotonic()
         while self._idle:
             self._idle.pop().driver.close()
+
+    def shrink(self) -> None:
+        """Close the connections that were idle for long; called now and then."""
+        # Those that are used seldom are at the beginning.
+        while self._idle and time.monotonic() - self._idle[0].idle_since > IDLE_SECONDS_MAX:
+            self._idle.pop(0).driver.close()
 
     @contextmanager
     def connection(self, deadline: float) -> Generator[Connection]:
@@ -162,7 +171,7 @@ class Pool:
             self._record_failure()
         else:
             self._connecting -= 1
-            self._put(_Pooled(driver, Connection(driver)))
+            self._put(_Pooled(driver, Connection(driver, self._write_failures)))
 
     def _record_failure(self) -> None:
         self._connecting -= 1
@@ -180,6 +189,5 @@ class Pool:
         else:
             pooled.idle_since = now
             self._idle.append(pooled)
-        if self._idle and now - self._idle[0].idle_since > IDLE_SECONDS_MAX:
-            self._idle.pop(0).driver.close()
+        self.shrink()
         self._waiting.unpark()

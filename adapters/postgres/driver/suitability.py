@@ -20,7 +20,7 @@ _CHECK: Final = """
            coalesce(current_setting('gatehouse.session', true), '') <> '',
            set_config('gatehouse.session', 'in use', false)
 """
-_REMEDY: Final = "Connect to PostgreSQL directly, or see Poolers and failover in the README"
+_REMEDY: Final = "Connect to PostgreSQL directly, or see Poolers in ops/docs/database.md"
 # Parts of the messages of PgBouncer and of libpq.
 _PARAMETER_REFUSED: Final = "unsupported startup parameter"
 _SESSION_READ_ONLY: Final = "session is read-only"

@@ -49,6 +49,9 @@ SESSION_SETTINGS: Final = {
     "TimeZone": "UTC",
 }
 
+# The same for two sessions only in one database of one running server.
+_PLACE: Final = "SELECT current_database(), pg_postmaster_start_time()"
+
 log = structlog.get_logger(__name__)
 
 
@@ -144,16 +147,31 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
             self._answer_seconds_max, self._has_spare_seconds = usual, True
 
 
-def problem_of(url: str) -> str | None:
-    """Return why connections to a server cannot be used; None when they can.
-
-    It opens two, because a pooler in transaction mode gives the second one the session of the first.
-    """
+def open_unshared(url: str) -> TimedConnection:
+    """Connect, and connect a second time for a moment: a pooler in transaction mode gives that the same session."""
+    connection = TimedConnection.open(url)
     try:
-        with TimedConnection.open(url), TimedConnection.open(url):
-            return None
+        TimedConnection.open(url).close()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def problem_of(url: str) -> str | None:
+    """Return why connections to a server cannot be used; None when they can."""
+    try:
+        open_unshared(url).close()
     except (psycopg.Error, OSError) as error:
         return suitability.reason(error)
+    return None
+
+
+def difference(url: str, other_url: str) -> str | None:
+    """Return what distinguishes the databases of two addresses; None when both lead to the same one."""
+    with TimedConnection.open(url) as connection, TimedConnection.open(other_url) as other:
+        is_same = connection.execute(_PLACE).fetchone() == other.execute(_PLACE).fetchone()
+    return None if is_same else "it is another database"
 
 
 def log_failure(error: Exception) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.invitations.answers import ReceivedInvitation
 from core.invitations.invitations import (
@@ -12,9 +11,9 @@ from core.invitations.invitations import (
     Due,
     Invitation,
     InvitationDetails,
-    InvitationItem,
     InvitationStatus,
     Inviter,
+    SentInvitation,
     Waiting,
 )
 from core.organizations.organizations import OrganizationStatus
@@ -29,36 +28,38 @@ if TYPE_CHECKING:
 
 _SEALED_COLUMN: Final = {"table": "invitations", "column": "token_sealed"}
 
+_INVITATION: Final = """
+    SELECT id, organization_id, email, role, invited_by, status, token_hash, expires_at, created_at
+    FROM   invitations
+"""
+_OF_PAGE: Final = """
+    SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at,
+              i.created_at, u.email AS inviter_email, u.created_at AS inviter_created_at
+    FROM      page
+    JOIN      invitations i ON i.id = page.id AND i.organization_id = %(organization_id)s
+    LEFT JOIN users u       ON u.id = i.invited_by
+    ORDER BY  i.created_at DESC, i.id DESC
+"""
 # The ids of a page come from an index alone, so that skipped rows are never fetched. There are two statements, with and
 # without a status, because one plan for both would use no index well.
-PAGE_OF_ALL: Final = """
+PAGE_OF_ALL: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   id
         FROM     invitations
         WHERE    organization_id = %(organization_id)s
         ORDER BY created_at DESC, id DESC
         LIMIT    %(limit)s OFFSET %(offset)s)
-    SELECT    i.id, i.organization_id AS org_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at,
-              i.created_at, u.email AS inviter_email, u.created_at AS inviter_created_at
-    FROM      page
-    JOIN      invitations i ON i.id = page.id AND i.organization_id = %(organization_id)s
-    LEFT JOIN users u       ON u.id = i.invited_by
-    ORDER BY  i.created_at DESC, i.id DESC
-"""
-PAGE_OF_STATUS: Final = """
+    {_OF_PAGE}
+"""  # noqa: S608 - made of constants alone
+PAGE_OF_STATUS: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   id
         FROM     invitations
         WHERE    organization_id = %(organization_id)s AND status = %(status)s
         ORDER BY created_at DESC, id DESC
         LIMIT    %(limit)s OFFSET %(offset)s)
-    SELECT    i.id, i.organization_id AS org_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at,
-              i.created_at, u.email AS inviter_email, u.created_at AS inviter_created_at
-    FROM      page
-    JOIN      invitations i ON i.id = page.id AND i.organization_id = %(organization_id)s
-    LEFT JOIN users u       ON u.id = i.invited_by
-    ORDER BY  i.created_at DESC, i.id DESC
-"""
+    {_OF_PAGE}
+"""  # noqa: S608 - made of constants alone
 # The next pending invitations of all organizations that are past their expiry.
 DUE: Final = """
     SELECT   id, expires_at
@@ -95,53 +96,39 @@ class PostgresInvitations(Aggregate):
     """The port `Invitations`."""
 
     def add(self, invitation: Invitation, token: Secret, *, proof_hash: bytes) -> bool:
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO invitations (id, organization_id, email, role, invited_by, status, token_hash, token_sealed,
-                                         proof_hash, created_at, expires_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-                ON CONFLICT (organization_id, email) WHERE status = 'pending' DO NOTHING
-                """,
-                (
-                    invitation.id,
-                    invitation.org_id,
-                    invitation.email,
-                    invitation.role,
-                    invitation.invited_by,
-                    invitation.status,
-                    bytes.fromhex(invitation.token),
-                    self._transaction.vault.seal(token.reveal().encode(), row=invitation.id, **_SEALED_COLUMN),
-                    proof_hash,
-                    invitation.created_at,
-                    invitation.expires_at,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            INSERT INTO invitations (id, organization_id, email, role, invited_by, status, token_hash, token_sealed,
+                                     proof_hash, created_at, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            ON CONFLICT (organization_id, email) WHERE status = 'pending' DO NOTHING
+            """,
+            (
+                invitation.id,
+                invitation.organization_id,
+                invitation.email,
+                invitation.role,
+                invitation.invited_by,
+                invitation.status,
+                bytes.fromhex(invitation.token),
+                self._transaction.vault.seal(token.reveal().encode(), row=invitation.id, **_SEALED_COLUMN),
+                proof_hash,
+                invitation.created_at,
+                invitation.expires_at,
+            ),
         )
 
     def find(self, organization_id: UUID, invitation_id: UUID) -> Invitation | None:
-        return self._found(
-            """
-            SELECT id, organization_id AS org_id, email, role, invited_by, status, token_hash, expires_at, created_at
-            FROM   invitations
-            WHERE  organization_id = %s AND id = %s
-            """,
-            (organization_id, invitation_id),
-        )
+        return self._found(f"{_INVITATION} WHERE organization_id = %s AND id = %s", (organization_id, invitation_id))
 
     def pending(self, organization_id: UUID, email: str) -> Invitation | None:
         return self._found(
-            """
-            SELECT id, organization_id AS org_id, email, role, invited_by, status, token_hash, expires_at, created_at
-            FROM   invitations
-            WHERE  organization_id = %s AND email = %s AND status = 'pending'
-            """,
-            (organization_id, email),
+            f"{_INVITATION} WHERE organization_id = %s AND email = %s AND status = 'pending'", (organization_id, email)
         )
 
     def waiting(self, organization_id: UUID) -> Waiting:
-        [waiting] = self._connection.cursor(row_factory=kwargs_row(Waiting)).execute(
+        return self._only(
+            Waiting,
             """
             SELECT count(*) AS count, min(expires_at) AS first_expires_at
             FROM   invitations
@@ -149,89 +136,73 @@ class PostgresInvitations(Aggregate):
             """,
             (organization_id, self._transaction.now),
         )
-        return waiting
 
     def has_member(self, organization_id: UUID, email: str) -> bool:
-        return (
-            self._connection.execute(
-                """
-                SELECT
-                FROM   users u
-                JOIN   memberships m ON m.user_id = u.id AND m.organization_id = %s
-                WHERE  u.email = %s
-                """,
-                (organization_id, email),
-            ).fetchone()
-            is not None
+        return self._finds_any(
+            """
+            SELECT
+            FROM   users u
+            JOIN   memberships m ON m.user_id = u.id AND m.organization_id = %s
+            WHERE  u.email = %s
+            """,
+            (organization_id, email),
         )
 
     def page(
         self, organization_id: UUID, status: InvitationStatus | None, *, limit: int, offset: int
-    ) -> Sequence[InvitationItem]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_item))
-            .execute(
-                PAGE_OF_ALL if status is None else PAGE_OF_STATUS,
-                {"organization_id": organization_id, "status": status, "limit": limit, "offset": offset},
-            )
-            .fetchall()
+    ) -> Sequence[SentInvitation]:
+        return self._all(
+            _item,
+            PAGE_OF_ALL if status is None else PAGE_OF_STATUS,
+            {"organization_id": organization_id, "status": status, "limit": limit, "offset": offset},
         )
 
     def by_token(self, token_hash: bytes) -> InvitationDetails | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_presented))
-            .execute(
-                """
-                SELECT    i.id, i.organization_id AS org_id, i.email, i.role, i.invited_by, i.status, i.token_hash,
-                          i.expires_at, i.created_at, i.proof_hash, o.name AS organization_name,
-                          o.status AS organization_status,
-                          CASE WHEN u.email_verified_at IS NOT NULL THEN u.email END AS inviter_email
-                FROM      invitations i
-                JOIN      organizations o ON o.id = i.organization_id
-                LEFT JOIN users u         ON u.id = i.invited_by
-                WHERE     i.token_hash = %s
-                """,
-                (token_hash,),
-            )
-            .fetchone()
+        return self._one(
+            _presented,
+            """
+            SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash,
+                      i.expires_at, i.created_at, i.proof_hash, o.name AS organization_name,
+                      o.status AS organization_status,
+                      CASE WHEN u.email_verified_at IS NOT NULL THEN u.email END AS inviter_email
+            FROM      invitations i
+            JOIN      organizations o ON o.id = i.organization_id
+            LEFT JOIN users u         ON u.id = i.invited_by
+            WHERE     i.token_hash = %s
+            """,
+            (token_hash,),
         )
 
     def pending_for(self, email: str, limit: int, *, within: UUID | None = None) -> Sequence[ReceivedInvitation]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(self._of_mine))
-            .execute(
-                """
-                SELECT   i.id, i.email, i.role, i.token_sealed, i.expires_at, i.created_at,
-                         o.slug AS organization_slug, o.name AS organization_name
-                FROM     invitations i
-                JOIN     organizations o ON o.id = i.organization_id
-                WHERE    i.email = %s AND i.status = 'pending' AND i.expires_at > %s AND o.status = 'active'
-                  AND    (%s::uuid IS NULL OR i.organization_id = %s)
-                ORDER BY i.created_at DESC, i.id DESC
-                LIMIT    %s
-                """,
-                (email, self._transaction.now, within, within, limit),
-            )
-            .fetchall()
+        return self._all(
+            self._of_mine,
+            """
+            SELECT   i.id, i.email, i.role, i.token_sealed, i.expires_at, i.created_at,
+                     o.slug AS organization_slug, o.name AS organization_name
+            FROM     invitations i
+            JOIN     organizations o ON o.id = i.organization_id
+            WHERE    i.email = %s AND i.status = 'pending' AND i.expires_at > %s AND o.status = 'active'
+              AND    (%s::uuid IS NULL OR i.organization_id = %s)
+            ORDER BY i.created_at DESC, i.id DESC
+            LIMIT    %s
+            """,
+            (email, self._transaction.now, within, within, limit),
         )
 
     def settle(self, organization_id: UUID, invitation_id: UUID, status: InvitationStatus) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE invitations
-                SET    status = %s, answered_at = %s, token_sealed = NULL
-                WHERE  organization_id = %s AND id = %s AND status = ANY (%s)
-                """,
-                (
-                    status,
-                    None if status is InvitationStatus.EXPIRED else self._transaction.now,
-                    organization_id,
-                    invitation_id,
-                    [before.value for before in status.follows],
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            UPDATE invitations
+            SET    status = %s, answered_at = %s, token_sealed = NULL
+            WHERE  organization_id = %s AND id = %s AND status = ANY (%s)
+            """,
+            (
+                status,
+                None if status is InvitationStatus.EXPIRED else self._transaction.now,
+                organization_id,
+                invitation_id,
+                [before.value for before in status.follows],
+            ),
         )
 
     def withdraw(
@@ -278,17 +249,13 @@ class PostgresInvitations(Aggregate):
         values: dict[str, Any] = {"now": self._transaction.now, "limit": limit}
         if after is not None:
             values |= {"after": after.expires_at, "after_id": after.id}
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Due))
-            .execute(DUE if after is None else DUE_AFTER, values)
-            .fetchall()
-        )
+        return self._all(Due, DUE if after is None else DUE_AFTER, values)
 
     def expire(self, invitation_ids: Sequence[UUID]) -> Sequence[tuple[UUID, UUID]]:
         return self._connection.execute(EXPIRE, (list(invitation_ids),)).fetchall()
 
     def _found(self, query: LiteralString, values: tuple[Any, ...]) -> Invitation | None:
-        return self._connection.cursor(row_factory=kwargs_row(_invitation)).execute(query, values).fetchone()
+        return self._one(_invitation, query, values)
 
     def _of_mine(self, *, id: UUID, token_sealed: bytes, **columns: Any) -> ReceivedInvitation:  # noqa: A002 - a column
         token = self._transaction.vault.open(token_sealed, row=id, **_SEALED_COLUMN)
@@ -299,12 +266,12 @@ def _invitation(*, status: str, token_hash: bytes, **columns: Any) -> Invitation
     return Invitation(status=InvitationStatus(status), token=token_hash.hex(), **columns)
 
 
-def _item(*, inviter_email: str | None, inviter_created_at: datetime, **columns: Any) -> InvitationItem:
+def _item(*, inviter_email: str | None, inviter_created_at: datetime, **columns: Any) -> SentInvitation:
     invitation = _invitation(**columns)
     if inviter_email is None:
-        return InvitationItem(invitation=invitation, inviter=UNKNOWN_INVITER)
+        return SentInvitation(invitation=invitation, inviter=UNKNOWN_INVITER)
     inviter = Inviter(id=str(invitation.invited_by), email=inviter_email, created_at=inviter_created_at)
-    return InvitationItem(invitation=invitation, inviter=inviter)
+    return SentInvitation(invitation=invitation, inviter=inviter)
 
 
 def _presented(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adapters.postgres.driver.rows import dict_row
 from adapters.postgres.transaction import Aggregate
 from core.colors import text_color_on
 from core.mail.brands import MailBrand
@@ -19,7 +18,7 @@ class PostgresMailBrands(Aggregate):
     """The port `MailBrands`."""
 
     def of(self, organization_ids: Collection[UUID]) -> Mapping[UUID, MailBrand]:
-        rows = self._connection.cursor(row_factory=dict_row).execute(
+        rows = self._rows(
             """
             SELECT o.id, o.name, b.primary_color, b.support_email, b.terms_url, b.privacy_url,
                    -- Few mail programs show another type of picture.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
 from ports.doorbells import Bell
@@ -90,7 +89,7 @@ class PostgresMailOutbox(Aggregate):
             self._transaction.bells.add(_bell(mail))
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
-        rows = self._connection.cursor(row_factory=dict_row).execute(
+        rows = self._rows(
             """
             WITH due AS MATERIALIZED (
                 SELECT   id
@@ -116,36 +115,33 @@ class PostgresMailOutbox(Aggregate):
             """,
             {"now": now, "templates": TEMPLATES, "limit": limit, "leased_until": leased_until},
         )
-        return opened_mails(self._transaction, rows.fetchall())
+        return opened_mails(self._transaction, rows)
 
     def save(self, mail: Mail) -> bool:
         # Every claim increments the attempts, so their number identifies the latest claim.
-        return (
-            self._connection.execute(
-                """
-                UPDATE mails
-                SET    state = %(state)s,
-                       due_at = %(due_at)s,
-                       last_error = %(last_error)s,
-                       leased_until = NULL,
-                       values_sealed = CASE WHEN %(state)s = ANY (%(ended)s) THEN NULL ELSE values_sealed END
-                WHERE  id = %(id)s
-                AND    attempts = %(attempts)s
-                """,
-                {
-                    "state": mail.state.value,
-                    "due_at": mail.due_at,
-                    "last_error": mail.last_error,
-                    "ended": _ENDED,
-                    "id": mail.id,
-                    "attempts": mail.attempts,
-                },
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            UPDATE mails
+            SET    state = %(state)s,
+                   due_at = %(due_at)s,
+                   last_error = %(last_error)s,
+                   leased_until = NULL,
+                   values_sealed = CASE WHEN %(state)s = ANY (%(ended)s) THEN NULL ELSE values_sealed END
+            WHERE  id = %(id)s
+            AND    attempts = %(attempts)s
+            """,
+            {
+                "state": mail.state.value,
+                "due_at": mail.due_at,
+                "last_error": mail.last_error,
+                "ended": _ENDED,
+                "id": mail.id,
+                "attempts": mail.attempts,
+            },
         )
 
     def latest(self, limit: int) -> Sequence[Mail]:
-        rows = self._connection.cursor(row_factory=dict_row).execute(
+        rows = self._rows(
             """
             SELECT   id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
                      last_error, created_at
@@ -241,16 +237,13 @@ class PostgresMailCounts(Aggregate):
     """The port `MailCounts`."""
 
     def add_each(self, keys: Sequence[bytes], mails_max: int, period: timedelta, *, at: datetime) -> Sequence[bytes]:
-        counted = self._connection.cursor(row_factory=scalar_row)
         values = {"keys": list(keys), "at": at, "period": period, "mails_max": mails_max}
-        return counted.execute(_COUNT, values).fetchall()
+        return self._values(_COUNT, values)
 
     def add(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
         # The update locks the row and reads its newest version, so of two racers for the last place one is refused.
         is_counted = self.add_each([key], mails_max, period, at=at)
         if is_counted:
             return None
-        [oldest] = self._connection.cursor(row_factory=scalar_row).execute(
-            "SELECT sent_at[%s] FROM mail_counts WHERE key = %s", (mails_max, key)
-        )
+        oldest = self._value("SELECT sent_at[%s] FROM mail_counts WHERE key = %s", (mails_max, key))
         return oldest + period

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.mail.mail import TEMPLATES, opened_mails
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import BY_ORGANIZATION
@@ -37,49 +36,40 @@ class PostgresRoutedMail(Aggregate):
     """The port `RoutedMail`."""
 
     def has_server(self, organization_id: UUID) -> bool:
-        found = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                "SELECT true FROM mail_servers WHERE organization_id = %s FOR KEY SHARE",
-                (organization_id,),
-            )
-            .fetchone()
+        found = self._value_or_none(
+            "SELECT true FROM mail_servers WHERE organization_id = %s FOR KEY SHARE", (organization_id,)
         )
         return found is not None
 
     def lease(self, servers_max: int, mails_max: int, *, leased_until: datetime) -> Sequence[LeasedServer]:
         now = self._transaction.now
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                """
-                WITH due AS MATERIALIZED (
-                    SELECT   organization_id
-                    FROM     mail_servers s
-                    WHERE    (leased_until IS NULL OR leased_until <= %(now)s)
-                    AND      (next_attempt_at IS NULL OR next_attempt_at <= %(now)s)
-                    AND      EXISTS (SELECT
-                                     FROM   mails m
-                                     WHERE  m.organization_id = s.organization_id AND m.state = 'routed'
-                                     AND    m.due_at <= %(now)s AND m.template = ANY (%(templates)s))
-                    AND      EXISTS (SELECT
-                                     FROM   organizations o
-                                     WHERE  o.id = s.organization_id AND o.status = 'active')
-                    -- A lease that was released ended then, so this is when the server was last used.
-                    ORDER BY leased_until NULLS FIRST
-                    LIMIT    %(limit)s
-                    FOR NO KEY UPDATE SKIP LOCKED
-                )
-                UPDATE    mail_servers s
-                SET       leased_until = %(leased_until)s
-                FROM      due
-                WHERE     s.organization_id = due.organization_id
-                RETURNING s.organization_id, host, port, tls, username, password_sealed, from_name, from_email,
-                          updated_at, failures, failing_since, next_attempt_at, last_error, last_success_at
-                """,
-                {"now": now, "limit": servers_max, "leased_until": leased_until, "templates": TEMPLATES},
+        rows = self._rows(
+            """
+            WITH due AS MATERIALIZED (
+                SELECT   organization_id
+                FROM     mail_servers s
+                WHERE    (leased_until IS NULL OR leased_until <= %(now)s)
+                AND      (next_attempt_at IS NULL OR next_attempt_at <= %(now)s)
+                AND      EXISTS (SELECT
+                                 FROM   mails m
+                                 WHERE  m.organization_id = s.organization_id AND m.state = 'routed'
+                                 AND    m.due_at <= %(now)s AND m.template = ANY (%(templates)s))
+                AND      EXISTS (SELECT
+                                 FROM   organizations o
+                                 WHERE  o.id = s.organization_id AND o.status = 'active')
+                -- A lease that was released ended then, so this is when the server was last used.
+                ORDER BY leased_until NULLS FIRST
+                LIMIT    %(limit)s
+                FOR NO KEY UPDATE SKIP LOCKED
             )
-            .fetchall()
+            UPDATE    mail_servers s
+            SET       leased_until = %(leased_until)s
+            FROM      due
+            WHERE     s.organization_id = due.organization_id
+            RETURNING s.organization_id, host, port, tls, username, password_sealed, from_name, from_email,
+                      updated_at, failures, failing_since, next_attempt_at, last_error, last_success_at
+            """,
+            {"now": now, "limit": servers_max, "leased_until": leased_until, "templates": TEMPLATES},
         )
         readable = [(row, server) for row in rows if (server := self._readable(row)) is not None]
         mails = self._claim([row["organization_id"] for row, _ in readable], mails_max)
@@ -96,25 +86,22 @@ class PostgresRoutedMail(Aggregate):
         ]
 
     def save_health(self, leased: LeasedServer, health: ServerHealth) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE mail_servers
-                SET    failures = %s, failing_since = %s, next_attempt_at = %s, last_error = %s, last_success_at = %s
-                WHERE  organization_id = %s AND leased_until = %s AND updated_at = %s
-                """,
-                (
-                    health.failures,
-                    health.failing_since,
-                    health.next_attempt_at,
-                    health.last_error,
-                    health.last_success_at,
-                    leased.organization_id,
-                    leased.leased_until,
-                    leased.settings_at,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            UPDATE mail_servers
+            SET    failures = %s, failing_since = %s, next_attempt_at = %s, last_error = %s, last_success_at = %s
+            WHERE  organization_id = %s AND leased_until = %s AND updated_at = %s
+            """,
+            (
+                health.failures,
+                health.failing_since,
+                health.next_attempt_at,
+                health.last_error,
+                health.last_success_at,
+                leased.organization_id,
+                leased.leased_until,
+                leased.settings_at,
+            ),
         )
 
     def release(self, leased: LeasedServer) -> None:
@@ -149,15 +136,9 @@ class PostgresRoutedMail(Aggregate):
         ).rowcount
 
     def count(self, organization_id: UUID) -> int:
-        [count] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                "SELECT count(*) FROM mails WHERE organization_id = %s AND state = 'routed'",
-                (organization_id,),
-            )
-            .fetchall()
+        return self._value(
+            "SELECT count(*) FROM mails WHERE organization_id = %s AND state = 'routed'", (organization_id,)
         )
-        return count
 
     def reroute(self, organization_id: UUID, *, has_server: bool) -> None:
         self._connection.execute(
@@ -181,7 +162,7 @@ class PostgresRoutedMail(Aggregate):
     def _claim(self, organization_ids: Sequence[UUID], mails_max: int) -> list[Mail]:
         if not organization_ids:
             return []
-        rows = self._connection.cursor(row_factory=dict_row).execute(
+        rows = self._rows(
             """
             WITH due AS MATERIALIZED (
                 SELECT next.id
@@ -207,7 +188,7 @@ class PostgresRoutedMail(Aggregate):
                 "mails_max": mails_max,
             },
         )
-        return opened_mails(self._transaction, rows.fetchall())
+        return opened_mails(self._transaction, rows)
 
     def _readable(self, row: Mapping[str, Any]) -> MailServer | None:
         try:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.openid.codes import AuthorizationCode
 
 if TYPE_CHECKING:
     from uuid import UUID
+
+# Of a code `c` and its user `u`.
+_COLUMNS: Final = """
+    c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce, c.code_challenge,
+    c.key_thumbprint, c.expires_at, c.host, c.used_at, u.id AS user_id, u.email
+"""
 
 
 class PostgresAuthorizationCodes(Aggregate):
@@ -41,43 +46,35 @@ class PostgresAuthorizationCodes(Aggregate):
         )
 
     def use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(AuthorizationCode))
-            .execute(
-                """
-                UPDATE authorization_codes c
-                SET    used_at = %(now)s
-                FROM   sessions s
-                JOIN   users u ON u.id = s.user_id
-                WHERE  c.code_hash = %(code_hash)s AND c.organization_id = %(organization_id)s
-                  AND  c.service_id = %(service_id)s AND c.used_at IS NULL AND c.expires_at > %(now)s
-                  AND  s.id = c.session_id
-                RETURNING c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
-                          c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.used_at, u.id AS user_id, u.email
-                """,
-                {
-                    "code_hash": code_hash,
-                    "organization_id": organization_id,
-                    "service_id": service_id,
-                    "now": self._transaction.now,
-                },
-            )
-            .fetchone()
+        return self._one(
+            AuthorizationCode,
+            f"""
+            UPDATE authorization_codes c
+            SET    used_at = %(now)s
+            FROM   sessions s
+            JOIN   users u ON u.id = s.user_id
+            WHERE  c.code_hash = %(code_hash)s AND c.organization_id = %(organization_id)s
+              AND  c.service_id = %(service_id)s AND c.used_at IS NULL AND c.expires_at > %(now)s
+              AND  s.id = c.session_id
+            RETURNING {_COLUMNS}
+            """,  # noqa: S608 - made of constants alone
+            {
+                "code_hash": code_hash,
+                "organization_id": organization_id,
+                "service_id": service_id,
+                "now": self._transaction.now,
+            },
         )
 
     def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(AuthorizationCode))
-            .execute(
-                """
-                SELECT c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
-                       c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.used_at, u.id AS user_id, u.email
-                FROM   authorization_codes c
-                JOIN   sessions s ON s.id = c.session_id
-                JOIN   users u ON u.id = s.user_id
-                WHERE  c.code_hash = %s AND c.organization_id = %s AND c.service_id = %s AND c.used_at IS NOT NULL
-                """,
-                (code_hash, organization_id, service_id),
-            )
-            .fetchone()
+        return self._one(
+            AuthorizationCode,
+            f"""
+            SELECT {_COLUMNS}
+            FROM   authorization_codes c
+            JOIN   sessions s ON s.id = c.session_id
+            JOIN   users u ON u.id = s.user_id
+            WHERE  c.code_hash = %s AND c.organization_id = %s AND c.service_id = %s AND c.used_at IS NOT NULL
+            """,  # noqa: S608 - made of constants alone
+            (code_hash, organization_id, service_id),
         )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.openid.requests import StoredRequest
 
@@ -37,40 +36,34 @@ class PostgresAuthorizationRequests(Aggregate):
         )
 
     def use(self, id_hash: bytes, organization_id: UUID, service_id: UUID, *, is_pushed: bool) -> StoredRequest | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(StoredRequest))
-            .execute(
-                """
-                UPDATE authorization_requests
-                SET    used_at = %(now)s
-                WHERE  id_hash = %(id_hash)s AND organization_id = %(organization_id)s AND service_id = %(service_id)s
-                  AND  is_pushed = %(is_pushed)s AND used_at IS NULL AND expires_at > %(now)s
-                RETURNING organization_id, service_id, is_pushed, parameters
-                """,
-                {
-                    "id_hash": id_hash,
-                    "organization_id": organization_id,
-                    "service_id": service_id,
-                    "is_pushed": is_pushed,
-                    "now": self._transaction.now,
-                },
-            )
-            .fetchone()
+        return self._one(
+            StoredRequest,
+            """
+            UPDATE authorization_requests
+            SET    used_at = %(now)s
+            WHERE  id_hash = %(id_hash)s AND organization_id = %(organization_id)s AND service_id = %(service_id)s
+              AND  is_pushed = %(is_pushed)s AND used_at IS NULL AND expires_at > %(now)s
+            RETURNING organization_id, service_id, is_pushed, parameters
+            """,
+            {
+                "id_hash": id_hash,
+                "organization_id": organization_id,
+                "service_id": service_id,
+                "is_pushed": is_pushed,
+                "now": self._transaction.now,
+            },
         )
 
     def find_waiting(self, id_hash: bytes) -> tuple[UUID, StoredRequest] | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_waiting))
-            .execute(
-                """
-                SELECT s.client_id, r.organization_id, r.service_id, r.is_pushed, r.parameters
-                FROM   authorization_requests r
-                JOIN   services s ON s.organization_id = r.organization_id AND s.id = r.service_id
-                WHERE  r.id_hash = %s AND NOT r.is_pushed AND r.used_at IS NULL AND r.expires_at > %s
-                """,
-                (id_hash, self._transaction.now),
-            )
-            .fetchone()
+        return self._one(
+            _waiting,
+            """
+            SELECT s.client_id, r.organization_id, r.service_id, r.is_pushed, r.parameters
+            FROM   authorization_requests r
+            JOIN   services s ON s.organization_id = r.organization_id AND s.id = r.service_id
+            WHERE  r.id_hash = %s AND NOT r.is_pushed AND r.used_at IS NULL AND r.expires_at > %s
+            """,
+            (id_hash, self._transaction.now),
         )
 
 

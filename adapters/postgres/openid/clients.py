@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.services.services import SELECT_SERVICE, service_row
 from adapters.postgres.transaction import Aggregate
 from core.openid.clients import Client
@@ -28,10 +27,10 @@ class PostgresClients(Aggregate):
     """The port `Clients`."""
 
     def find(self, client_id: UUID) -> Client | None:
-        return self._connection.cursor(row_factory=kwargs_row(client_row)).execute(FIND, (client_id,)).fetchone()
+        return self._one(client_row, FIND, (client_id,))
 
     def is_organization_known_to(self, organization_id: UUID, user_id: UUID) -> bool:
-        found = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             SELECT EXISTS (SELECT FROM memberships
                            WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
@@ -43,13 +42,11 @@ class PostgresClients(Aggregate):
             """,
             {"organization_id": organization_id, "user_id": user_id},
         )
-        return bool(found.fetchone())
 
     def is_child(self, session_id: UUID, *, parent_id: UUID) -> bool:
-        found = self._connection.execute(
+        return self._finds_any(
             "SELECT FROM sessions WHERE id = %s AND parent_id = %s AND revoked_at IS NULL", (session_id, parent_id)
         )
-        return found.fetchone() is not None
 
     def children_with_pages(self, parent_id: UUID) -> Mapping[UUID, str]:
         found = self._connection.execute(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.openid.logout_notices import LeasedService, LogoutNotice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+
+# Among so many that have waited longest, a lease chooses those of organizations that have few places.
+CANDIDATES_MAX: Final = 256
 
 
 class PostgresLogoutNotices(Aggregate):
@@ -39,21 +42,29 @@ class PostgresLogoutNotices(Aggregate):
     def lease(
         self, *, services_max: int, of_organization_max: int, notices_max: int, leased_until: datetime
     ) -> Sequence[LeasedService]:
-        rows = self._connection.cursor(row_factory=dict_row).execute(
+        rows = self._rows(
             """
-            WITH due AS MATERIALIZED (
-                SELECT   q.service_id
+            WITH waiting AS MATERIALIZED (
+                SELECT   q.service_id, q.due_at, before.targets
                 FROM     logout_queues q
+                CROSS JOIN LATERAL (SELECT count(*) AS targets
+                                    FROM   logout_queues other
+                                    WHERE  other.organization_id = q.organization_id
+                                    AND    (other.leased_until > %(now)s
+                                            OR (other.due_at, other.service_id) < (q.due_at, q.service_id))) AS before
                 WHERE    q.due_at <= %(now)s
                 AND      (q.leased_until IS NULL OR q.leased_until <= %(now)s)
                 AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = q.organization_id)
-                AND      (SELECT count(*)
-                          FROM   logout_queues other
-                          WHERE  other.organization_id = q.organization_id
-                          AND    (other.leased_until > %(now)s
-                                  OR (other.due_at, other.service_id) < (q.due_at, q.service_id))
-                         ) < %(of_organization_max)s
+                AND      before.targets < %(of_organization_max)s
                 ORDER BY q.due_at
+                LIMIT    %(candidates_max)s
+            ), due AS MATERIALIZED (
+                SELECT   q.service_id
+                FROM     waiting
+                JOIN     logout_queues q USING (service_id)
+                WHERE    q.leased_until IS NULL OR q.leased_until <= %(now)s
+                -- An organization that has none yet comes before the second one of another.
+                ORDER BY waiting.targets, waiting.due_at
                 LIMIT    %(services_max)s
                 FOR      NO KEY UPDATE OF q SKIP LOCKED
             ), leased AS (
@@ -81,6 +92,7 @@ class PostgresLogoutNotices(Aggregate):
                 "now": self._transaction.now,
                 "leased_until": leased_until,
                 "services_max": services_max,
+                "candidates_max": CANDIDATES_MAX,
                 "of_organization_max": of_organization_max,
                 "notices_max": notices_max,
             },
@@ -115,18 +127,14 @@ class PostgresLogoutNotices(Aggregate):
         )
 
     def release(self, organization_id: UUID, service_id: UUID, *, leased_until: datetime) -> None:
-        held = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT service_id
-                FROM   logout_queues
-                WHERE  organization_id = %s AND service_id = %s AND leased_until = %s
-                FOR    NO KEY UPDATE
-                """,
-                (organization_id, service_id, leased_until),
-            )
-            .fetchall()
+        held = self._values(
+            """
+            SELECT service_id
+            FROM   logout_queues
+            WHERE  organization_id = %s AND service_id = %s AND leased_until = %s
+            FOR    NO KEY UPDATE
+            """,
+            (organization_id, service_id, leased_until),
         )
         if not held:
             return

@@ -14,13 +14,10 @@ class PostgresSingleUses(Aggregate):
     """The port `SingleUses`."""
 
     def claim(self, id_hash: bytes, *, until: datetime) -> bool:
-        return (
-            self._connection.execute(
-                "INSERT INTO single_uses (id_hash, expires_at) VALUES (%s, %s) ON CONFLICT (id_hash) DO NOTHING",
-                (id_hash, until),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            "INSERT INTO single_uses (id_hash, expires_at) VALUES (%s, %s) ON CONFLICT (id_hash) DO NOTHING",
+            (id_hash, until),
         )
 
     def has(self, id_hash: bytes) -> bool:
-        return self._connection.execute("SELECT FROM single_uses WHERE id_hash = %s", (id_hash,)).fetchone() is not None
+        return self._finds_any("SELECT FROM single_uses WHERE id_hash = %s", (id_hash,))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import prefixed
+from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.organizations.organizations import organization_row
-from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row
+from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row, live_at
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import AccessContext
-from core.organizations.domain_proofs import FAILING_MAX
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
-from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,28 +21,8 @@ if TYPE_CHECKING:
 # The organization of the path and the membership in it, beside those of the session's context, which may differ.
 CONTEXT: Final = f"""
     SELECT {CALLER},
-           p.id                 AS path_organization_id,
-           p.slug               AS path_organization_slug,
-           p.name               AS path_organization_name,
-           p.status             AS path_organization_status,
-           p.tier_id            AS path_organization_tier_id,
-           p.max_services       AS path_organization_max_services,
-           p.max_users          AS path_organization_max_users,
-           p.mfa_required       AS path_organization_mfa_required,
-           p.device_trust_days  AS path_organization_device_trust_days,
-           p.created_at         AS path_organization_created_at,
-           p.updated_at         AS path_organization_updated_at,
-           p.approved_at        AS path_organization_approved_at,
-           p.approved_by        AS path_organization_approved_by,
-           p.rejected_at        AS path_organization_rejected_at,
-           p.rejection_reason   AS path_organization_rejection_reason,
-           p.suspended_at       AS path_organization_suspended_at,
-           p.suspension_reason  AS path_organization_suspension_reason,
-           pm.id                AS path_membership_id,
-           pm.organization_id   AS path_membership_org_id,
-           pm.user_id           AS path_membership_user_id,
-           pm.role              AS path_membership_role,
-           pm.created_at        AS path_membership_created_at,
+           {prefixed(Organization, table="p", prefix="path_organization_")},
+           {prefixed(Membership, table="pm", prefix="path_membership_")},
            pm.id IS NOT NULL AND pm.confirmed_at IS NULL AS is_unconfirmed,
            pm.suspended_at IS NOT NULL AS is_suspended,
            pr.permissions       AS path_permissions,
@@ -52,12 +31,11 @@ CONTEXT: Final = f"""
                        JOIN   upstream_connections c ON c.organization_id = route.organization_id
                                                     AND c.id = route.connection_id
                        WHERE  route.organization_id = p.id AND route.domain = split_part(u.email, '@', 2)
-                         AND  route.enforced AND route.verified_at IS NOT NULL AND c.enabled
-                         AND  (route.failing_since IS NULL OR route.failing_since > %s)
+                         AND  route.enforced AND {IN_FORCE} AND c.enabled
                          AND  s.connection_id IS DISTINCT FROM c.id)
                                 AS is_single_sign_on_missing
     {LIVE}
-    LEFT   JOIN organizations p       ON p.slug = %s
+    LEFT   JOIN organizations p       ON p.slug = %(slug)s
     LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
     {LIVE_SESSION}
@@ -72,19 +50,15 @@ class PostgresAccess(Aggregate):
 
     def context(self, session_id: UUID, slug: str) -> AccessContext | None:
         """Load the caller of a live session and an organization with their membership; None when the session ended."""
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_context))
-            .execute(
-                CONTEXT,
-                (
-                    self._transaction.now - FAILING_MAX,
-                    slug,
-                    session_id,
-                    self._transaction.now,
-                    self._transaction.now - IDLE_LIFETIME,
-                ),
-            )
-            .fetchone()
+        return self._one(
+            _context,
+            CONTEXT,
+            {
+                "session_id": session_id,
+                "slug": slug,
+                **live_at(self._transaction.now),
+                **in_force_at(self._transaction.now),
+            },
         )
 
 

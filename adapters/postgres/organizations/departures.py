@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import EndedLink, EndedSessions
-from core.organizations.domain_proofs import FAILING_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,30 +90,20 @@ class PostgresDepartures(Aggregate):
             "SELECT FROM users WHERE id = ANY (%s) ORDER BY id FOR NO KEY UPDATE", (list(user_ids),)
         )
         values = {**_values(organization_id, user_ids, origins), "now": self._transaction.now}
-        return self._connection.cursor(row_factory=kwargs_row(EndedSessions)).execute(_SESSIONS, values).fetchall()
+        return self._all(EndedSessions, _SESSIONS, values)
 
     def end_links(
         self, organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin]
     ) -> Sequence[EndedLink]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(EndedLink))
-            .execute(_LINKS, _values(organization_id, user_ids, origins))
-            .fetchall()
-        )
+        return self._all(EndedLink, _LINKS, _values(organization_id, user_ids, origins))
 
     def end_unconfirmed_links(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[EndedLink]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(EndedLink))
-            .execute(_UNCONFIRMED_LINKS, {"user_id": user_id, "except_organization_id": except_organization_id})
-            .fetchall()
+        return self._all(
+            EndedLink, _UNCONFIRMED_LINKS, {"user_id": user_id, "except_organization_id": except_organization_id}
         )
 
     def end_links_since(self, user_id: UUID, since: datetime) -> Sequence[EndedLink]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(EndedLink))
-            .execute(_LINKS_SINCE, {"user_id": user_id, "since": since})
-            .fetchall()
-        )
+        return self._all(EndedLink, _LINKS_SINCE, {"user_id": user_id, "since": since})
 
     def unlink_identities(self, organization_id: UUID, user_ids: Sequence[UUID]) -> None:
         self._connection.execute_later(
@@ -126,17 +115,9 @@ class PostgresDepartures(Aggregate):
         )
 
     def organization_of_mail_domain(self, domain: str) -> UUID | None:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT organization_id
-                FROM   domain_routes
-                WHERE  domain = %s AND verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %s)
-                """,
-                (domain, self._transaction.now - FAILING_MAX),
-            )
-            .fetchone()
+        return self._value_or_none(
+            f"SELECT organization_id FROM domain_routes WHERE domain = %(domain)s AND {IN_FORCE}",  # noqa: S608 - made of constants alone
+            {"domain": domain, **in_force_at(self._transaction.now)},
         )
 
     def unconfirm(self, user_id: UUID) -> None:
@@ -154,7 +135,7 @@ class PostgresDepartures(Aggregate):
         )
 
     def is_waiting(self, user_id: UUID, organization_slug: str, service_slug: str | None) -> bool:
-        [is_waiting] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             SELECT EXISTS (SELECT FROM memberships m
                            JOIN   organizations o ON o.id = m.organization_id
@@ -168,7 +149,6 @@ class PostgresDepartures(Aggregate):
             """,
             {"user_id": user_id, "organization_slug": organization_slug, "service_slug": service_slug},
         )
-        return is_waiting
 
 
 def _values(

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, LiteralString
 from urllib.parse import urlsplit
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
-from core.organizations.made_credentials import CredentialKind, MadeCredential
+from core.organizations.made_credentials import MadeCredential, MadeCredentialKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
 # The statements that store the maker of a kind.
-_SET_MAKER: Final[dict[CredentialKind, LiteralString]] = {
-    CredentialKind.SIEM_STREAM: "UPDATE siem_streams SET made_by = %s WHERE organization_id = %s AND id = %s",
-    CredentialKind.WEBHOOK: "UPDATE webhooks SET made_by = %s WHERE organization_id = %s AND id = %s",
-    CredentialKind.CONNECTION: "UPDATE upstream_connections SET made_by = %s WHERE organization_id = %s AND id = %s",
-    CredentialKind.CLIENT_SECRET: (
+_SET_MAKER: Final[dict[MadeCredentialKind, LiteralString]] = {
+    MadeCredentialKind.SIEM_STREAM: "UPDATE siem_streams SET made_by = %s WHERE organization_id = %s AND id = %s",
+    MadeCredentialKind.WEBHOOK: "UPDATE webhooks SET made_by = %s WHERE organization_id = %s AND id = %s",
+    MadeCredentialKind.CONNECTION: (
+        "UPDATE upstream_connections SET made_by = %s WHERE organization_id = %s AND id = %s"
+    ),
+    MadeCredentialKind.CLIENT_SECRET: (
         "UPDATE services SET client_secret_made_by = %s WHERE organization_id = %s AND id = %s"
     ),
 }
@@ -62,17 +63,14 @@ OF_MAKERS: Final = f"""
 class PostgresMadeCredentials(Aggregate):
     """The port `MadeCredentials`."""
 
-    def set_maker(self, kind: CredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID) -> None:
+    def set_maker(self, kind: MadeCredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID) -> None:
         self._connection.execute_later(_SET_MAKER[kind], (user_id, organization_id, credential_id))
 
     def of_makers(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[MadeCredential]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_credential))
-            .execute(
-                OF_MAKERS,
-                {"organization_id": organization_id, "user_ids": list(user_ids), "now": self._transaction.now},
-            )
-            .fetchall()
+        return self._all(
+            _credential,
+            OF_MAKERS,
+            {"organization_id": organization_id, "user_ids": list(user_ids), "now": self._transaction.now},
         )
 
 
@@ -89,4 +87,4 @@ def label_of(label: str, url: str | None) -> str:
 
 
 def _credential(*, kind: str, label: str, url: str | None, maker_email: str) -> MadeCredential:
-    return MadeCredential(kind=CredentialKind(kind), label=label_of(label, url), maker_email=maker_email)
+    return MadeCredential(kind=MadeCredentialKind(kind), label=label_of(label, url), maker_email=maker_email)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.members import Member, MembersPage
 from core.organizations.memberships import Membership
@@ -60,25 +60,17 @@ class PostgresMembers(Aggregate):
     """The port `Members`."""
 
     def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Membership))
-            .execute(
-                """
-                SELECT id, organization_id AS org_id, user_id, role, created_at
-                FROM   memberships
-                WHERE  organization_id = %s AND user_id = %s
-                """,
-                (organization_id, user_id),
-            )
-            .fetchone()
+        return self._one(
+            Membership,
+            f"SELECT {columns(Membership)} FROM memberships WHERE organization_id = %s AND user_id = %s",  # noqa: S608 - made of the names of fields
+            (organization_id, user_id),
         )
 
     def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
         return self.defer_organizations_of(user_id)()
 
     def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
-        ids = self._connection.cursor(row_factory=scalar_row)
-        return ids.defer(
+        return self._defer_values(
             """
             SELECT   organization_id
             FROM     memberships
@@ -86,32 +78,22 @@ class PostgresMembers(Aggregate):
             ORDER BY organization_id
             """,
             (user_id,),
-        ).fetchall
+        )
 
     def of_account(self, user_id: UUID) -> Sequence[Membership]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Membership))
-            .execute(
-                """
-                SELECT   id, organization_id AS org_id, user_id, role, created_at
-                FROM     memberships
-                WHERE    user_id = %s
-                ORDER BY organization_id
-                """,
-                (user_id,),
-            )
-            .fetchall()
+        return self._all(
+            Membership,
+            f"SELECT {columns(Membership)} FROM memberships WHERE user_id = %s ORDER BY organization_id",  # noqa: S608 - made of the names of fields
+            (user_id,),
         )
 
     def all_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
-        ids = self._connection.cursor(row_factory=scalar_row)
-        return ids.execute(
+        return self._values(
             "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
-        ).fetchall()
+        )
 
     def unconfirmed_organizations_of(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[UUID]:
-        ids = self._connection.cursor(row_factory=scalar_row)
-        return ids.execute(
+        return self._values(
             """
             SELECT   organization_id
             FROM     memberships
@@ -120,7 +102,7 @@ class PostgresMembers(Aggregate):
             ORDER BY organization_id
             """,
             (user_id, except_organization_id),
-        ).fetchall()
+        )
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
         # In binary format, because ids and times cost less to convert on both sides.
@@ -131,86 +113,53 @@ class PostgresMembers(Aggregate):
         return _page(rows.fetchall())
 
     def find(self, organization_id: UUID, user_id: UUID) -> Member | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_member))
-            .execute(
-                """
-                SELECT m.id, m.organization_id AS org_id, m.user_id, m.role, m.created_at,
-                       u.email, u.is_platform_owner,
-                       u.deactivated_at IS NULL AND m.suspended_at IS NULL AS is_active
-                FROM   memberships m
-                JOIN   users u ON u.id = m.user_id
-                WHERE  m.organization_id = %s AND m.user_id = %s
-                """,
-                (organization_id, user_id),
-            )
-            .fetchone()
+        return self._one(
+            _member,
+            f"""
+            SELECT {columns(Membership, table="m")},
+                   u.email, u.is_platform_owner,
+                   u.deactivated_at IS NULL AND m.suspended_at IS NULL AS is_active
+            FROM   memberships m
+            JOIN   users u ON u.id = m.user_id
+            WHERE  m.organization_id = %s AND m.user_id = %s
+            """,  # noqa: S608 - made of the names of fields
+            (organization_id, user_id),
         )
 
     def count(self, organization_id: UUID) -> int:
-        [counted] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                "SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0)",
-                (organization_id,),
-            )
-            .fetchall()
+        return self._value(
+            "SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0)", (organization_id,)
         )
-        return counted
-
-    def has_access(self, organization_id: UUID, user_id: UUID) -> bool:
-        [has_access] = self._connection.cursor(row_factory=scalar_row).execute(
-            """
-            SELECT EXISTS (SELECT FROM memberships
-                           WHERE  organization_id = %s AND user_id = %s AND suspended_at IS NULL)
-            """,
-            (organization_id, user_id),
-        )
-        return has_access
 
     def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
-        [is_suspended] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             SELECT EXISTS (SELECT FROM memberships
                            WHERE  organization_id = %s AND user_id = %s AND suspended_at IS NOT NULL)
             """,
             (organization_id, user_id),
         )
-        return is_suspended
 
     def add(self, membership: Membership, *, is_confirmed: bool) -> bool:
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
-                VALUES (%s, %s, %s, %s, %s, %s)
-                ON CONFLICT (organization_id, user_id) DO NOTHING
-                """,
-                (
-                    membership.id,
-                    membership.org_id,
-                    membership.user_id,
-                    membership.role,
-                    membership.created_at,
-                    membership.created_at if is_confirmed else None,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            f"""
+            INSERT INTO memberships ({columns(Membership)}, confirmed_at)
+            VALUES ({placeholders(Membership)}, %(confirmed_at)s)
+            ON CONFLICT (organization_id, user_id) DO NOTHING
+            """,  # noqa: S608 - made of the names of fields
+            values(membership) | {"confirmed_at": membership.created_at if is_confirmed else None},
         )
 
     def unconfirmed(self, organization_id: UUID, user_id: UUID) -> Membership | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Membership))
-            .execute(
-                """
-                SELECT id, organization_id AS org_id, user_id, role, created_at
-                FROM   memberships
-                WHERE  organization_id = %s AND user_id = %s AND confirmed_at IS NULL
-                  AND  role <> 'owner'
-                """,
-                (organization_id, user_id),
-            )
-            .fetchone()
+        return self._one(
+            Membership,
+            f"""
+            SELECT {columns(Membership)}
+            FROM   memberships
+            WHERE  organization_id = %s AND user_id = %s AND confirmed_at IS NULL
+              AND  role <> 'owner'
+            """,  # noqa: S608 - made of the names of fields
+            (organization_id, user_id),
         )
 
     def confirm(self, organization_id: UUID, user_id: UUID) -> None:
@@ -251,7 +200,7 @@ def _listed(row: tuple[Any, ...]) -> Member:
     _, _, _, membership_id, organization_id, user_id, role, created_at, email, is_platform_owner, is_active = row
     return Member(
         membership=Membership(
-            id=membership_id, org_id=organization_id, user_id=user_id, role=role, created_at=created_at
+            id=membership_id, organization_id=organization_id, user_id=user_id, role=role, created_at=created_at
         ),
         email=email,
         is_platform_owner=is_platform_owner,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.relations import Relation
 
@@ -32,15 +31,8 @@ class PostgresRelations(Aggregate):
     """The port `Relations`."""
 
     def between(self, object_: RelationObject, user_id: UUID) -> Sequence[Relation]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Relation))
-            .execute(
-                BETWEEN,
-                {
-                    "organization_id": object_.organization_id,
-                    "service_id": object_.service_id,
-                    "user_id": user_id,
-                },
-            )
-            .fetchall()
+        return self._all(
+            Relation,
+            BETWEEN,
+            {"organization_id": object_.organization_id, "service_id": object_.service_id, "user_id": user_id},
         )

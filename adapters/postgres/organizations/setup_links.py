@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.setup_links import SetupLink, StoredSetup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
+
+_STORED: Final = """
+    SELECT l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,
+           l.organization_id, o.name AS organization_name, o.slug AS organization_slug, l.service_id,
+           m.role
+    FROM   setup_links l
+    JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
+    LEFT   JOIN memberships m
+           ON m.organization_id = l.organization_id AND m.user_id = l.created_by AND m.suspended_at IS NULL
+    LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
+"""
 
 
 class PostgresSetupLinks(Aggregate):
@@ -36,68 +46,44 @@ class PostgresSetupLinks(Aggregate):
         )
 
     def count(self, organization_id: UUID) -> int:
-        [count] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                "SELECT count(*) FROM setup_links WHERE organization_id = %s AND expires_at > %s",
-                (organization_id, self._transaction.now),
-            )
-            .fetchall()
+        return self._value(
+            "SELECT count(*) FROM setup_links WHERE organization_id = %s AND expires_at > %s",
+            (organization_id, self._transaction.now),
         )
-        return count
 
     def of_organization(self, organization_id: UUID) -> Sequence[SetupLink]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SetupLink))
-            .execute(
-                """
-                SELECT   l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at
-                FROM     setup_links l
-                LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
-                WHERE    l.organization_id = %s AND l.expires_at > %s
-                ORDER BY l.created_at DESC, l.id DESC
-                """,
-                (organization_id, self._transaction.now),
-            )
-            .fetchall()
+        return self._all(
+            SetupLink,
+            """
+            SELECT   l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at
+            FROM     setup_links l
+            LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
+            WHERE    l.organization_id = %s AND l.expires_at > %s
+            ORDER BY l.created_at DESC, l.id DESC
+            """,
+            (organization_id, self._transaction.now),
         )
 
     def remove(self, organization_id: UUID, link_id: UUID) -> SetupLink | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SetupLink))
-            .execute(
-                """
-                DELETE FROM setup_links
-                WHERE     organization_id = %s AND id = %s
-                RETURNING id, parts, created_by, created_at, expires_at, last_used_at,
-                          (SELECT slug
-                           FROM   services s
-                           WHERE  s.organization_id = setup_links.organization_id AND s.id = setup_links.service_id)
-                              AS service_slug
-                """,
-                (organization_id, link_id),
-            )
-            .fetchone()
+        return self._one(
+            SetupLink,
+            """
+            DELETE FROM setup_links
+            WHERE     organization_id = %s AND id = %s
+            RETURNING id, parts, created_by, created_at, expires_at, last_used_at,
+                      (SELECT slug
+                       FROM   services s
+                       WHERE  s.organization_id = setup_links.organization_id AND s.id = setup_links.service_id)
+                          AS service_slug
+            """,
+            (organization_id, link_id),
         )
 
     def by_secret_hash(self, secret_hash: bytes) -> StoredSetup | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_stored))
-            .execute(
-                """
-                SELECT l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,
-                       l.organization_id, o.name AS organization_name, o.slug AS organization_slug, l.service_id,
-                       m.role
-                FROM   setup_links l
-                JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
-                LEFT   JOIN memberships m
-                       ON m.organization_id = l.organization_id AND m.user_id = l.created_by AND m.suspended_at IS NULL
-                LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
-                WHERE  l.secret_hash = %s AND l.expires_at > %s
-                """,
-                (secret_hash, self._transaction.now),
-            )
-            .fetchone()
+        return self._one(
+            _stored,
+            f"{_STORED} WHERE l.secret_hash = %s AND l.expires_at > %s",
+            (secret_hash, self._transaction.now),
         )
 
     def add_visit(self, organization_id: UUID, link_id: UUID, *, secret_hash: bytes) -> None:
@@ -111,24 +97,14 @@ class PostgresSetupLinks(Aggregate):
         )
 
     def by_visit_hash(self, secret_hash: bytes) -> StoredSetup | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_stored))
-            .execute(
-                """
-                SELECT l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,
-                       l.organization_id, o.name AS organization_name, o.slug AS organization_slug, l.service_id,
-                       m.role
-                FROM   setup_visits v
-                JOIN   setup_links l ON l.organization_id = v.organization_id AND l.id = v.link_id
-                JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
-                LEFT   JOIN memberships m
-                       ON m.organization_id = l.organization_id AND m.user_id = l.created_by AND m.suspended_at IS NULL
-                LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
-                WHERE  v.secret_hash = %s AND l.expires_at > %s
-                """,
-                (secret_hash, self._transaction.now),
-            )
-            .fetchone()
+        return self._one(
+            _stored,
+            f"""
+            {_STORED}
+            JOIN   setup_visits v ON v.organization_id = l.organization_id AND v.link_id = l.id
+            WHERE  v.secret_hash = %s AND l.expires_at > %s
+            """,
+            (secret_hash, self._transaction.now),
         )
 
 

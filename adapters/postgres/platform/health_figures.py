@@ -1,47 +1,128 @@
-"""Counts for the gauges. They run twice a minute, so they may scan an index, but not the audit log."""
+"""The figures of the gauges in the table `platform_figures`.
+
+Triggers record in `user_count_changes` what changes the number of accounts, so these are counted in whole only once.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from psycopg.errors import ReadOnlySqlTransaction
+from psycopg.errors import DiskFull, IoError, ReadOnlySqlTransaction
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import columns
+from adapters.postgres.saml.certificates import COUNT_ENDING
+from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
-from core.platform.health_figures import PlatformFigures
+from core.platform.health_figures import PlatformFigures, SchemaTooNew, WritesFailing
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+# A longer queue is estimated by the statistics of its index, which ANALYZE renews.
+COUNTED_MAX: Final = 20_000
+# What was recorded is deleted and added in one statement, so each change is added once, whichever process counts.
+# Without kept figures nothing is deleted: `COUNT_ACCOUNTS` does that.
+COUNT: Final = f"""
+    WITH changes AS (
+        DELETE FROM user_count_changes
+        WHERE  EXISTS (SELECT FROM platform_figures)
+        RETURNING active_users, mfa_users
+    ), mail AS MATERIALIZED (
+        SELECT count(*) AS queued
+        FROM   (SELECT FROM mails WHERE state = 'queued' LIMIT %(counted_max)s) AS one
+    ), delivery AS MATERIALIZED (
+        SELECT count(*) AS queued
+        FROM   (SELECT FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(counted_max)s) AS one
+    )
+    INSERT INTO platform_figures AS kept (active_users, mfa_users, organizations, queued_mails, queued_deliveries,
+                                          certificates_ending, counted_at)
+    SELECT (SELECT coalesce(sum(active_users), 0) FROM changes),
+           (SELECT coalesce(sum(mfa_users), 0) FROM changes),
+           (SELECT count(*) FROM organizations),
+           greatest(mail.queued, CASE WHEN mail.queued >= %(counted_max)s THEN
+                                     (SELECT reltuples::bigint FROM pg_class WHERE oid = 'mails_due'::regclass)
+                                 END),
+           greatest(delivery.queued, CASE WHEN delivery.queued >= %(counted_max)s THEN
+                                         (SELECT reltuples::bigint
+                                          FROM   pg_class
+                                          WHERE  oid = 'webhook_deliveries_due'::regclass)
+                                     END),
+           ({COUNT_ENDING}),
+           %(now)s
+    FROM   mail, delivery
+    WHERE  EXISTS (SELECT FROM platform_figures)
+    ON CONFLICT (is_the_only_row) DO UPDATE
+    SET    active_users = kept.active_users + excluded.active_users,
+           mfa_users = kept.mfa_users + excluded.mfa_users,
+           organizations = excluded.organizations, queued_mails = excluded.queued_mails,
+           queued_deliveries = excluded.queued_deliveries, certificates_ending = excluded.certificates_ending,
+           counted_at = excluded.counted_at
+    RETURNING {columns(PlatformFigures)}
+"""  # noqa: S608 - made of the names of fields and of constants
+# All parts see the same moment: a change that this deletes is in the count, and one that comes later stays recorded.
+COUNT_ACCOUNTS: Final = """
+    WITH changes AS (
+        DELETE FROM user_count_changes WHERE NOT EXISTS (SELECT FROM platform_figures)
+    )
+    INSERT INTO platform_figures (active_users, mfa_users, organizations, queued_mails, queued_deliveries,
+                                  certificates_ending, counted_at)
+    SELECT count(*), count(mfa_enabled_at), 0, 0, 0, 0, %s
+    FROM   users
+    WHERE  deactivated_at IS NULL
+    HAVING NOT EXISTS (SELECT FROM platform_figures)
+"""
+# The answer changes only when this process is replaced.
+SCHEMA_RETRY_SECONDS = 60
+WRITE_RETRY_SECONDS = 1
 
 
 class PostgresFigures(Aggregate):
     """The port `Figures`."""
 
-    def platform(self) -> PlatformFigures:
-        figures = (
-            self._connection.cursor(row_factory=kwargs_row(PlatformFigures))
-            .execute(
-                """
-                SELECT (SELECT count(*) FROM users WHERE deactivated_at IS NULL)   AS active_users,
-                       (SELECT count(*) FROM users WHERE deactivated_at IS NULL
-                                                     AND mfa_enabled_at IS NOT NULL) AS mfa_users,
-                       (SELECT count(*) FROM organizations)                        AS organizations,
-                       (SELECT count(*) FROM mails WHERE state = 'queued')         AS queued_mails,
-                       (SELECT count(*) FROM webhook_deliveries
-                        WHERE  next_retry_at IS NOT NULL)                          AS queued_deliveries
-                """
-            )
-            .fetchone()
-        )
-        assert figures is not None, "a SELECT without FROM has one row"
-        return figures
+    def platform(self) -> PlatformFigures | None:
+        return self._one(PlatformFigures, f"SELECT {columns(PlatformFigures)} FROM platform_figures")  # noqa: S608 - made of the names of fields
+
+    def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
+        values = {"before": certificates_before, "counted_max": COUNTED_MAX, "now": self._transaction.now}
+        # Planned for the present lengths of the queues.
+        counted = self._all(PlatformFigures, COUNT, values, prepare=False)
+        return counted[0] if counted else None
+
+    def count_accounts(self) -> None:
+        # A statement of its own, so that the next one sees what another process has counted meanwhile.
+        self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('gatehouse.account_counting'))")
+        self._connection.execute(COUNT_ACCOUNTS, (self._transaction.now,))
 
     def probe(self) -> None:
-        row = self._connection.execute("SELECT current_setting('transaction_read_only')").fetchone()
-        if row != ("off",):
+        if self._value("SELECT current_setting('transaction_read_only')") != "off":
             raise ReadOnlySqlTransaction
+        if self._finds_any(
+            """
+            SELECT
+            FROM   schema_migrations m
+            WHERE  version > %(known)s
+              -- Null as well where no Gatehouse has recorded it yet.
+              AND  coalesce((to_jsonb(m) ->> 'compatible_from')::integer > %(known)s, true)
+            """,
+            {"known": newest_version()},
+        ):
+            raise SchemaTooNew(retry_after_seconds=SCHEMA_RETRY_SECONDS)
+        if self._connection.write_failures.are_failing:
+            self._try_to_write()
 
     def database_time(self) -> datetime:
-        row = self._connection.execute("SELECT clock_timestamp()").fetchone()
-        assert row is not None, "a SELECT without FROM has one row"
-        return row[0]
+        return self._value("SELECT clock_timestamp()")
+
+    def _try_to_write(self) -> None:
+        # An existing table may have room in its file even when the disk is full. This one gets a file of its own.
+        try:
+            self._connection.execute(
+                """
+                CREATE TEMPORARY TABLE written_by_readiness ON COMMIT DROP AS
+                SELECT repeat('x', 1000) AS text FROM generate_series(1, 200)
+                """,
+                prepare=False,
+            )
+        except (DiskFull, IoError):
+            raise WritesFailing(retry_after_seconds=WRITE_RETRY_SECONDS) from None
+        self._connection.write_failures.end()

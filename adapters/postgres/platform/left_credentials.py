@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.organizations.made_credentials import VALID, label_of
 from adapters.postgres.transaction import Aggregate
-from core.organizations.made_credentials import CredentialKind
+from core.organizations.made_credentials import MadeCredentialKind
 from core.platform.left_credentials import KeptCredential
 
 if TYPE_CHECKING:
@@ -35,16 +34,12 @@ class PostgresLeftCredentials(Aggregate):
     """The port `LeftCredentials`."""
 
     def candidates(self) -> Sequence[KeptCredential]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_credential))
-            .execute(CANDIDATES, {"now": self._transaction.now}, prepare=False)
-            .fetchall()
-        )
+        return self._all(_credential, CANDIDATES, {"now": self._transaction.now}, prepare=False)
 
 
 def _credential(
     *, kind: str, label: str, url: str | None, permissions: list[str] | None, **columns: Any
 ) -> KeptCredential:
     return KeptCredential(
-        kind=CredentialKind(kind), label=label_of(label, url), permissions=permissions or [], **columns
+        kind=MadeCredentialKind(kind), label=label_of(label, url), permissions=permissions or [], **columns
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa_events import MfaEvent
 from core.platform.mfa import (
@@ -13,10 +12,10 @@ from core.platform.mfa import (
     FAILURES_WITHIN,
     MANY_FAILURES,
     RISKY_SIGN_IN_PERCENT,
-    Alert,
-    AlertType,
+    MfaAlert,
+    MfaAlertType,
     MfaCounts,
-    PersonMfaStatus,
+    UserMfaStatus,
 )
 
 if TYPE_CHECKING:
@@ -106,46 +105,35 @@ ALERTS: Final = f"""
 class PostgresPlatformMfa(Aggregate):
     """The port `PlatformMfa`."""
 
-    def status(self, user_id: UUID) -> PersonMfaStatus | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(PersonMfaStatus))
-            .execute(STATUS, {"user_id": user_id, "attempt": MfaEvent.VERIFY_ATTEMPT})
-            .fetchone()
-        )
+    def status(self, user_id: UUID) -> UserMfaStatus | None:
+        return self._one(UserMfaStatus, STATUS, {"user_id": user_id, "attempt": MfaEvent.VERIFY_ATTEMPT})
 
     def counts(self, *, since: datetime) -> MfaCounts:
-        counts = (
-            self._connection.cursor(row_factory=kwargs_row(MfaCounts))
-            .execute(COUNTS, {"since": since, "used": MfaEvent.BACKUP_CODE_USED, "failed": MfaEvent.VERIFY_FAILED})
-            .fetchone()
+        return self._only(
+            MfaCounts, COUNTS, {"since": since, "used": MfaEvent.BACKUP_CODE_USED, "failed": MfaEvent.VERIFY_FAILED}
         )
-        assert counts is not None, "a SELECT without FROM has one row"
-        return counts
 
-    def alerts(self, *, since: datetime, limit: int) -> Sequence[Alert]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_alert))
-            .execute(
-                ALERTS,
-                {
-                    "since": since,
-                    "limit": limit,
-                    "failed": MfaEvent.VERIFY_FAILED,
-                    "used": MfaEvent.BACKUP_CODE_USED,
-                    "disabled": MfaEvent.DISABLED,
-                    "many": MANY_FAILURES,
-                    "within": FAILURES_WITHIN,
-                    "looked_at": FAILURES_READ_MAX,
-                    "risky": RISKY_SIGN_IN_PERCENT,
-                    "soon": DISABLED_WITHIN,
-                    "failures_alert": AlertType.MANY_MFA_FAILURES,
-                    "backup_code_alert": AlertType.BACKUP_CODE_FROM_NEW_DEVICE,
-                    "disabled_alert": AlertType.MFA_DISABLED_AFTER_RISKY_SIGN_IN,
-                },
-            )
-            .fetchall()
+    def alerts(self, *, since: datetime, limit: int) -> Sequence[MfaAlert]:
+        return self._all(
+            _alert,
+            ALERTS,
+            {
+                "since": since,
+                "limit": limit,
+                "failed": MfaEvent.VERIFY_FAILED,
+                "used": MfaEvent.BACKUP_CODE_USED,
+                "disabled": MfaEvent.DISABLED,
+                "many": MANY_FAILURES,
+                "within": FAILURES_WITHIN,
+                "looked_at": FAILURES_READ_MAX,
+                "risky": RISKY_SIGN_IN_PERCENT,
+                "soon": DISABLED_WITHIN,
+                "failures_alert": MfaAlertType.MANY_MFA_FAILURES,
+                "backup_code_alert": MfaAlertType.BACKUP_CODE_FROM_NEW_DEVICE,
+                "disabled_alert": MfaAlertType.MFA_DISABLED_AFTER_RISKY_SIGN_IN,
+            },
         )
 
 
-def _alert(*, alert_type: str, **columns: Any) -> Alert:
-    return Alert(alert_type=AlertType(alert_type), **columns)
+def _alert(*, alert_type: str, **columns: Any) -> MfaAlert:
+    return MfaAlert(alert_type=MfaAlertType(alert_type), **columns)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row
-from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row, taken
+from adapters.postgres.driver.columns import taken
+from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.tiers import TierSummary
-from core.platform.organizations import OWNER_GONE, GovernedOrganization, OrganizationPage, Owner
+from core.platform.organizations import OWNER_GONE, OrganizationOwner, OrganizationPage, PlatformOrganization
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -53,18 +53,14 @@ class PostgresPlatformOrganizations(Aggregate):
     def page(
         self, *, status: OrganizationStatus | None, tier_id: UUID | None, limit: int, offset: int
     ) -> OrganizationPage:
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                PAGE,
-                {
-                    "status": status.value if status is not None else None,
-                    "tier_id": tier_id,
-                    "limit": limit,
-                    "offset": offset,
-                },
-            )
-            .fetchall()
+        rows = self._rows(
+            PAGE,
+            {
+                "status": status.value if status is not None else None,
+                "tier_id": tier_id,
+                "limit": limit,
+                "offset": offset,
+            },
         )
         return OrganizationPage(
             organizations=[_governed(row) for row in rows if row["organization_id"] is not None],
@@ -72,13 +68,13 @@ class PostgresPlatformOrganizations(Aggregate):
         )
 
 
-def _governed(columns: dict[str, Any]) -> GovernedOrganization:
-    return GovernedOrganization(
+def _governed(columns: dict[str, Any]) -> PlatformOrganization:
+    return PlatformOrganization(
         organization=organization_row(**taken(columns, "organization_")),
         owner=_owner(**taken(columns, "owner_")),
         tier=TierSummary(**taken(columns, "tier_")),
     )
 
 
-def _owner(*, id: UUID | None, **columns: Any) -> Owner:  # noqa: A002 - the name of the column
-    return Owner(id=str(id), **columns) if id is not None else OWNER_GONE
+def _owner(*, id: UUID | None, **columns: Any) -> OrganizationOwner:  # noqa: A002 - the name of the column
+    return OrganizationOwner(id=str(id), **columns) if id is not None else OWNER_GONE

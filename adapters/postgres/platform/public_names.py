@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.platform.public_names import PublicName
 
@@ -16,28 +15,25 @@ class PostgresPublicNames(Aggregate):
     """The port `PublicNames`."""
 
     def dotted(self) -> Sequence[PublicName]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(PublicName))
-            .execute(
-                """
-                WITH   named (place, name) AS (
-                           SELECT 'service ' || o.slug || '/' || s.slug, s.name
-                           FROM   services s
-                           JOIN   organizations o ON o.id = s.organization_id
-                           UNION ALL
-                           SELECT 'plan ' || p.id || ' of ' || o.slug || '/' || s.slug, p.name
-                           FROM   plans p
-                           JOIN   services s ON s.organization_id = p.organization_id AND s.id = p.service_id
-                           JOIN   organizations o ON o.id = p.organization_id
-                           UNION ALL
-                           SELECT 'connection ' || c.id || ' of ' || o.slug, c.name
-                           FROM   upstream_connections c
-                           JOIN   organizations o ON o.id = c.organization_id)
-                SELECT   place, name
-                FROM     named
-                WHERE    normalize(name, NFKC) ~ '[.\u3002]|://'
-                ORDER BY place
-                """
-            )
-            .fetchall()
+        return self._all(
+            PublicName,
+            """
+            WITH   named (place, name) AS (
+                       SELECT 'service ' || o.slug || '/' || s.slug, s.name
+                       FROM   services s
+                       JOIN   organizations o ON o.id = s.organization_id
+                       UNION ALL
+                       SELECT 'plan ' || p.id || ' of ' || o.slug || '/' || s.slug, p.name
+                       FROM   plans p
+                       JOIN   services s ON s.organization_id = p.organization_id AND s.id = p.service_id
+                       JOIN   organizations o ON o.id = p.organization_id
+                       UNION ALL
+                       SELECT 'connection ' || c.id || ' of ' || o.slug, c.name
+                       FROM   upstream_connections c
+                       JOIN   organizations o ON o.id = c.organization_id)
+            SELECT   place, name
+            FROM     named
+            WHERE    normalize(name, NFKC) ~ '[.\u3002]|://'
+            ORDER BY place
+            """,
         )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
-from core.platform.users import FoundMembership, FoundUser
+from core.platform.users import PlatformUser, PlatformUserOrganization
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,36 +79,31 @@ WITH_ID: Final = f"""
 class PostgresPlatformUsers(Aggregate):
     """The port `PlatformUsers`."""
 
-    def with_email(self, part: str, *, limit: int, organizations_max: int) -> Sequence[FoundUser]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_found))
-            .execute(
-                WITH_PART if len(part) >= GROUP_LETTERS else WITH_BEGINNING,
-                {
-                    "part": part,
-                    "after": part + _LAST_CHARACTER,
-                    "limit": limit,
-                    "organizations_max": organizations_max,
-                },
-                # Planned for each part anew: the best plan for a rare part takes a second for one that all addresses
-                # contain.
-                prepare=False,
-            )
-            .fetchall()
+    def with_email(self, part: str, *, limit: int, organizations_max: int) -> Sequence[PlatformUser]:
+        return self._all(
+            _found,
+            WITH_PART if len(part) >= GROUP_LETTERS else WITH_BEGINNING,
+            {
+                "part": part,
+                "after": part + _LAST_CHARACTER,
+                "limit": limit,
+                "organizations_max": organizations_max,
+            },
+            # Planned for each part anew: the best plan for a rare part takes a second for one that all addresses
+            # contain.
+            prepare=False,
         )
 
-    def with_id(self, user_id: UUID, *, email_part: str, organizations_max: int) -> Sequence[FoundUser]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_found))
-            .execute(WITH_ID, {"user_id": user_id, "part": email_part, "organizations_max": organizations_max})
-            .fetchall()
+    def with_id(self, user_id: UUID, *, email_part: str, organizations_max: int) -> Sequence[PlatformUser]:
+        return self._all(
+            _found, WITH_ID, {"user_id": user_id, "part": email_part, "organizations_max": organizations_max}
         )
 
 
-def _found(*, organizations: list[list[str]], **columns: Any) -> FoundUser:
-    return FoundUser(
+def _found(*, organizations: list[list[str]], **columns: Any) -> PlatformUser:
+    return PlatformUser(
         organizations=[
-            FoundMembership(id=UUID(organization_id), slug=slug, name=name, role=role)
+            PlatformUserOrganization(id=UUID(organization_id), slug=slug, name=name, role=role)
             for organization_id, slug, name, role in organizations
         ],
         **columns,

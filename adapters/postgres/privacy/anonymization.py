@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.mail.mail import opened_values
 from adapters.postgres.privacy import personal_data
 from adapters.postgres.transaction import Aggregate
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.privacy.anonymization import Anonymous
 
 # The most rows that one statement changes, so that none takes long.
@@ -43,85 +43,76 @@ class PostgresAnonymization(Aggregate):
             """,
             (user_id,),
         )
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Subject))
-            .execute(
-                "SELECT id, email, is_platform_owner, anonymized_at FROM users WHERE id = %s FOR UPDATE", (user_id,)
-            )
-            .fetchone()
+        return self._one(
+            Subject,
+            "SELECT id, email, is_platform_owner, anonymized_at FROM users WHERE id = %s FOR UPDATE",
+            (user_id,),
         )
 
     def lock_next_closed(self, *, closed_before: datetime) -> Subject | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Subject))
-            .execute(
-                """
-                SELECT   id, email, is_platform_owner, anonymized_at
-                FROM     users u
-                WHERE    closed_at <= %s
-                  AND    NOT EXISTS (SELECT
-                                     FROM   memberships m
-                                     WHERE  m.user_id = u.id
-                                       AND  (m.confirmed_at IS NOT NULL AND m.suspended_at IS NULL OR m.role = %s))
-                ORDER BY closed_at
-                LIMIT    1
-                FOR UPDATE SKIP LOCKED
-                """,
-                (closed_before, OWNER),
-            )
-            .fetchone()
+        return self._one(
+            Subject,
+            """
+            SELECT   id, email, is_platform_owner, anonymized_at
+            FROM     users u
+            WHERE    closed_at <= %s
+              AND    NOT EXISTS (SELECT
+                                 FROM   memberships m
+                                 WHERE  m.user_id = u.id
+                                   AND  (m.confirmed_at IS NOT NULL AND m.suspended_at IS NULL OR m.role = %s))
+            ORDER BY closed_at
+            LIMIT    1
+            FOR UPDATE SKIP LOCKED
+            """,
+            (closed_before, OWNER),
         )
 
     def hold(self, user_id: UUID) -> bool:
+        return self.defer_hold(user_id)()
+
+    def defer_hold(self, user_id: UUID) -> Deferred[bool]:
         # The weakest lock, which every row that refers to the account takes as well.
-        held = self._connection.execute(
+        held = self._connection.cursor().defer(
             "SELECT FROM users WHERE id = %s AND anonymized_at IS NULL FOR KEY SHARE", (user_id,)
         )
-        return held.fetchone() is not None
+        return lambda: held.fetchone() is not None
 
     def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Affiliation))
-            .execute(
-                """
-                SELECT   b.organization_id, bool_or(b.is_member) AS is_member,
-                         EXISTS (SELECT
-                                 FROM   memberships m
-                                 WHERE  m.organization_id = b.organization_id
-                                   AND  m.user_id = %(owner_id)s AND m.role = %(owner)s) AS is_owned,
-                         o.status = 'active' AS is_active, o.mfa_required
-                FROM     (SELECT organization_id, true AS is_member
-                          FROM   memberships
-                          WHERE  user_id = %(user_id)s AND confirmed_at IS NOT NULL
-                          UNION ALL
-                          -- A link that its user never used must not keep others from forgetting them.
-                          SELECT organization_id, false
-                          FROM   service_users
-                          WHERE  user_id = %(user_id)s AND last_login_at IS NOT NULL) AS b
-                JOIN     organizations o ON o.id = b.organization_id
-                GROUP BY b.organization_id, o.id
-                ORDER BY b.organization_id
-                """,
-                {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},
-            )
-            .fetchall()
+        return self._all(
+            Affiliation,
+            """
+            SELECT   b.organization_id, bool_or(b.is_member) AS is_member,
+                     EXISTS (SELECT
+                             FROM   memberships m
+                             WHERE  m.organization_id = b.organization_id
+                               AND  m.user_id = %(owner_id)s AND m.role = %(owner)s) AS is_owned,
+                     o.status = 'active' AS is_active, o.mfa_required
+            FROM     (SELECT organization_id, true AS is_member
+                      FROM   memberships
+                      WHERE  user_id = %(user_id)s AND confirmed_at IS NOT NULL
+                      UNION ALL
+                      -- A link that its user never used must not keep others from forgetting them.
+                      SELECT organization_id, false
+                      FROM   service_users
+                      WHERE  user_id = %(user_id)s AND last_login_at IS NOT NULL) AS b
+            JOIN     organizations o ON o.id = b.organization_id
+            GROUP BY b.organization_id, o.id
+            ORDER BY b.organization_id
+            """,
+            {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},
         )
 
     def addresses(self, user_id: UUID) -> Sequence[str]:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT actor_email FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL
-                UNION
-                SELECT email FROM one_time_tokens WHERE user_id = %(user_id)s AND purpose <> %(unproved)s
-                UNION
-                SELECT email FROM known_addresses WHERE user_id = %(user_id)s
-                """,
-                # The address that the person only asked to change to may belong to another person.
-                {"user_id": user_id, "unproved": TokenPurpose.CHANGE_EMAIL},
-            )
-            .fetchall()
+        return self._values(
+            """
+            SELECT actor_email FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL
+            UNION
+            SELECT email FROM one_time_tokens WHERE user_id = %(user_id)s AND purpose <> %(unproved)s
+            UNION
+            SELECT email FROM known_addresses WHERE user_id = %(user_id)s
+            """,
+            # The address that the person only asked to change to may belong to another person.
+            {"user_id": user_id, "unproved": TokenPurpose.CHANGE_EMAIL},
         )
 
     def shut(self, user_id: UUID, placeholder: str, *, at: datetime) -> bool:
@@ -194,7 +185,7 @@ class PostgresAnonymization(Aggregate):
     def replace_origins(self, user_id: UUID, anonymous: Anonymous) -> None:
         values = _values(anonymous, user_id) | {"forced": MfaEvent.FORCE_DISABLED_BY_ADMIN}
         for find, change in personal_data.ORIGINS:
-            ids = self._connection.cursor(row_factory=scalar_row).execute(find, values).fetchall()
+            ids = self._values(find, values)
             for start in range(0, len(ids), BATCH_ROWS_MAX):
                 self._connection.execute(change, values | {"ids": ids[start : start + BATCH_ROWS_MAX]})
 

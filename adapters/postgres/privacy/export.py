@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.privacy.export import (
@@ -25,64 +24,55 @@ class PostgresPrivacyExport(Aggregate):
     """The port `PrivacyExport`."""
 
     def organizations_owned_by(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(OwnedOrganization))
-            .execute(
-                """
-                SELECT o.id AS organization_id, o.status = 'active' AS is_active, o.mfa_required
-                FROM   memberships owned
-                JOIN   organizations o ON o.id = owned.organization_id
-                WHERE  owned.user_id = %(owner_id)s AND owned.role = %(owner)s
-                  AND  (EXISTS (SELECT
-                                FROM   memberships
-                                WHERE  organization_id = owned.organization_id AND user_id = %(user_id)s
-                                  AND  confirmed_at IS NOT NULL)
-                        OR EXISTS (SELECT
-                                   FROM   service_users
-                                   WHERE  organization_id = owned.organization_id AND user_id = %(user_id)s
-                                     -- A link that a key made gives nothing until its user has signed in.
-                                     AND  last_login_at IS NOT NULL))
-                """,
-                {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},
-            )
-            .fetchall()
+        return self._all(
+            OwnedOrganization,
+            """
+            SELECT o.id AS organization_id, o.status = 'active' AS is_active, o.mfa_required
+            FROM   memberships owned
+            JOIN   organizations o ON o.id = owned.organization_id
+            WHERE  owned.user_id = %(owner_id)s AND owned.role = %(owner)s
+              AND  (EXISTS (SELECT
+                            FROM   memberships
+                            WHERE  organization_id = owned.organization_id AND user_id = %(user_id)s
+                              AND  confirmed_at IS NOT NULL)
+                    OR EXISTS (SELECT
+                               FROM   service_users
+                               WHERE  organization_id = owned.organization_id AND user_id = %(user_id)s
+                                 -- A link that a key made gives nothing until its user has signed in.
+                                 AND  last_login_at IS NOT NULL))
+            """,
+            {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},
         )
 
     def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ExportedMembership))
-            .execute(
-                """
-                SELECT   m.organization_id, o.slug AS organization_slug, m.role, m.created_at AS joined_at
-                FROM     memberships m
-                JOIN     organizations o ON o.id = m.organization_id
-                WHERE    m.user_id = %(user_id)s
-                  AND    (%(within)s::uuid[] IS NULL OR m.organization_id = ANY (%(within)s))
-                ORDER BY m.created_at, o.slug
-                """,
-                _values(user_id, within),
-            )
-            .fetchall()
+        return self._all(
+            ExportedMembership,
+            """
+            SELECT   m.organization_id, o.slug AS organization_slug, m.role, m.created_at AS joined_at
+            FROM     memberships m
+            JOIN     organizations o ON o.id = m.organization_id
+            WHERE    m.user_id = %(user_id)s
+              AND    (%(within)s::uuid[] IS NULL OR m.organization_id = ANY (%(within)s))
+            ORDER BY m.created_at, o.slug
+            """,
+            _values(user_id, within),
         )
 
     def identities(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedIdentity]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ExportedIdentity))
-            .execute(
-                """
-                SELECT   provider, subject AS provider_user_id, linked_at
-                FROM     identities
-                WHERE    user_id = %(user_id)s
-                  AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-                ORDER BY linked_at, id
-                """,
-                _values(user_id, within),
-            )
-            .fetchall()
+        return self._all(
+            ExportedIdentity,
+            """
+            SELECT   provider, subject AS provider_user_id, linked_at
+            FROM     identities
+            WHERE    user_id = %(user_id)s
+              AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
+            ORDER BY linked_at, id
+            """,
+            _values(user_id, within),
         )
 
     def count_logins(self, user_id: UUID, *, within: Sequence[UUID] | None) -> int:
-        row = self._connection.execute(
+        return self._value(
             """
             SELECT count(*)
             FROM   login_events
@@ -90,53 +80,45 @@ class PostgresPrivacyExport(Aggregate):
               AND  (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
             """,
             _values(user_id, within),
-        ).fetchone()
-        assert row is not None, "an aggregate has one row"
-        return row[0]
+        )
 
     def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
         # Successful and failed sign-ins separately, because the index returns only each kind in the order of time.
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_login))
-            .execute(
-                """
-                (SELECT   id, created_at AS timestamp, ip_address, user_agent, provider, success, risk_score,
-                          risk_factors, geo_country, geo_city
-                 FROM     login_events
-                 WHERE    user_id = %(user_id)s AND success
-                   AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-                 ORDER BY created_at DESC
-                 LIMIT    %(limit)s)
-                UNION ALL
-                (SELECT   id, created_at, ip_address, user_agent, provider, success, risk_score,
-                          risk_factors, geo_country, geo_city
-                 FROM     login_events
-                 WHERE    user_id = %(user_id)s AND NOT success
-                   AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-                 ORDER BY created_at DESC
-                 LIMIT    %(limit)s)
-                ORDER BY timestamp DESC, id DESC
-                LIMIT    %(limit)s
-                """,
-                _values(user_id, within) | {"limit": limit},
-            )
-            .fetchall()
+        return self._all(
+            _login,
+            """
+            (SELECT   id, created_at AS timestamp, ip_address, user_agent, provider, success, reason, risk_score,
+                      risk_factors, geo_country, geo_city
+             FROM     login_events
+             WHERE    user_id = %(user_id)s AND success
+               AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
+             ORDER BY created_at DESC
+             LIMIT    %(limit)s)
+            UNION ALL
+            (SELECT   id, created_at, ip_address, user_agent, provider, success, reason, risk_score,
+                      risk_factors, geo_country, geo_city
+             FROM     login_events
+             WHERE    user_id = %(user_id)s AND NOT success
+               AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
+             ORDER BY created_at DESC
+             LIMIT    %(limit)s)
+            ORDER BY timestamp DESC, id DESC
+            LIMIT    %(limit)s
+            """,
+            _values(user_id, within) | {"limit": limit},
         )
 
     def newest_mfa_events(self, user_id: UUID, limit: int) -> Sequence[ExportedMfaEvent]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ExportedMfaEvent))
-            .execute(
-                """
-                SELECT   event_type, created_at AS timestamp, success
-                FROM     mfa_events
-                WHERE    user_id = %s
-                ORDER BY created_at DESC, id DESC
-                LIMIT    %s
-                """,
-                (user_id, limit),
-            )
-            .fetchall()
+        return self._all(
+            ExportedMfaEvent,
+            """
+            SELECT   event_type, created_at AS timestamp, success
+            FROM     mfa_events
+            WHERE    user_id = %s
+            ORDER BY created_at DESC, id DESC
+            LIMIT    %s
+            """,
+            (user_id, limit),
         )
 
 

@@ -130,17 +130,22 @@ INVITATION_MAILS: Final = """
     WHERE  m.template = 'invitation' AND m.values_sealed IS NOT NULL
       AND  m.organization_id IN (SELECT organization_id FROM invitations WHERE invited_by = %(user_id)s)
 """
-# The origins of actions, and the actor's address. What happened without a request has no origin, and gets none.
+_OF_ACTOR: Final = """
+    SELECT id FROM audit_entries WHERE actor_user_id = %(user_id)s
+    UNION
+    SELECT id FROM audit_entries
+    WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
+"""
+# What happened without a request has no origin, and gets none.
+_ORIGIN: Final = """
+    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+    user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
+"""
+# The origins of actions, and the actor's address.
 ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     (
         "SELECT id FROM login_events WHERE user_id = %(user_id)s",
-        """
-        UPDATE login_events
-        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
-               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END,
-               geo_country = NULL, geo_city = NULL
-        WHERE  id = ANY (%(ids)s)
-        """,
+        f"UPDATE login_events SET {_ORIGIN}, geo_country = NULL, geo_city = NULL WHERE id = ANY (%(ids)s)",  # noqa: S608 - made of constants alone
     ),
     (
         # The person's own events, and what the person did to others as a platform owner; likewise in the next two logs.
@@ -150,35 +155,15 @@ ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         SELECT id FROM mfa_events
         WHERE  event_type = %(forced)s AND details ->> 'disabled_by' = %(user_id)s::text
         """,
-        """
-        UPDATE mfa_events
-        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
-               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
-        WHERE  id = ANY (%(ids)s)
-        """,
+        f"UPDATE mfa_events SET {_ORIGIN} WHERE id = ANY (%(ids)s)",  # noqa: S608 - made of constants alone
     ),
     (
-        """
-        SELECT id FROM audit_entries WHERE actor_user_id = %(user_id)s
-        UNION
-        SELECT id FROM audit_entries
-        WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
-        """,
-        """
-        UPDATE audit_entries
-        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
-               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
-        WHERE  id = ANY (%(ids)s)
-        """,
+        _OF_ACTOR,
+        f"UPDATE audit_entries SET {_ORIGIN} WHERE id = ANY (%(ids)s)",  # noqa: S608 - made of constants alone
     ),
     (
         # After the entries, for the reason given above.
-        """
-        SELECT id FROM audit_entries WHERE actor_user_id = %(user_id)s
-        UNION
-        SELECT id FROM audit_entries
-        WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
-        """,
+        _OF_ACTOR,
         """
         UPDATE audit_seals s
         SET    salts = s.salts - '{ip_address,user_agent}'::text[]
@@ -188,12 +173,7 @@ ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     ),
     (
         "SELECT id FROM platform_audit_entries WHERE actor_user_id = %(user_id)s",
-        """
-        UPDATE platform_audit_entries
-        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
-               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
-        WHERE  id = ANY (%(ids)s)
-        """,
+        f"UPDATE platform_audit_entries SET {_ORIGIN} WHERE id = ANY (%(ids)s)",  # noqa: S608 - made of constants alone
     ),
     (
         "SELECT id FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL",

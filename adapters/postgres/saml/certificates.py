@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
-from core.saml.certificates import EndingCertificate, SamlCertificate, SigningKey
+from core.saml.certificates import EndingCertificate, SamlCertificate, SamlSigningKey
 from core.secrets import Secret
 
 if TYPE_CHECKING:
@@ -19,15 +19,12 @@ if TYPE_CHECKING:
     from core.services.services import Service
 
 _SEALED: Final = {"table": "saml_certificates", "column": "private_key_sealed"}
-_CERTIFICATE: Final = """
-    SELECT id, public_key, valid_from, valid_until, is_active, created_at, published_until
-    FROM   saml_certificates
-"""
+_CERTIFICATE: Final = f"SELECT {columns(SamlCertificate)} FROM saml_certificates"  # noqa: S608 - made of the names of fields
 COUNT_ENDING: Final = """
     SELECT count(*)
     FROM   saml_certificates k
     JOIN   saml_configurations c ON c.organization_id = k.organization_id AND c.service_id = k.service_id
-    WHERE  k.is_active AND k.valid_until < %s AND c.enabled
+    WHERE  k.is_active AND k.valid_until < %(before)s AND c.enabled
 """
 CLAIM_ENDING: Final = """
     UPDATE saml_certificates k
@@ -58,46 +55,39 @@ class PostgresSamlCertificates(Aggregate):
     """The port `SamlCertificates`."""
 
     def active(self, service: Service) -> SamlCertificate | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SamlCertificate))
-            .execute(
-                f"{_CERTIFICATE} WHERE organization_id = %s AND service_id = %s AND is_active",
-                (service.organization_id, service.id),
-            )
-            .fetchone()
+        return self._one(
+            SamlCertificate,
+            f"{_CERTIFICATE} WHERE organization_id = %s AND service_id = %s AND is_active",
+            (service.organization_id, service.id),
         )
 
     def published(self, organization_id: UUID, service_id: UUID, *, at: datetime) -> Sequence[SamlCertificate]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SamlCertificate))
-            .execute(
-                f"""
-                {_CERTIFICATE}
-                WHERE    organization_id = %s AND service_id = %s AND (is_active OR published_until > %s)
-                ORDER BY is_active DESC, created_at DESC, id DESC
-                """,
-                (organization_id, service_id, at),
-            )
-            .fetchall()
+        return self._all(
+            SamlCertificate,
+            f"""
+            {_CERTIFICATE}
+            WHERE    organization_id = %s AND service_id = %s AND (is_active OR published_until > %s)
+            ORDER BY is_active DESC, created_at DESC, id DESC
+            """,
+            (organization_id, service_id, at),
         )
 
-    def defer_signing_key(self, organization_id: UUID, service_id: UUID) -> Deferred[SigningKey | None]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(self._opened))
-            .defer(
-                """
-                SELECT id AS certificate_id, public_key, private_key_sealed
-                FROM   saml_certificates
-                WHERE  organization_id = %s AND service_id = %s AND is_active
-                """,
-                (organization_id, service_id),
-            )
-            .fetchone
+    def defer_signing_key(self, organization_id: UUID, service_id: UUID) -> Deferred[SamlSigningKey | None]:
+        return self._defer_one(
+            self._opened,
+            """
+            SELECT id AS certificate_id, public_key, private_key_sealed
+            FROM   saml_certificates
+            WHERE  organization_id = %s AND service_id = %s AND is_active
+            """,
+            (organization_id, service_id),
         )
 
-    def _opened(self, *, certificate_id: UUID, public_key: str, private_key_sealed: bytes) -> SigningKey:
+    def _opened(self, *, certificate_id: UUID, public_key: str, private_key_sealed: bytes) -> SamlSigningKey:
         private_pem = self._transaction.vault.open(private_key_sealed, row=certificate_id, **_SEALED).decode()
-        return SigningKey(certificate_id=certificate_id, certificate_pem=public_key, private_pem=Secret(private_pem))
+        return SamlSigningKey(
+            certificate_id=certificate_id, certificate_pem=public_key, private_pem=Secret(private_pem)
+        )
 
     def replace_active(
         self,
@@ -125,20 +115,18 @@ class PostgresSamlCertificates(Aggregate):
             (previous_published_until, *place),
         )
         self._connection.execute_later(
-            """
-            INSERT INTO saml_certificates (id, organization_id, service_id, public_key, private_key_sealed, valid_from,
-                                           valid_until, is_active, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, true, %s)
-            """,
-            (
-                certificate.id,
-                *place,
-                certificate.public_key,
-                self._transaction.vault.seal(private_pem.reveal().encode(), row=certificate.id, **_SEALED),
-                certificate.valid_from,
-                certificate.valid_until,
-                certificate.created_at,
-            ),
+            f"""
+            INSERT INTO saml_certificates ({columns(SamlCertificate)}, organization_id, service_id, private_key_sealed)
+            VALUES ({placeholders(SamlCertificate)}, %(organization_id)s, %(service_id)s, %(private_key_sealed)s)
+            """,  # noqa: S608 - made of the names of fields
+            {
+                **values(certificate),
+                "organization_id": service.organization_id,
+                "service_id": service.id,
+                "private_key_sealed": self._transaction.vault.seal(
+                    private_pem.reveal().encode(), row=certificate.id, **_SEALED
+                ),
+            },
         )
 
     def deactivate_all(self, service: Service) -> None:
@@ -152,12 +140,4 @@ class PostgresSamlCertificates(Aggregate):
         )
 
     def claim_ending(self, *, before: datetime, at: datetime, limit: int) -> Sequence[EndingCertificate]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(EndingCertificate))
-            .execute(CLAIM_ENDING, {"before": before, "at": at, "limit": limit, "owner": OWNER})
-            .fetchall()
-        )
-
-    def count_ending(self, *, before: datetime) -> int:
-        [count] = self._connection.cursor(row_factory=scalar_row).execute(COUNT_ENDING, (before,))
-        return count
+        return self._all(EndingCertificate, CLAIM_ENDING, {"before": before, "at": at, "limit": limit, "owner": OWNER})

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.types.json import Jsonb
-
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
-from core.saml.admission import Standing
+from core.saml.admission import AdmissionStanding
 from core.saml.configuration import ConfigurationView, LogoutBinding, SamlConfiguration
 from core.saml.contacts import LastContact
 from core.saml.messages import NameIdFormat
@@ -22,27 +20,25 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
     from core.services.services import Service
 
-_VIEW: Final = """
-    SELECT c.organization_id, c.service_id, c.enabled, c.entity_id, c.acs_url, c.slo_url, c.slo_binding,
-           c.name_id_format, c.attribute_mapping, c.sign_assertions, c.sign_response, c.sp_certificate, c.members_only,
+_CONFIGURATION: Final = columns(SamlConfiguration, table="c")
+_VIEW: Final = f"""
+    SELECT {_CONFIGURATION},
            EXISTS (SELECT FROM saml_certificates
                    WHERE  organization_id = c.organization_id AND service_id = c.service_id AND is_active)
                AS has_certificate
     FROM   saml_configurations c
     WHERE  c.organization_id = %s AND c.service_id = %s
-"""
-_PROVIDER: Final = """
-    SELECT c.organization_id, o.slug AS organization_slug, o.name AS organization_name,
-           o.status AS organization_status, c.service_id, s.slug AS service_slug, s.name AS service_name,
-           c.enabled, c.entity_id, c.acs_url, c.slo_url, c.slo_binding, c.name_id_format, c.attribute_mapping,
-           c.sign_assertions, c.sign_response, c.sp_certificate, c.members_only,
+"""  # noqa: S608 - made of the names of fields
+_PROVIDER: Final = f"""
+    SELECT {_CONFIGURATION}, o.slug AS organization_slug, o.name AS organization_name,
+           o.status AS organization_status, s.slug AS service_slug, s.name AS service_name,
            EXISTS (SELECT FROM saml_certificates
                    WHERE  organization_id = c.organization_id AND service_id = c.service_id AND is_active)
                AS has_certificate
     FROM   saml_configurations c
     JOIN   organizations o ON o.id = c.organization_id
     JOIN   services s      ON s.organization_id = c.organization_id AND s.id = c.service_id
-"""
+"""  # noqa: S608 - made of the names of fields
 PROVIDER_BY_SLUGS: Final = f"{_PROVIDER} WHERE o.slug = %s AND s.slug = %s"
 PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service_id = %s"
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
@@ -69,63 +65,33 @@ class PostgresSamlConfigurations(Aggregate):
     """The port `SamlConfigurations`."""
 
     def view(self, service: Service) -> ConfigurationView:
-        found = (
-            self._connection.cursor(row_factory=kwargs_row(_view))
-            .execute(_VIEW, (service.organization_id, service.id))
-            .fetchone()
-        )
+        found = self._one(_view, _VIEW, (service.organization_id, service.id))
         return found or ConfigurationView(
             configuration=SamlConfiguration(organization_id=service.organization_id, service_id=service.id),
             has_certificate=False,
         )
 
     def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:
-        mapping = configuration.attribute_mapping
         self._connection.execute_later(
-            """
-            INSERT INTO saml_configurations (service_id, organization_id, enabled, entity_id, acs_url, slo_url,
-                                             slo_binding, name_id_format, attribute_mapping, sign_assertions,
-                                             sign_response, sp_certificate, members_only, updated_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO saml_configurations ({columns(SamlConfiguration)}, updated_at)
+            VALUES ({placeholders(SamlConfiguration)}, %(at)s)
             ON CONFLICT (service_id) DO UPDATE
-            SET    enabled = excluded.enabled, entity_id = excluded.entity_id, acs_url = excluded.acs_url,
-                   slo_url = excluded.slo_url, slo_binding = excluded.slo_binding,
-                   name_id_format = excluded.name_id_format,
-                   attribute_mapping = excluded.attribute_mapping, sign_assertions = excluded.sign_assertions,
-                   sign_response = excluded.sign_response, sp_certificate = excluded.sp_certificate,
-                   members_only = excluded.members_only, updated_at = excluded.updated_at
+            SET    {assignments(SamlConfiguration, without=("organization_id", "service_id"))}, updated_at = %(at)s
             WHERE  saml_configurations.organization_id = excluded.organization_id
-            """,
-            (
-                configuration.service_id,
-                configuration.organization_id,
-                configuration.enabled,
-                configuration.entity_id,
-                configuration.acs_url,
-                configuration.slo_url,
-                configuration.slo_binding,
-                configuration.name_id_format,
-                Jsonb(mapping) if mapping is not None else None,
-                configuration.sign_assertions,
-                configuration.sign_response,
-                configuration.sp_certificate,
-                configuration.members_only,
-                at,
-            ),
+            """,  # noqa: S608 - made of the names of fields
+            values(configuration) | {"at": at},
         )
 
     def last_contact(self, service: Service) -> LastContact | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(LastContact))
-            .execute(
-                """
-                SELECT last_request_at, last_error, last_error_at
-                FROM   saml_configurations
-                WHERE  organization_id = %s AND service_id = %s
-                """,
-                (service.organization_id, service.id),
-            )
-            .fetchone()
+        return self._one(
+            LastContact,
+            """
+            SELECT last_request_at, last_error, last_error_at
+            FROM   saml_configurations
+            WHERE  organization_id = %s AND service_id = %s
+            """,
+            (service.organization_id, service.id),
         )
 
     def record_request(self, provider: SamlProvider, *, at: datetime, unless_since: datetime) -> None:
@@ -155,31 +121,16 @@ class PostgresSamlProviders(Aggregate):
     """The port `SamlProviders`."""
 
     def find(self, organization_slug: str, service_slug: str) -> SamlProvider | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_provider))
-            .execute(PROVIDER_BY_SLUGS, (organization_slug, service_slug))
-            .fetchone()
-        )
+        return self._one(_provider, PROVIDER_BY_SLUGS, (organization_slug, service_slug))
 
     def by_id(self, organization_id: UUID, service_id: UUID) -> SamlProvider | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_provider))
-            .execute(PROVIDER_BY_ID, (organization_id, service_id))
-            .fetchone()
-        )
+        return self._one(_provider, PROVIDER_BY_ID, (organization_id, service_id))
 
-    def defer_standing(self, provider: SamlProvider, session_id: UUID) -> Deferred[Standing | None]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Standing))
-            .defer(
-                STANDING,
-                {
-                    "organization_id": provider.organization_id,
-                    "service_id": provider.service_id,
-                    "session_id": session_id,
-                },
-            )
-            .fetchone
+    def defer_standing(self, provider: SamlProvider, session_id: UUID) -> Deferred[AdmissionStanding | None]:
+        return self._defer_one(
+            AdmissionStanding,
+            STANDING,
+            {"organization_id": provider.organization_id, "service_id": provider.service_id, "session_id": session_id},
         )
 
 

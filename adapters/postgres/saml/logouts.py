@@ -4,72 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.saml.logouts import Logout
-from core.saml.messages import Status, StatusOf
+from core.saml.messages import SamlStatus, StatusOf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-_LOGOUT: Final = """
-    SELECT id, organization_id, service_id, message_id, relay_state, is_signed, named, has_begun, to_tell, status,
-           awaited_id, created_at, expires_at
-    FROM   saml_logouts
-"""
+_LOGOUT: Final = f"SELECT {columns(Logout)} FROM saml_logouts"  # noqa: S608 - made of the names of fields
 
 
 class PostgresSamlLogouts(Aggregate):
     """The port `SamlLogouts`."""
 
     def add(self, logout: Logout, *, state_hash: bytes, browser_hash: bytes) -> bool:
-        added = self._connection.execute(
-            """
-            INSERT INTO saml_logouts (id, state_hash, browser_hash, organization_id, service_id, message_id,
-                                      relay_state, is_signed, named, has_begun, to_tell, status, awaited_id,
-                                      created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+        return self._changes_one(
+            f"""
+            INSERT INTO saml_logouts ({columns(Logout)}, state_hash, browser_hash)
+            VALUES ({placeholders(Logout)}, %(state_hash)s, %(browser_hash)s)
             ON CONFLICT (service_id, message_id) DO NOTHING
-            """,
-            (
-                logout.id,
-                state_hash,
-                browser_hash,
-                logout.organization_id,
-                logout.service_id,
-                logout.message_id,
-                logout.relay_state,
-                logout.is_signed,
-                list(logout.named),
-                logout.has_begun,
-                list(logout.to_tell),
-                _levels(logout.status),
-                logout.awaited_id,
-                logout.created_at,
-                logout.expires_at,
-            ),
+            """,  # noqa: S608 - made of the names of fields
+            {
+                **values(logout),
+                "status": _levels(logout.status),
+                "state_hash": state_hash,
+                "browser_hash": browser_hash,
+            },
         )
-        return added.rowcount == 1
 
     def lock(self, state_hash: bytes, browser_hash: bytes, *, at: datetime) -> Logout | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_logout))
-            .execute(
-                f"{_LOGOUT} WHERE state_hash = %s AND browser_hash = %s AND expires_at > %s FOR UPDATE",
-                (state_hash, browser_hash, at),
-            )
-            .fetchone()
+        return self._one(
+            _logout,
+            f"{_LOGOUT} WHERE state_hash = %s AND browser_hash = %s AND expires_at > %s FOR UPDATE",
+            (state_hash, browser_hash, at),
         )
 
     def lock_awaiting(self, state_hash: bytes, *, at: datetime) -> Logout | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_logout))
-            .execute(
-                f"{_LOGOUT} WHERE state_hash = %s AND awaited_id IS NOT NULL AND expires_at > %s FOR UPDATE",
-                (state_hash, at),
-            )
-            .fetchone()
+        return self._one(
+            _logout,
+            f"{_LOGOUT} WHERE state_hash = %s AND awaited_id IS NOT NULL AND expires_at > %s FOR UPDATE",
+            (state_hash, at),
         )
 
     def save(self, logout: Logout) -> None:
@@ -99,5 +75,5 @@ def _levels(status: StatusOf) -> list[str]:
 
 
 def _logout(*, status: Sequence[str], **columns: Any) -> Logout:
-    first, *second = (Status(one) for one in status)
+    first, *second = (SamlStatus(one) for one in status)
     return Logout(status=StatusOf(first=first, second=second[0] if second else None), **columns)

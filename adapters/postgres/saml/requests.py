@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
-from core.saml.messages import Status, StatusOf
+from core.saml.messages import SamlStatus, StatusOf
 from core.saml.requests import PendingRequest, Terms
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class PostgresSamlRequests(Aggregate):
     """The port `SamlRequests`."""
 
     def add(self, pending: PendingRequest, *, state_hash: bytes, browser_hash: bytes) -> bool:
-        added = self._connection.execute(
+        return self._changes_one(
             _ADD,
             (
                 pending.id,
@@ -45,27 +44,23 @@ class PostgresSamlRequests(Aggregate):
                 pending.expires_at,
             ),
         )
-        return added.rowcount == 1
 
     def find(
         self, provider: SamlProvider, *, state_hash: bytes, browser_hash: bytes, at: datetime
     ) -> PendingRequest | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_pending))
-            .execute(
-                """
-                SELECT id, organization_id, service_id, message_id, relay_state, terms, created_at, expires_at
-                FROM   saml_requests
-                WHERE  state_hash = %s AND browser_hash = %s AND organization_id = %s AND service_id = %s
-                  AND  answered_at IS NULL AND expires_at > %s
-                """,
-                (state_hash, browser_hash, provider.organization_id, provider.service_id, at),
-            )
-            .fetchone()
+        return self._one(
+            _pending,
+            """
+            SELECT id, organization_id, service_id, message_id, relay_state, terms, created_at, expires_at
+            FROM   saml_requests
+            WHERE  state_hash = %s AND browser_hash = %s AND organization_id = %s AND service_id = %s
+              AND  answered_at IS NULL AND expires_at > %s
+            """,
+            (state_hash, browser_hash, provider.organization_id, provider.service_id, at),
         )
 
     def claim(self, pending: PendingRequest, *, at: datetime) -> bool:
-        claimed = self._connection.execute(
+        return self._changes_one(
             """
             UPDATE saml_requests
             SET    answered_at = %s
@@ -73,17 +68,15 @@ class PostgresSamlRequests(Aggregate):
             """,
             (at, pending.id, pending.organization_id),
         )
-        return claimed.rowcount == 1
 
     def is_open(self, state_hash: bytes, *, at: datetime) -> bool:
-        [is_open] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             SELECT EXISTS (SELECT FROM saml_requests
                            WHERE  state_hash = %s AND answered_at IS NULL AND expires_at > %s)
             """,
             (state_hash, at),
         )
-        return is_open
 
     def put_ticket(
         self, state_hash: bytes, *, ticket_hash: bytes, session_id: UUID, at: datetime, expires_at: datetime
@@ -102,24 +95,20 @@ class PostgresSamlRequests(Aggregate):
 
     def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> UUID | None:
         # The ids in RETURNING are the new ones, so the row is locked and read first.
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                WITH ticket AS (
-                    SELECT id, ticket_session_id
-                    FROM   saml_requests
-                    WHERE  id = %s AND ticket_hash = %s AND ticket_expires_at > %s AND ticket_session_id IS NOT NULL
-                    FOR UPDATE)
-                UPDATE saml_requests r
-                SET    ticket_hash = NULL, ticket_session_id = NULL, ticket_expires_at = NULL
-                FROM   ticket
-                WHERE  r.id = ticket.id
-                RETURNING ticket.ticket_session_id
-                """,
-                (request_id, ticket_hash, at),
-            )
-            .fetchone()
+        return self._value_or_none(
+            """
+            WITH ticket AS (
+                SELECT id, ticket_session_id
+                FROM   saml_requests
+                WHERE  id = %s AND ticket_hash = %s AND ticket_expires_at > %s AND ticket_session_id IS NOT NULL
+                FOR UPDATE)
+            UPDATE saml_requests r
+            SET    ticket_hash = NULL, ticket_session_id = NULL, ticket_expires_at = NULL
+            FROM   ticket
+            WHERE  r.id = ticket.id
+            RETURNING ticket.ticket_session_id
+            """,
+            (request_id, ticket_hash, at),
         )
 
 
@@ -148,4 +137,4 @@ def _pending(*, terms: dict[str, Any], **columns: Any) -> PendingRequest:
 
 
 def _status(first: str, second: str | None) -> StatusOf:
-    return StatusOf(first=Status(first), second=Status(second) if second is not None else None)
+    return StatusOf(first=SamlStatus(first), second=SamlStatus(second) if second is not None else None)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.saml.messages import NameId
 from core.saml.sessions import SamlSession, SessionState
-from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,16 +27,16 @@ NAMED: Final = """
     ORDER BY session_id DESC
     LIMIT    %(limit)s
 """
-ALIVE: Final = """
+ALIVE: Final = f"""
     SELECT   s.id
     FROM     sessions s
     JOIN     saml_sessions p ON p.session_id = s.id
     WHERE    s.parent_id = ANY (%(parent_ids)s) AND s.user_id = %(user_id)s
       AND    (%(service_id)s::uuid IS NULL OR p.service_id = %(service_id)s)
-      AND    s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s
+      AND    {IS_LIVE}
     ORDER BY s.id
     LIMIT    %(limit)s
-"""
+"""  # noqa: S608 - made of constants alone
 
 
 class PostgresSamlSessions(Aggregate):
@@ -60,52 +59,41 @@ class PostgresSamlSessions(Aggregate):
         )
 
     def find(self, session_id: UUID) -> SamlSession | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_session))
-            .execute(
-                """
-                SELECT session_id, organization_id, service_id, audience, name_id, name_id_format
-                FROM   saml_sessions
-                WHERE  session_id = %s
-                """,
-                (session_id,),
-            )
-            .fetchone()
+        return self._one(
+            _session,
+            """
+            SELECT session_id, organization_id, service_id, audience, name_id, name_id_format
+            FROM   saml_sessions
+            WHERE  session_id = %s
+            """,
+            (session_id,),
         )
 
     def named(
         self, provider: SamlProvider, name: str, indexes: Sequence[str], *, domain_id: UUID | None, limit: int
     ) -> Sequence[UUID]:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                NAMED,
-                {
-                    "organization_id": provider.organization_id,
-                    "service_id": provider.service_id,
-                    "name": name,
-                    "indexes": list(indexes),
-                    "domain_id": domain_id,
-                    "limit": limit,
-                },
-            )
-            .fetchall()
+        return self._values(
+            NAMED,
+            {
+                "organization_id": provider.organization_id,
+                "service_id": provider.service_id,
+                "name": name,
+                "indexes": list(indexes),
+                "domain_id": domain_id,
+                "limit": limit,
+            },
         )
 
     def states(self, session_ids: Sequence[UUID]) -> Sequence[SessionState]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(SessionState))
-            .execute(
-                """
-                SELECT s.id AS session_id, s.parent_id, s.user_id, u.email,
-                       s.revoked_at IS NULL AND s.expires_at > %s AND s.refreshed_at > %s AS is_live
-                FROM   sessions s
-                JOIN   users u ON u.id = s.user_id
-                WHERE  s.id = ANY (%s)
-                """,
-                (self._transaction.now, self._transaction.now - IDLE_LIFETIME, list(session_ids)),
-            )
-            .fetchall()
+        return self._all(
+            SessionState,
+            f"""
+            SELECT s.id AS session_id, s.parent_id, s.user_id, u.email, {IS_LIVE} AS is_live
+            FROM   sessions s
+            JOIN   users u ON u.id = s.user_id
+            WHERE  s.id = ANY (%(session_ids)s)
+            """,  # noqa: S608 - made of constants alone
+            {"session_ids": list(session_ids), **live_at(self._transaction.now)},
         )
 
     def end_earlier(self, user_id: UUID, parent_id: UUID, provider: SamlProvider) -> None:
@@ -123,20 +111,15 @@ class PostgresSamlSessions(Aggregate):
     def alive_of(
         self, user_id: UUID, parent_ids: Sequence[UUID], *, service_id: UUID | None = None, limit: int
     ) -> Sequence[UUID]:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                ALIVE,
-                {
-                    "user_id": user_id,
-                    "parent_ids": list(parent_ids),
-                    "service_id": service_id,
-                    "now": self._transaction.now,
-                    "used_since": self._transaction.now - IDLE_LIFETIME,
-                    "limit": limit,
-                },
-            )
-            .fetchall()
+        return self._values(
+            ALIVE,
+            {
+                "user_id": user_id,
+                "parent_ids": list(parent_ids),
+                "service_id": service_id,
+                "limit": limit,
+                **live_at(self._transaction.now),
+            },
         )
 
 

@@ -8,7 +8,11 @@ recorded after the last one. After an interruption it starts again with its firs
 - creates an index only as `CREATE [UNIQUE] INDEX CONCURRENTLY IF NOT EXISTS name ON …`. An interrupted one leaves an
   invalid index, which `IF NOT EXISTS` would accept as it is, so the runner first drops an invalid index of that name;
 - does not use `REINDEX CONCURRENTLY`, which leaves invalid indexes under names that PostgreSQL chooses;
-- ends a line with a semicolon only where a statement ends, and quotes nothing with dollars.
+- quotes nothing with dollars: a block of PL/pgSQL would hide what has to be repeatable.
+
+A file may say which processes go on beside it, in a line `-- gatehouse: compatible from NNNN`: every version of
+Gatehouse whose last migration is that one or a later one works with the schema that the file leaves. So its processes
+may serve on and start again. Without the line, only versions that have the file do. It is no part of the checksum.
 """
 
 from __future__ import annotations
@@ -16,14 +20,18 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Final
 
 NO_TRANSACTION: Final = "-- gatehouse: no transaction"
 
 _FILE_NAME: Final = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
-_COMMENT_LINE: Final = re.compile(r"^\s*--.*$", re.MULTILINE)
-_STATEMENT_END: Final = re.compile(r";\s*$", re.MULTILINE)
+_COMPATIBLE_FROM: Final = re.compile(r"^-- gatehouse: compatible from (?P<version>\d{4})\s*$", re.MULTILINE)
+# What a semicolon may stand in without ending a statement, and the semicolon itself.
+_TOKEN: Final = re.compile(
+    r"(?P<comment>--[^\n]*)|(?P<quoted>'[^']*'|\"[^\"]*\"|(?P<dollars>\$\w*\$).*?(?P=dollars))|(?P<end>;)", re.DOTALL
+)
 _INDEX_CREATION: Final = re.compile(r"CREATE\s+(UNIQUE\s+)?INDEX\b", re.IGNORECASE)
 _REPEATABLE_INDEX_CREATION: Final = re.compile(
     r"CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+NOT\s+EXISTS\s+(?P<index>[a-z_][a-z0-9_]*)\s+ON\b"
@@ -45,8 +53,9 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """The fingerprint of the SQL; line ends and trailing blanks do not change it."""
-        text = "\n".join(line.rstrip() for line in self.sql.strip().splitlines())
+        """The fingerprint of the SQL, without line ends, trailing blanks, and what it says of other versions."""
+        lines = (line.rstrip() for line in self.sql.strip().splitlines())
+        text = "\n".join(line for line in lines if not _COMPATIBLE_FROM.match(line))
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
@@ -54,13 +63,19 @@ class Migration:
         """Whether the file runs in one transaction."""
         return self.sql.partition("\n")[0].rstrip() != NO_TRANSACTION
 
+    @property
+    def compatible_from(self) -> int | None:
+        """The oldest schema whose versions work with the one after it; None when only versions that have it do."""
+        match = _COMPATIBLE_FROM.search(self.sql)
+        return int(match["version"]) if match else None
+
     def __str__(self) -> str:
         return self.id if self.is_transactional else f"{self.id} (no transaction)"
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatement:
-    """One statement of a migration that runs outside a transaction."""
+    """One statement of a migration, without comments beside it."""
 
     sql: str
 
@@ -94,15 +109,31 @@ def known() -> tuple[Migration, ...]:
     return tuple(migrations)
 
 
+@cache
+def newest_version() -> int:
+    """Return the number of the last migration of this version."""
+    return known()[-1].version
+
+
 def statements(migration: Migration) -> tuple[MigrationStatement, ...]:
-    """Take a migration that runs outside a transaction apart into its statements."""
-    assert not migration.is_transactional, "a migration in a transaction is executed as a whole"
-    assert "$$" not in migration.sql, "quoting with dollars is not understood outside a transaction"
-    pieces = (piece.strip() for piece in _STATEMENT_END.split(_COMMENT_LINE.sub("", migration.sql)))
-    found = tuple(MigrationStatement(piece) for piece in pieces if piece)
-    # Evaluated here, so that a file which breaks the rules is refused before its first statement runs.
-    assert len(created := [s.index for s in found if s.index]) == len(set(created)), "an index is created once"
+    """Take a migration apart into its statements; refuse one that may not run outside a transaction."""
+    found = tuple(MigrationStatement(sql) for sql in _split(migration.sql))
+    if not migration.is_transactional:
+        assert "$$" not in migration.sql, "outside a transaction, no statement is quoted with dollars"
+        # Evaluated here, so that a file which breaks the rules is refused before its first statement runs.
+        assert len(created := [s.index for s in found if s.index]) == len(set(created)), "an index is created once"
     return found
+
+
+def _split(sql: str) -> list[str]:
+    pieces, start = [""], 0
+    for token in _TOKEN.finditer(sql):
+        pieces[-1] += sql[start : token.start()] + (token["quoted"] or "")
+        start = token.end()
+        if token["end"]:
+            pieces.append("")
+    pieces[-1] += sql[start:]
+    return [stripped for piece in pieces if (stripped := piece.strip())]
 
 
 def _parsed(file_name: str, sql: str) -> Migration:

@@ -1,13 +1,14 @@
 """The migration runner: it applies numbered SQL files (`migration_files.py`), forward only, and records each.
 
-The table `schema_migrations` records what was applied, with a checksum, so that the runner detects a changed file and a
-database of a newer Gatehouse. The entrypoints decide when migrations run, and refuse to start without them.
+The table `schema_migrations` records what was applied, with a checksum, so that the runner detects a changed file, and
+with the oldest version that works with it, so that a process of an older Gatehouse knows whether it may serve. The
+entrypoints decide when migrations run, and refuse to start without them.
 """
 
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,19 +22,24 @@ from adapters.postgres.schema.migration_files import Migration, known, statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
+    from typing import TypeAlias
 
     from psycopg.errors import Diagnostic
 
     from adapters.postgres.driver.connection import RawConnection
     from adapters.postgres.schema.migration_files import MigrationStatement
 
+    # What a caller does around each statement, for example to measure it.
+    Watch: TypeAlias = Callable[[Migration, MigrationStatement], AbstractContextManager[None]]
+
 __all__ = [
     "AppliedMigration",
     "DatabaseUnreachable",
     "Migration",
     "MigrationError",
-    "Plan",
+    "MigrationPlan",
     "connected",
     "is_current",
     "known",
@@ -70,17 +76,24 @@ class AppliedMigration:
     checksum: str
     applied_at: datetime
     seconds: float
+    compatible_from: int | None
 
     def __str__(self) -> str:
         return f"{self.version:04d}_{self.name}"
 
+    def allows(self, version: int) -> bool:
+        """Whether a Gatehouse whose last migration is this one works with the schema."""
+        return version >= self.version or (self.compatible_from is not None and version >= self.compatible_from)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class MigrationPlan:
     """The migrations that were applied to a database, and those that are still to be applied."""
 
     applied: tuple[AppliedMigration, ...]
     pending: tuple[Migration, ...]
+    ahead: tuple[AppliedMigration, ...]
+    """Those that this version does not know; each says that this version works with it."""
 
 
 @contextmanager
@@ -108,7 +121,7 @@ def connected(url: str) -> Generator[RawConnection]:
             ) from error
 
 
-def plan(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> Plan:
+def plan(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> MigrationPlan:
     """Compare a database with this version; raise `MigrationError` when they do not fit together."""
     migrations = known() if migrations is None else migrations
     _check_server(connection)
@@ -119,12 +132,15 @@ def plan(connection: RawConnection, migrations: Sequence[Migration] | None = Non
                 f"Migration {migration.id} is not what was applied to this database as {row}. An applied migration"
                 f" never changes: restore {migration.id}.sql, and put the change into a new migration."
             )
-    if len(applied) > len(migrations):
-        raise MigrationError(
-            f"The database is ahead of this version: {applied[-1]} was applied to it on"
-            f" {applied[-1].applied_at:%Y-%m-%d}. Migrations only go forward, so run that newer Gatehouse."
-        )
-    return Plan(applied=applied, pending=tuple(migrations[len(applied) :]))
+    ahead = applied[len(migrations) :]
+    for row in ahead:
+        if not row.allows(len(migrations)):
+            raise MigrationError(
+                f"The database is ahead of this version: {row} was applied to it on {row.applied_at:%Y-%m-%d}, and this"
+                " version does not work with that. Migrations only go forward, so run that newer Gatehouse; to go back,"
+                " restore a backup."
+            )
+    return MigrationPlan(applied=applied, pending=tuple(migrations[len(applied) :]), ahead=ahead)
 
 
 def is_current(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> bool:
@@ -133,9 +149,13 @@ def is_current(connection: RawConnection, migrations: Sequence[Migration] | None
 
 
 def migrate(
-    connection: RawConnection, report: Callable[[str], None], migrations: Sequence[Migration] | None = None
+    connection: RawConnection,
+    report: Callable[[str], None],
+    migrations: Sequence[Migration] | None = None,
+    *,
+    watch: Watch | None = None,
 ) -> list[Migration]:
-    """Apply the pending migrations in order, and return them.
+    """Apply the pending migrations in order, and return them; each statement runs within `watch`, if that is given.
 
     Replicas may start together: one migrates, the others wait and find nothing to do.
     """
@@ -145,7 +165,7 @@ def migrate(
         if pending:
             _prepare(connection)
         for migration in pending:
-            _apply(connection, migration, report)
+            _apply(connection, migration, report, watch)
     return list(pending)
 
 
@@ -177,8 +197,10 @@ def _applied(connection: RawConnection) -> tuple[AppliedMigration, ...]:
     return tuple(
         connection.cursor(row_factory=class_row(AppliedMigration)).execute(
             """
-            SELECT   version, name, checksum, applied_at, seconds
-            FROM     schema_migrations
+            SELECT   version, name, checksum, applied_at, seconds,
+                     -- A Gatehouse that did not record this yet made the table without the column.
+                     (to_jsonb(m) ->> 'compatible_from')::integer AS compatible_from
+            FROM     schema_migrations m
             ORDER BY version
             """
         )
@@ -232,24 +254,37 @@ def _set_time_limits(connection: RawConnection, *, lock_wait_seconds_max: float)
 
 def _prepare(connection: RawConnection) -> None:
     _set_time_limits(connection, lock_wait_seconds_max=TABLE_LOCK_SECONDS_MAX)
-    if _has_history(connection):
-        return
     with connection.transaction():
-        connection.execute(
-            """
-            CREATE TABLE schema_migrations (
-                version    integer PRIMARY KEY,
-                name       text NOT NULL,
-                checksum   text NOT NULL,
-                applied_at timestamptz NOT NULL DEFAULT now(),
-                seconds    double precision NOT NULL
+        if not _has_history(connection):
+            connection.execute(
+                """
+                CREATE TABLE schema_migrations (
+                    version    integer PRIMARY KEY,
+                    name       text NOT NULL,
+                    checksum   text NOT NULL,
+                    applied_at timestamptz NOT NULL DEFAULT now(),
+                    seconds    double precision NOT NULL
+                )
+                """
             )
-            """
-        )
-        connection.execute("COMMENT ON TABLE schema_migrations IS 'What was done to this database, and when.'")
+            connection.execute("COMMENT ON TABLE schema_migrations IS 'What was done to this database, and when.'")
+        if not _has_compatibility(connection):
+            connection.execute("ALTER TABLE schema_migrations ADD COLUMN compatible_from integer")
+            connection.execute(
+                "COMMENT ON COLUMN schema_migrations.compatible_from IS 'The last migration of the oldest Gatehouse"
+                " that works with the schema after this one; null when only those do that have it.'"
+            )
 
 
-def _apply(connection: RawConnection, migration: Migration, report: Callable[[str], None]) -> None:
+def _has_compatibility(connection: RawConnection) -> bool:
+    return bool(
+        connection.execute(
+            "SELECT FROM pg_attribute WHERE attrelid = 'schema_migrations'::regclass AND attname = 'compatible_from'"
+        ).rowcount
+    )
+
+
+def _apply(connection: RawConnection, migration: Migration, report: Callable[[str], None], watch: Watch | None) -> None:
     def pass_on(notice: Diagnostic) -> None:
         # A long migration reports its progress with RAISE NOTICE.
         report(f"{migration.id}: {notice.message_primary}")
@@ -259,20 +294,25 @@ def _apply(connection: RawConnection, migration: Migration, report: Callable[[st
     connection.add_notice_handler(pass_on)
     try:
         if migration.is_transactional:
-            _apply_at_once(connection, migration, started)
+            _apply_at_once(connection, migration, started, watch)
         else:
-            _apply_by_statement(connection, migration, started)
+            _apply_by_statement(connection, migration, started, watch)
     finally:
         connection.remove_notice_handler(pass_on)
     report(f"Applied {migration.id} in {time.monotonic() - started:.2f} s.")
 
 
-def _apply_at_once(connection: RawConnection, migration: Migration, started: float) -> None:
+def _apply_at_once(connection: RawConnection, migration: Migration, started: float, watch: Watch | None) -> None:
     try:
         _set_time_limits(connection, lock_wait_seconds_max=TABLE_LOCK_SECONDS_MAX)
         with connection.transaction():
-            # As bytes and without parameters the file is sent unchanged, many statements at once.
-            connection.execute(migration.sql.encode())
+            if watch is None:
+                # The whole file is sent at once, so that no lock waits for round trips; as bytes, unchanged.
+                connection.execute(migration.sql.encode())
+            else:
+                for statement in statements(migration):
+                    with watch(migration, statement):
+                        connection.execute(statement.sql.encode())
             _record(connection, migration, started)
     except psycopg.errors.LockNotAvailable as error:
         raise MigrationError(
@@ -283,12 +323,13 @@ def _apply_at_once(connection: RawConnection, migration: Migration, started: flo
         raise MigrationError(f"Migration {migration.id} failed and left nothing behind: {_message(error)}.") from error
 
 
-def _apply_by_statement(connection: RawConnection, migration: Migration, started: float) -> None:
+def _apply_by_statement(connection: RawConnection, migration: Migration, started: float, watch: Watch | None) -> None:
     todo = statements(migration)
     done = 0
     try:
         for statement in todo:
-            _execute_repeatably(connection, statement)
+            with watch(migration, statement) if watch is not None else nullcontext():
+                _execute_repeatably(connection, statement)
             done += 1
         _record(connection, migration, started)
     except psycopg.Error as error:
@@ -322,8 +363,17 @@ def _is_invalid(connection: RawConnection, index: str) -> bool:
 
 def _record(connection: RawConnection, migration: Migration, started: float) -> None:
     connection.execute(
-        "INSERT INTO schema_migrations (version, name, checksum, seconds) VALUES (%s, %s, %s, %s)",
-        (migration.version, migration.name, migration.checksum, time.monotonic() - started),
+        """
+        INSERT INTO schema_migrations (version, name, checksum, seconds, compatible_from)
+        VALUES (%s, %s, %s, %s, %s)
+        """,
+        (
+            migration.version,
+            migration.name,
+            migration.checksum,
+            time.monotonic() - started,
+            migration.compatible_from,
+        ),
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import ADMIN
 from core.scim.groups import Group, GroupMember
@@ -49,29 +48,32 @@ class PostgresScimGroups(Aggregate):
 
     def find(self, organization_id: UUID, *, members_max: int | None) -> Group | None:
         # Both statements in one round trip.
-        header = self._connection.cursor(row_factory=dict_row).defer(FIND, (organization_id,))
+        header = self._defer_one(dict[str, Any], FIND, (organization_id,))
         members: Sequence[UUID] | None = None
         if members_max is not None:
-            ids = self._connection.cursor(row_factory=scalar_row, binary=True)
-            members = ids.defer(MEMBERS, (organization_id, members_max)).fetchall()
-        row = header.fetchone()
+            members = self._values(MEMBERS, (organization_id, members_max), binary=True)
+        row = header()
         return Group(**row, members=members) if row is not None else None
 
     def among(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[GroupMember]:
-        members = self._connection.cursor(row_factory=kwargs_row(GroupMember), binary=True)
         if user_ids is None:
-            return members.execute(
-                f"{_MEMBER} WHERE organization_id = %s ORDER BY created_at, id", (organization_id,)
-            ).fetchall()
+            return self._all(
+                GroupMember,
+                f"{_MEMBER} WHERE organization_id = %s ORDER BY created_at, id",
+                (organization_id,),
+                binary=True,
+            )
         if not user_ids:
             return []
-        return members.execute(
+        return self._all(
+            GroupMember,
             f"{_MEMBER} WHERE organization_id = %s AND user_id = ANY (%s) ORDER BY created_at, id",
             (organization_id, list(user_ids)),
-        ).fetchall()
+            binary=True,
+        )
 
     def has_admin_besides(self, organization_id: UUID, user_ids: Sequence[UUID]) -> bool:
-        [has_other] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             SELECT EXISTS (SELECT FROM memberships
                            WHERE  organization_id = %s AND role = %s AND suspended_at IS NULL
@@ -79,30 +81,25 @@ class PostgresScimGroups(Aggregate):
             """,
             (organization_id, ADMIN, list(user_ids)),
         )
-        return has_other
 
     def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(NewMember), binary=True)
-            .execute(
-                f"""
-                {_ACCOUNTS}
-                  AND    u.anonymized_at IS NULL
-                  AND    (u.created_by_organization_id = %(organization_id)s
-                          OR EXISTS (SELECT FROM service_users s
-                                     WHERE  s.organization_id = %(organization_id)s AND s.user_id = u.id))
-                {_HELD}
-                """,
-                {"organization_id": organization_id, "user_ids": list(user_ids)},
-            )
-            .fetchall()
+        return self._all(
+            NewMember,
+            f"""
+            {_ACCOUNTS}
+              AND    u.anonymized_at IS NULL
+              AND    (u.created_by_organization_id = %(organization_id)s
+                      OR EXISTS (SELECT FROM service_users s
+                                 WHERE  s.organization_id = %(organization_id)s AND s.user_id = u.id))
+            {_HELD}
+            """,
+            {"organization_id": organization_id, "user_ids": list(user_ids)},
+            binary=True,
         )
 
     def lock_new(self, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(NewMember), binary=True)
-            .execute(f"{_ACCOUNTS} {_HELD}", {"organization_id": None, "user_ids": list(user_ids)})
-            .fetchall()
+        return self._all(
+            NewMember, f"{_ACCOUNTS} {_HELD}", {"organization_id": None, "user_ids": list(user_ids)}, binary=True
         )
 
     def add(self, organization_id: UUID, memberships: Sequence[Membership]) -> None:
@@ -129,16 +126,12 @@ class PostgresScimGroups(Aggregate):
         )
 
     def inviters_among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[UUID]:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT   DISTINCT invited_by
-                FROM     invitations
-                WHERE    organization_id = %s AND status = 'pending' AND invited_by = ANY (%s)
-                ORDER BY invited_by
-                """,
-                (organization_id, list(user_ids)),
-            )
-            .fetchall()
+        return self._values(
+            """
+            SELECT   DISTINCT invited_by
+            FROM     invitations
+            WHERE    organization_id = %s AND status = 'pending' AND invited_by = ANY (%s)
+            ORDER BY invited_by
+            """,
+            (organization_id, list(user_ids)),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.scim.tokens import ScimCaller, ScimToken
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.prefixed_tokens import PrefixedToken
     from core.scim.authority import Authority
-    from core.scim.tokens import PresentedToken
 
 CALLERS: Final = """
     SELECT t.id AS token_id, t.name AS token_name, t.token_hash, t.last_used_at, t.expires_at, t.maker_role,
@@ -28,12 +28,8 @@ CALLERS: Final = """
 class PostgresScimTokens(Aggregate):
     """The port `ScimTokens`."""
 
-    def callers(self, token: PresentedToken) -> Sequence[ScimCaller]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ScimCaller), binary=True)
-            .execute(CALLERS, (token.prefix,))
-            .fetchall()
-        )
+    def callers(self, token: PrefixedToken) -> Sequence[ScimCaller]:
+        return self._all(ScimCaller, CALLERS, (token.prefix,), binary=True)
 
     def record_use(self, caller: ScimCaller, *, at: datetime) -> None:
         self._connection.execute_later(
@@ -58,50 +54,37 @@ class PostgresScimTokens(Aggregate):
         authority: Authority,
     ) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, expires_at, created_at, created_by,
-                                     maker_role, maker_permissions)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-            """,
-            (
-                token.id,
-                organization_id,
-                token.name,
-                token.prefix,
-                token_hash,
-                token.expires_at,
-                token.created_at,
-                created_by,
-                authority.role,
-                authority.permissions,
-            ),
+            f"""
+            INSERT INTO scim_tokens ({columns(ScimToken)}, organization_id, token_hash, created_by, maker_role,
+                                     maker_permissions)
+            VALUES ({placeholders(ScimToken)}, %(organization_id)s, %(token_hash)s, %(created_by)s, %(maker_role)s,
+                    %(maker_permissions)s)
+            """,  # noqa: S608 - made of the names of fields
+            {
+                **values(token),
+                "organization_id": organization_id,
+                "token_hash": token_hash,
+                "created_by": created_by,
+                "maker_role": authority.role,
+                "maker_permissions": authority.permissions,
+            },
         )
 
     def of_organization(self, organization_id: UUID) -> Sequence[ScimToken]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ScimToken))
-            .execute(
-                """
-                SELECT   id, name, prefix, created_at, expires_at, last_used_at
-                FROM     scim_tokens
-                WHERE    organization_id = %s
-                ORDER BY created_at DESC, id DESC
-                """,
-                (organization_id,),
-            )
-            .fetchall()
+        return self._all(
+            ScimToken,
+            f"""
+            SELECT   {columns(ScimToken)}
+            FROM     scim_tokens
+            WHERE    organization_id = %s
+            ORDER BY created_at DESC, id DESC
+            """,  # noqa: S608 - made of the names of fields
+            (organization_id,),
         )
 
     def remove(self, organization_id: UUID, token_id: UUID) -> ScimToken | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ScimToken))
-            .execute(
-                """
-                DELETE FROM scim_tokens
-                WHERE  organization_id = %s AND id = %s
-                RETURNING id, name, prefix, created_at, expires_at, last_used_at
-                """,
-                (organization_id, token_id),
-            )
-            .fetchone()
+        return self._one(
+            ScimToken,
+            f"DELETE FROM scim_tokens WHERE organization_id = %s AND id = %s RETURNING {columns(ScimToken)}",  # noqa: S608 - made of the names of fields
+            (organization_id, token_id),
         )

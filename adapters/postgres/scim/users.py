@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
-from adapters.postgres.driver.rows import scalar_row
 from adapters.postgres.scim.user_filters import IS_ACTIVE, UPDATED_AT, is_simple, written
 from adapters.postgres.transaction import Aggregate
-from core.scim.users import Profile, StoredUser, StoredUsersPage
+from core.scim.users import DirectoryProfile, StoredUser, StoredUsersPage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +86,7 @@ class PostgresScimUsers(Aggregate):
         return _stored(row) if row is not None else None
 
     def is_name_taken(self, organization_id: UUID, user_name: str, *, except_user_id: UUID | None) -> bool:
-        [is_taken] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             SELECT EXISTS (SELECT FROM scim_profiles
                            WHERE  organization_id = %s AND lower(user_name) = lower(%s)
@@ -95,9 +94,8 @@ class PostgresScimUsers(Aggregate):
             """,
             (organization_id, user_name, except_user_id),
         )
-        return is_taken
 
-    def save(self, organization_id: UUID, user_id: UUID, profile: Profile) -> None:
+    def save(self, organization_id: UUID, user_id: UUID, profile: DirectoryProfile) -> None:
         self._connection.execute_later(
             """
             INSERT INTO scim_profiles (organization_id, user_id, user_name, external_id, formatted_name, given_name,
@@ -153,7 +151,7 @@ def _stored(row: tuple[Any, ...]) -> StoredUser:
         is_active=is_active,
         created_at=created_at,
         updated_at=updated_at,
-        profile=Profile(
+        profile=DirectoryProfile(
             user_name=user_name,
             external_id=external_id,
             formatted_name=formatted_name,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from adapters.postgres.driver.rows import dict_row
 from adapters.postgres.transaction import Aggregate
 from core.service_api.analytics import PlanCount, ProviderCount, ServiceAnalytics
 
@@ -57,9 +56,8 @@ class PostgresServiceFigures(Aggregate):
     """The port `ServiceFigures`."""
 
     def read(self, caller: ServiceCaller, *, since: datetime) -> ServiceAnalytics:
-        [row] = self._connection.cursor(row_factory=dict_row).execute(
-            FIGURES,
-            {"organization_id": caller.organization_id, "service_id": caller.service_id, "since": since},
+        [row] = self._rows(
+            FIGURES, {"organization_id": caller.organization_id, "service_id": caller.service_id, "since": since}
         )
         return ServiceAnalytics(
             total_users=int(row["total_users"]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.services.subscriptions import SUBSCRIPTION, subscription_row
 from adapters.postgres.transaction import Aggregate
 from core.service_api.subscriptions import SubscriptionsPage
@@ -37,14 +36,10 @@ class PostgresServiceSubscriptions(Aggregate):
             "limit": limit,
             "offset": offset,
         }
-        total = self._connection.cursor(row_factory=scalar_row).defer(
-            COUNT_OF_ALL if status is None else COUNT_OF_STATUS, values
-        )
-        page = self._connection.cursor(row_factory=kwargs_row(subscription_row)).execute(
-            PAGE_OF_ALL if status is None else PAGE_OF_STATUS, values
-        )
-        [count] = total.fetchall()
-        return SubscriptionsPage(subscriptions=page.fetchall(), total=count)
+        total = self._defer_values(COUNT_OF_ALL if status is None else COUNT_OF_STATUS, values)
+        page = self._all(subscription_row, PAGE_OF_ALL if status is None else PAGE_OF_STATUS, values)
+        [count] = total()
+        return SubscriptionsPage(subscriptions=page, total=count)
 
     def remove_of_user(self, caller: ServiceCaller, user_id: UUID) -> None:
         self._connection.execute_later(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.service_api.users import ServiceUser, ServiceUsersPage
 
@@ -103,23 +102,20 @@ class PostgresServiceUsers(Aggregate):
         assert key is not None, "a page of a key was requested without one"
         rows = self._connection.cursor(binary=True).defer(
             PAGE_OF_NEWEST if offset <= MILESTONE_USERS else PAGE,
-            {"prefix": key.prefix, "key_hash": key.key_hash, "limit": limit, "offset": offset},
+            {"prefix": key.prefix, "key_hash": key.token_hash, "limit": limit, "offset": offset},
         )
         return lambda: _page(rows.fetchall())
 
     def find(self, service_id: UUID, user_id: UUID) -> ServiceUser | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ServiceUser))
-            .execute(
-                """
-                SELECT u.id, u.email, u.created_at
-                FROM   service_users l
-                JOIN   users u ON u.id = l.user_id
-                WHERE  l.service_id = %s AND l.user_id = %s
-                """,
-                (service_id, user_id),
-            )
-            .fetchone()
+        return self._one(
+            ServiceUser,
+            """
+            SELECT u.id, u.email, u.created_at
+            FROM   service_users l
+            JOIN   users u ON u.id = l.user_id
+            WHERE  l.service_id = %s AND l.user_id = %s
+            """,
+            (service_id, user_id),
         )
 
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
@@ -151,30 +147,24 @@ class PostgresServiceUsers(Aggregate):
         )
 
     def hold(self, caller: ServiceCaller, user_id: UUID) -> bool:
-        return (
-            self._connection.execute(
-                """
-                SELECT FROM service_users
-                WHERE  organization_id = %s AND service_id = %s AND user_id = %s
-                FOR    KEY SHARE
-                """,
-                (caller.organization_id, caller.service_id, user_id),
-            ).rowcount
-            == 1
+        return self._finds_any(
+            """
+            SELECT FROM service_users
+            WHERE  organization_id = %s AND service_id = %s AND user_id = %s
+            FOR    KEY SHARE
+            """,
+            (caller.organization_id, caller.service_id, user_id),
         )
 
     def lock(self, caller: ServiceCaller, user_id: UUID) -> bool:
-        return (
-            self._connection.execute(
-                """
-                SELECT FROM service_users l
-                JOIN   users u ON u.id = l.user_id
-                WHERE  l.organization_id = %s AND l.service_id = %s AND l.user_id = %s
-                FOR    UPDATE
-                """,
-                (caller.organization_id, caller.service_id, user_id),
-            ).rowcount
-            > 0
+        return self._finds_any(
+            """
+            SELECT FROM service_users l
+            JOIN   users u ON u.id = l.user_id
+            WHERE  l.organization_id = %s AND l.service_id = %s AND l.user_id = %s
+            FOR    UPDATE
+            """,
+            (caller.organization_id, caller.service_id, user_id),
         )
 
     def unlink(self, caller: ServiceCaller, user_id: UUID) -> None:
@@ -190,11 +180,10 @@ class PostgresServiceUsers(Aggregate):
         )
 
     def count_changes(self, limit: int) -> int:
-        lock = self._connection.execute("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.service_user_counting'))")
-        if lock.fetchone() != (True,):
+        if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.service_user_counting'))"):
             return 0
         # The statement waits for a service that is being deleted, and then leaves it out.
-        [counted] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             f"""
             WITH batch AS MATERIALIZED (
                      DELETE FROM service_user_changes
@@ -232,7 +221,6 @@ class PostgresServiceUsers(Aggregate):
             """,  # noqa: S608 - likewise
             (limit,),
         )
-        return counted
 
     def add_milestones(self) -> int:
         # A milestone counts what the others count, so the changes that are pending are left out.

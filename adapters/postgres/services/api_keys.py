@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.services.api_keys import ApiKey, ApiKeysPage, Permission, ServiceCaller
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.services.api_keys import PresentedKey
+    from core.prefixed_tokens import PrefixedToken
     from core.services.services import Service
 
 CALLERS: Final = """
-    SELECT k.id AS key_id, k.key_hash, k.permissions, k.last_used_at, k.expires_at,
+    SELECT k.id AS key_id, k.key_hash AS token_hash, k.permissions, k.last_used_at, k.expires_at,
            s.id AS service_id, s.slug AS service_slug, o.id AS organization_id, o.status AS organization_status
     FROM   api_keys k
     JOIN   services s      ON s.organization_id = k.organization_id AND s.id = k.service_id
@@ -25,30 +25,25 @@ CALLERS: Final = """
     WHERE  k.prefix = %s
 """
 # At least one row, for the total.
-PAGE: Final = """
+PAGE: Final = f"""
     SELECT    total.keys AS total, page.*
     FROM      (SELECT count(*) AS keys
                FROM   api_keys
                WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s) AS total
-    LEFT JOIN LATERAL (SELECT   id, service_id, name, prefix, permissions, last_used_at, expires_at, created_at,
-                                created_by
+    LEFT JOIN LATERAL (SELECT   {columns(ApiKey)}
                        FROM     api_keys
                        WHERE    organization_id = %(organization_id)s AND service_id = %(service_id)s
                        ORDER BY created_at DESC, id DESC
                        LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
     ORDER BY  page.created_at DESC, page.id DESC
-"""
+"""  # noqa: S608 - made of the names of fields
 
 
 class PostgresApiKeys(Aggregate):
     """The port `ApiKeys`."""
 
-    def callers(self, key: PresentedKey) -> Sequence[ServiceCaller]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ServiceCaller), binary=True)
-            .execute(CALLERS, (key.prefix,))
-            .fetchall()
-        )
+    def callers(self, key: PrefixedToken) -> Sequence[ServiceCaller]:
+        return self._all(ServiceCaller, CALLERS, (key.prefix,), binary=True)
 
     def record_use(self, caller: ServiceCaller, *, at: datetime) -> None:
         self._connection.execute_later(
@@ -65,75 +60,47 @@ class PostgresApiKeys(Aggregate):
 
     def add(self, service: Service, key: ApiKey, *, key_hash: bytes) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO api_keys (id, organization_id, service_id, name, prefix, key_hash, permissions, expires_at,
-                                  created_at, created_by)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-            """,
-            (
-                key.id,
-                service.organization_id,
-                service.id,
-                key.name,
-                key.prefix,
-                key_hash,
-                [permission.value for permission in key.permissions],
-                key.expires_at,
-                key.created_at,
-                key.created_by,
-            ),
+            f"""
+            INSERT INTO api_keys ({columns(ApiKey)}, organization_id, key_hash)
+            VALUES ({placeholders(ApiKey)}, %(organization_id)s, %(key_hash)s)
+            """,  # noqa: S608 - made of the names of fields
+            values(key) | {"organization_id": service.organization_id, "key_hash": key_hash},
         )
 
     def count(self, service: Service) -> int:
-        [count] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             "SELECT count(*) FROM api_keys WHERE organization_id = %s AND service_id = %s",
             (service.organization_id, service.id),
         )
-        return count
 
     def page(self, service: Service, *, limit: int, offset: int) -> ApiKeysPage:
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                PAGE,
-                {
-                    "organization_id": service.organization_id,
-                    "service_id": service.id,
-                    "limit": limit,
-                    "offset": offset,
-                },
-            )
-            .fetchall()
+        rows = self._rows(
+            PAGE,
+            {"organization_id": service.organization_id, "service_id": service.id, "limit": limit, "offset": offset},
         )
         totals = [row.pop("total") for row in rows]
         return ApiKeysPage(api_keys=[_key(**row) for row in rows if row["id"] is not None], total=totals[0])
 
     def find(self, service: Service, key_id: UUID) -> ApiKey | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_key))
-            .execute(
-                """
-                SELECT id, service_id, name, prefix, permissions, last_used_at, expires_at, created_at, created_by
-                FROM   api_keys
-                WHERE  organization_id = %s AND service_id = %s AND id = %s
-                """,
-                (service.organization_id, service.id, key_id),
-            )
-            .fetchone()
+        return self._one(
+            _key,
+            f"""
+            SELECT {columns(ApiKey)}
+            FROM   api_keys
+            WHERE  organization_id = %s AND service_id = %s AND id = %s
+            """,  # noqa: S608 - made of the names of fields
+            (service.organization_id, service.id, key_id),
         )
 
     def remove(self, service: Service, key_id: UUID) -> ApiKey | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_key))
-            .execute(
-                """
-                DELETE FROM api_keys
-                WHERE  organization_id = %s AND service_id = %s AND id = %s
-                RETURNING id, service_id, name, prefix, permissions, last_used_at, expires_at, created_at, created_by
-                """,
-                (service.organization_id, service.id, key_id),
-            )
-            .fetchone()
+        return self._one(
+            _key,
+            f"""
+            DELETE FROM api_keys
+            WHERE  organization_id = %s AND service_id = %s AND id = %s
+            RETURNING {columns(ApiKey)}
+            """,  # noqa: S608 - made of the names of fields
+            (service.organization_id, service.id, key_id),
         )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, scalar_row
+from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
-from core.services.end_users import EndUser, EndUserDetail, EndUsersPage, SessionSummary, UsedService
-from core.sessions.sessions import IDLE_LIFETIME
+from core.services.end_users import EndUser, EndUserDetails, EndUserService, EndUsersPage, SessionSummary
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -66,16 +65,15 @@ PAGE: Final = f"""
                SELECT unnest(people[%(offset)s + 1 : %(offset)s + %(limit)s]) FROM matching)
     {_SHOWN}
 """  # noqa: S608 - likewise
-DETAIL: Final = """
+DETAIL: Final = f"""
     SELECT u.id, u.email, u.created_at,
            u.email_verified_at IS NOT NULL AND known.is_known AS email_verified,
            u.mfa_enabled_at IS NOT NULL AND known.is_known    AS mfa_enabled,
            CASE WHEN known.is_known THEN u.updated_at ELSE u.created_at END AS updated_at,
            s.id AS service_id, s.slug, s.name, l.first_login_at, l.last_login_at,
            (SELECT count(*)
-            FROM   sessions
-            WHERE  user_id = u.id AND organization_id = l.organization_id
-              AND  revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_after)s) AS active_count,
+            FROM   sessions s
+            WHERE  user_id = u.id AND organization_id = l.organization_id AND {IS_LIVE}) AS active_count,
            (SELECT max(created_at)
             FROM   sessions
             WHERE  user_id = u.id AND organization_id = l.organization_id) AS last_created_at
@@ -89,7 +87,7 @@ DETAIL: Final = """
                                    AND  last_login_at IS NOT NULL) AS is_known) AS known
     WHERE  l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s
     ORDER  BY s.slug
-"""
+"""  # noqa: S608 - made of constants alone
 
 
 class PostgresEndUsers(Aggregate):
@@ -98,48 +96,35 @@ class PostgresEndUsers(Aggregate):
     def page(
         self, organization_id: UUID, *, part: str, service_id: UUID | None, limit: int, offset: int
     ) -> EndUsersPage:
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                PAGE_OF_ALL if not part and service_id is None else PAGE,
-                {
-                    "organization_id": organization_id,
-                    "part": part,
-                    "service_id": service_id,
-                    "limit": limit,
-                    "offset": min(offset, _OFFSET_MAX),
-                },
-            )
-            .fetchall()
+        rows = self._rows(
+            PAGE_OF_ALL if not part and service_id is None else PAGE,
+            {
+                "organization_id": organization_id,
+                "part": part,
+                "service_id": service_id,
+                "limit": limit,
+                "offset": min(offset, _OFFSET_MAX),
+            },
         )
         # An empty page has one row without a user.
         users = [_end_user(**row) for row in rows if row["id"] is not None]
         return EndUsersPage(users=users, total=rows[0]["total"])
 
-    def find(self, organization_id: UUID, user_id: UUID) -> EndUserDetail | None:
-        links = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                DETAIL,
-                {
-                    "organization_id": organization_id,
-                    "user_id": user_id,
-                    "now": self._transaction.now,
-                    "used_after": self._transaction.now - IDLE_LIFETIME,
-                },
-            )
-            .fetchall()
+    def find(self, organization_id: UUID, user_id: UUID) -> EndUserDetails | None:
+        links = self._rows(
+            DETAIL,
+            {
+                "organization_id": organization_id,
+                "user_id": user_id,
+                **live_at(self._transaction.now),
+            },
         )
         return _detail(links) if links else None
 
     def email_of(self, organization_id: UUID, user_id: UUID) -> str | None:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                "SELECT email FROM service_users WHERE organization_id = %s AND user_id = %s LIMIT 1",
-                (organization_id, user_id),
-            )
-            .fetchone()
+        return self._value_or_none(
+            "SELECT email FROM service_users WHERE organization_id = %s AND user_id = %s LIMIT 1",
+            (organization_id, user_id),
         )
 
 
@@ -147,10 +132,10 @@ def _end_user(*, total: int, **columns: Any) -> EndUser:  # noqa: ARG001 - the t
     return EndUser(**columns)
 
 
-def _detail(links: list[dict[str, Any]]) -> EndUserDetail:
+def _detail(links: list[dict[str, Any]]) -> EndUserDetails:
     user = links[0]
     services = [
-        UsedService(
+        EndUserService(
             id=link["service_id"],
             slug=link["slug"],
             name=link["name"],
@@ -159,7 +144,7 @@ def _detail(links: list[dict[str, Any]]) -> EndUserDetail:
         )
         for link in links
     ]
-    return EndUserDetail(
+    return EndUserDetails(
         id=user["id"],
         email=user["email"],
         email_verified=user["email_verified"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.relations import ServiceRelation
 from core.services.grants import Grantee, GrantsPage, ServiceGrant
@@ -37,13 +36,8 @@ class PostgresServiceGrants(Aggregate):
     """The port `ServiceGrants`."""
 
     def page(self, organization_id: UUID, service_slug: str, *, limit: int, offset: int) -> GrantsPage | None:
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                PAGE,
-                {"organization_id": organization_id, "service_slug": service_slug, "limit": limit, "offset": offset},
-            )
-            .fetchall()
+        rows = self._rows(
+            PAGE, {"organization_id": organization_id, "service_slug": service_slug, "limit": limit, "offset": offset}
         )
         if not rows:
             return None
@@ -51,57 +45,47 @@ class PostgresServiceGrants(Aggregate):
         return GrantsPage(grants=[_grant(**row) for row in rows if row["user_id"] is not None], total=totals[0])
 
     def find(self, service: Service, user_id: UUID) -> ServiceGrant | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_grant))
-            .execute(
-                """
-                SELECT g.user_id, u.email, g.relation, g.granted_by, g.created_at
-                FROM   service_grants g
-                JOIN   users u ON u.id = g.user_id
-                WHERE  g.organization_id = %s AND g.service_id = %s AND g.user_id = %s
-                """,
-                (service.organization_id, service.id, user_id),
-            )
-            .fetchone()
+        return self._one(
+            _grant,
+            """
+            SELECT g.user_id, u.email, g.relation, g.granted_by, g.created_at
+            FROM   service_grants g
+            JOIN   users u ON u.id = g.user_id
+            WHERE  g.organization_id = %s AND g.service_id = %s AND g.user_id = %s
+            """,
+            (service.organization_id, service.id, user_id),
         )
 
     def put(self, service: Service, granted: ServiceGrant) -> bool:
         # Selected from the service, so that a service deleted concurrently yields no row instead of an error.
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO service_grants (service_id, organization_id, user_id, relation, granted_by, created_at)
-                SELECT id, organization_id, %s, %s, %s, %s
-                FROM   services
-                WHERE  organization_id = %s AND id = %s
-                FOR    KEY SHARE
-                ON CONFLICT (service_id, user_id) DO UPDATE
-                SET    relation = excluded.relation, granted_by = excluded.granted_by, created_at = excluded.created_at
-                """,
-                (
-                    granted.user.id,
-                    granted.relation.value,
-                    granted.granted_by,
-                    granted.created_at,
-                    service.organization_id,
-                    service.id,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            INSERT INTO service_grants (service_id, organization_id, user_id, relation, granted_by, created_at)
+            SELECT id, organization_id, %s, %s, %s, %s
+            FROM   services
+            WHERE  organization_id = %s AND id = %s
+            FOR    KEY SHARE
+            ON CONFLICT (service_id, user_id) DO UPDATE
+            SET    relation = excluded.relation, granted_by = excluded.granted_by, created_at = excluded.created_at
+            """,
+            (
+                granted.user.id,
+                granted.relation.value,
+                granted.granted_by,
+                granted.created_at,
+                service.organization_id,
+                service.id,
+            ),
         )
 
     def remove(self, service: Service, user_id: UUID) -> ServiceRelation | None:
-        relation = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                DELETE FROM service_grants
-                WHERE  organization_id = %s AND service_id = %s AND user_id = %s
-                RETURNING relation
-                """,
-                (service.organization_id, service.id, user_id),
-            )
-            .fetchone()
+        relation = self._value_or_none(
+            """
+            DELETE FROM service_grants
+            WHERE  organization_id = %s AND service_id = %s AND user_id = %s
+            RETURNING relation
+            """,
+            (service.organization_id, service.id, user_id),
         )
         return ServiceRelation(relation) if relation is not None else None
 

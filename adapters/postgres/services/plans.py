@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.errors import UniqueViolation
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
-from core.services.plans import CountedPlan, Plan
+from core.services.plans import CountedPlan, Plan, PlanFields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,96 +16,55 @@ if TYPE_CHECKING:
 
     from core.services.services import Service
 
-_PLAN: Final = """
-    SELECT id, organization_id, service_id, name, price_cents, currency, features, billing_price_id, is_default,
-           created_at
-    FROM   plans
-"""
-OF_SERVICE: Final = """
-    SELECT   p.id, p.organization_id, p.service_id, p.name, p.price_cents, p.currency, p.features, p.billing_price_id,
-             p.is_default, p.created_at,
+PLAN: Final = f"SELECT {columns(Plan)} FROM plans"  # noqa: S608 - made of the names of fields
+OF_SERVICE: Final = f"""
+    SELECT   {columns(Plan, table="p")},
              (SELECT count(*)
               FROM   subscriptions
               WHERE  plan_id = p.id AND status IN ('active', 'past_due')) AS subscription_count
     FROM     plans p
     WHERE    p.organization_id = %s AND p.service_id = %s
     ORDER BY p.created_at, p.id
-"""
+"""  # noqa: S608 - made of the names of fields
 
 
 class PostgresPlans(Aggregate):
     """The port `Plans`."""
 
     def of_service(self, service: Service) -> Sequence[CountedPlan]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_counted))
-            .execute(OF_SERVICE, (service.organization_id, service.id))
-            .fetchall()
-        )
+        return self._all(_counted, OF_SERVICE, (service.organization_id, service.id))
 
     def count(self, service: Service) -> int:
-        [count] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             "SELECT count(*) FROM plans WHERE organization_id = %s AND service_id = %s",
             (service.organization_id, service.id),
         )
-        return count
 
     def find(self, service_id: UUID, plan_id: UUID) -> Plan | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Plan))
-            .execute(f"{_PLAN} WHERE service_id = %s AND id = %s", (service_id, plan_id))
-            .fetchone()
-        )
+        return self._one(Plan, f"{PLAN} WHERE service_id = %s AND id = %s", (service_id, plan_id))
 
     def find_in_organization(self, organization_id: UUID, plan_id: UUID) -> Plan | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Plan))
-            .execute(f"{_PLAN} WHERE organization_id = %s AND id = %s", (organization_id, plan_id))
-            .fetchone()
-        )
+        return self._one(Plan, f"{PLAN} WHERE organization_id = %s AND id = %s", (organization_id, plan_id))
 
     def by_billing_price(self, billing_price_id: str) -> Plan | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Plan))
-            .execute(f"{_PLAN} WHERE billing_price_id = %s", (billing_price_id,))
-            .fetchone()
-        )
+        return self._one(Plan, f"{PLAN} WHERE billing_price_id = %s", (billing_price_id,))
 
     def lock(self, service: Service, plan_id: UUID) -> Plan | None:
         # FOR UPDATE, because a new subscription locks the plan that it refers to FOR KEY SHARE.
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Plan))
-            .execute(
-                f"{_PLAN} WHERE organization_id = %s AND service_id = %s AND id = %s FOR UPDATE",
-                (service.organization_id, service.id, plan_id),
-            )
-            .fetchone()
+        return self._one(
+            Plan,
+            f"{PLAN} WHERE organization_id = %s AND service_id = %s AND id = %s FOR UPDATE",
+            (service.organization_id, service.id, plan_id),
         )
 
     def add(self, plan: Plan) -> bool:
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO plans (id, organization_id, service_id, name, price_cents, currency, features,
-                                   billing_price_id, is_default, created_at, updated_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-                ON CONFLICT (billing_price_id) DO NOTHING
-                """,
-                (
-                    plan.id,
-                    plan.organization_id,
-                    plan.service_id,
-                    plan.name,
-                    plan.price_cents,
-                    plan.currency,
-                    plan.features,
-                    plan.billing_price_id,
-                    plan.is_default,
-                    plan.created_at,
-                    plan.created_at,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            f"""
+            INSERT INTO plans ({columns(Plan)}, updated_at)
+            VALUES ({placeholders(Plan)}, %(created_at)s)
+            ON CONFLICT (billing_price_id) DO NOTHING
+            """,  # noqa: S608 - made of the names of fields
+            values(plan),
         )
 
     def save(self, plan: Plan) -> bool:
@@ -113,23 +72,12 @@ class PostgresPlans(Aggregate):
             # A savepoint, because a concurrent transaction is only detected by the unique index, which raises an error.
             with self._connection.transaction():
                 self._connection.execute_later(
-                    """
+                    f"""
                     UPDATE plans
-                    SET    name = %s, price_cents = %s, currency = %s, features = %s, billing_price_id = %s,
-                           updated_at = %s
-                    WHERE  organization_id = %s AND service_id = %s AND id = %s
-                    """,
-                    (
-                        plan.name,
-                        plan.price_cents,
-                        plan.currency,
-                        plan.features,
-                        plan.billing_price_id,
-                        self._transaction.now,
-                        plan.organization_id,
-                        plan.service_id,
-                        plan.id,
-                    ),
+                    SET    {assignments(PlanFields)}, updated_at = %(now)s
+                    WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s AND id = %(id)s
+                    """,  # noqa: S608 - made of the names of fields
+                    values(plan) | {"now": self._transaction.now},
                 )
         except UniqueViolation:
             return False

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.types.json import Jsonb
-
-from adapters.postgres.driver.rows import dict_row, kwargs_row
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.services.management import CountedService, ServicesPage, Usage
-from core.services.services import Service, ServiceType
+from core.services.services import Service, ServiceFields, ServiceType
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,12 +15,7 @@ if TYPE_CHECKING:
 
     from core.organizations.organizations import Organization
 
-SELECT_SERVICE: Final = """
-    SELECT s.id, s.organization_id, s.slug, s.name, s.service_type, s.client_id, s.codehost_scopes, s.websuite_scopes,
-           s.officesuite_scopes, s.redirect_uris, s.device_activation_uri, s.post_logout_redirect_uris,
-           s.backchannel_logout_uri, s.frontchannel_logout_uri, s.jwks_uri, s.jwks, s.audiences, s.created_at,
-           s.updated_at
-"""
+SELECT_SERVICE: Final = f"SELECT {columns(Service, table='s')}"
 USAGE: Final = """
     SELECT (SELECT count(*) FROM services WHERE organization_id = %(organization_id)s) AS current_services,
            coalesce(%(max_services)s, t.default_max_services)                          AS max_services,
@@ -99,44 +92,33 @@ class PostgresServices(Aggregate):
     """The port `Services`."""
 
     def by_slug(self, organization_id: UUID, slug: str) -> Service | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(service_row))
-            .execute(
-                f"{SELECT_SERVICE} FROM services s WHERE s.organization_id = %s AND s.slug = %s",
-                (organization_id, slug),
-            )
-            .fetchone()
+        return self._one(
+            service_row,
+            f"{SELECT_SERVICE} FROM services s WHERE s.organization_id = %s AND s.slug = %s",
+            (organization_id, slug),
         )
 
     def by_id(self, organization_id: UUID, service_id: UUID) -> Service | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(service_row))
-            .execute(
-                f"{SELECT_SERVICE} FROM services s WHERE s.organization_id = %s AND s.id = %s",
-                (organization_id, service_id),
-            )
-            .fetchone()
+        return self._one(
+            service_row,
+            f"{SELECT_SERVICE} FROM services s WHERE s.organization_id = %s AND s.id = %s",
+            (organization_id, service_id),
         )
 
     def usage(self, organization: Organization) -> Usage:
-        [usage] = self._connection.cursor(row_factory=kwargs_row(Usage)).execute(USAGE, _limits(organization))
-        return usage
+        return self._only(Usage, USAGE, _limits(organization))
 
     def page(
         self, organization: Organization, *, service_type: ServiceType | None, limit: int | None, offset: int
     ) -> ServicesPage:
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                PAGE,
-                _limits(organization)
-                | {
-                    "service_type": service_type.value if service_type is not None else None,
-                    "limit": limit,
-                    "offset": offset,
-                },
-            )
-            .fetchall()
+        rows = self._rows(
+            PAGE,
+            _limits(organization)
+            | {
+                "service_type": service_type.value if service_type is not None else None,
+                "limit": limit,
+                "offset": offset,
+            },
         )
         usages = [
             Usage(
@@ -149,74 +131,27 @@ class PostgresServices(Aggregate):
         return ServicesPage(services=[_counted(**row) for row in rows if row["id"] is not None], usage=usages[0])
 
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO services (id, organization_id, slug, name, service_type, client_id, client_secret_hash,
-                                      codehost_scopes, websuite_scopes, officesuite_scopes, redirect_uris,
-                                      device_activation_uri, post_logout_redirect_uris, backchannel_logout_uri,
-                                      frontchannel_logout_uri, jwks_uri, jwks, audiences, created_at, updated_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-                ON CONFLICT (organization_id, slug) DO NOTHING
-                """,
-                (
-                    service.id,
-                    service.organization_id,
-                    service.slug,
-                    service.name,
-                    service.service_type.value,
-                    service.client_id,
-                    client_secret_hash,
-                    service.codehost_scopes,
-                    service.websuite_scopes,
-                    service.officesuite_scopes,
-                    service.redirect_uris,
-                    service.device_activation_uri,
-                    service.post_logout_redirect_uris,
-                    service.backchannel_logout_uri,
-                    service.frontchannel_logout_uri,
-                    service.jwks_uri,
-                    Jsonb(service.jwks) if service.jwks is not None else None,
-                    service.audiences,
-                    service.created_at,
-                    service.updated_at,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            f"""
+            INSERT INTO services ({columns(Service)}, client_secret_hash)
+            VALUES ({placeholders(Service)}, %(client_secret_hash)s)
+            ON CONFLICT (organization_id, slug) DO NOTHING
+            """,  # noqa: S608 - made of the names of fields
+            values(service) | {"client_secret_hash": client_secret_hash},
         )
 
     def save(self, service: Service) -> None:
         self._connection.execute_later(
-            """
+            f"""
             UPDATE services
-            SET    name = %s, service_type = %s, codehost_scopes = %s, websuite_scopes = %s, officesuite_scopes = %s,
-                   redirect_uris = %s, device_activation_uri = %s, post_logout_redirect_uris = %s,
-                   backchannel_logout_uri = %s, frontchannel_logout_uri = %s, jwks_uri = %s, jwks = %s, audiences = %s,
-                   updated_at = %s
-            WHERE  organization_id = %s AND id = %s
-            """,
-            (
-                service.name,
-                service.service_type.value,
-                service.codehost_scopes,
-                service.websuite_scopes,
-                service.officesuite_scopes,
-                service.redirect_uris,
-                service.device_activation_uri,
-                service.post_logout_redirect_uris,
-                service.backchannel_logout_uri,
-                service.frontchannel_logout_uri,
-                service.jwks_uri,
-                Jsonb(service.jwks) if service.jwks is not None else None,
-                service.audiences,
-                service.updated_at,
-                service.organization_id,
-                service.id,
-            ),
+            SET    {assignments(ServiceFields, without=("slug",))}, updated_at = %(updated_at)s
+            WHERE  organization_id = %(organization_id)s AND id = %(id)s
+            """,  # noqa: S608 - made of the names of fields
+            values(service),
         )
 
     def claim_audiences(self, service: Service) -> str | None:
-        claimed = self._connection.execute(
+        claimed = self._values(
             """
             WITH given_up AS (
                 DELETE FROM service_audiences
@@ -237,9 +172,8 @@ class PostgresServices(Aggregate):
                 "service_id": service.id,
                 "audiences": service.audiences,
             },
-        ).fetchall()
-        taken = set(service.audiences) - {audience for (audience,) in claimed}
-        return min(taken, default=None)
+        )
+        return min(set(service.audiences).difference(claimed), default=None)
 
     def set_client_secret(self, service: Service, client_secret_hash: bytes | None) -> None:
         self._connection.execute_later(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.errors import UniqueViolation
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.services.subscriptions import Subscription, SubscriptionStatus
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from core.services.plans import Plan
 
-SUBSCRIPTION: Final = """
-    SELECT b.id, b.organization_id, b.service_id, b.user_id, b.plan_id, p.name AS plan_name, b.status,
-           b.current_period_end, b.created_at, b.billing_subscription_id
+_JOINED: Final = ("plan_name",)
+SUBSCRIPTION: Final = f"""
+    SELECT {columns(Subscription, table="b", without=_JOINED)}, p.name AS plan_name
     FROM   subscriptions b
     JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
-"""
+"""  # noqa: S608 - made of the names of fields
 _CURRENT: Final = f"""
     {SUBSCRIPTION}
     WHERE    b.service_id = %s AND b.user_id = %s
@@ -34,11 +34,7 @@ class PostgresSubscriptions(Aggregate):
     """The port `Subscriptions`."""
 
     def current(self, service_id: UUID, user_id: UUID) -> Subscription | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(subscription_row))
-            .execute(_CURRENT, (service_id, user_id))
-            .fetchone()
-        )
+        return self._one(subscription_row, _CURRENT, (service_id, user_id))
 
     def lock_current(self, service_id: UUID, user_id: UUID) -> Subscription | None:
         # All of them first: which one is current may change while this waits for the lock.
@@ -49,35 +45,20 @@ class PostgresSubscriptions(Aggregate):
         return self.current(service_id, user_id)
 
     def lock_by_billing_id(self, billing_subscription_id: str) -> Subscription | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(subscription_row))
-            .execute(f"{SUBSCRIPTION} WHERE b.billing_subscription_id = %s {_LOCKED}", (billing_subscription_id,))
-            .fetchone()
+        return self._one(
+            subscription_row,
+            f"{SUBSCRIPTION} WHERE b.billing_subscription_id = %s {_LOCKED}",
+            (billing_subscription_id,),
         )
 
     def add(self, subscription: Subscription) -> bool:
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status,
-                                           current_period_end, billing_subscription_id, created_at, updated_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-                ON CONFLICT DO NOTHING
-                """,
-                (
-                    subscription.id,
-                    subscription.organization_id,
-                    subscription.service_id,
-                    subscription.user_id,
-                    subscription.plan_id,
-                    subscription.status.value,
-                    subscription.current_period_end,
-                    subscription.billing_subscription_id,
-                    subscription.created_at,
-                    self._transaction.now,
-                ),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            f"""
+            INSERT INTO subscriptions ({columns(Subscription, without=_JOINED)}, updated_at)
+            VALUES ({placeholders(Subscription, without=_JOINED)}, %(now)s)
+            ON CONFLICT DO NOTHING
+            """,  # noqa: S608 - made of the names of fields
+            values(subscription) | {"now": self._transaction.now},
         )
 
     def save(self, subscription: Subscription, *, becomes_live: bool) -> bool:
@@ -93,21 +74,19 @@ class PostgresSubscriptions(Aggregate):
         return True
 
     def are_live_of_plan(self, plan: Plan) -> bool:
-        [are_live] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             "SELECT EXISTS (SELECT FROM subscriptions WHERE plan_id = %s AND status IN ('active', 'past_due'))",
             (plan.id,),
         )
-        return are_live
 
     def are_live_of_service(self, organization_id: UUID, service_id: UUID) -> bool:
-        [are_live] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             SELECT EXISTS (SELECT FROM subscriptions
                            WHERE  organization_id = %s AND service_id = %s AND status IN ('active', 'past_due'))
             """,
             (organization_id, service_id),
         )
-        return are_live
 
     def _save(self, subscription: Subscription) -> None:
         self._connection.execute_later(

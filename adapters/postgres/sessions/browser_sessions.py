@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.sessions.browser_sessions import BrowserSession
-from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from core.deferred import Deferred
+
 # Each row is found by a unique key.
-_LIVE: Final = """
+_LIVE: Final = f"""
     SELECT s.id           AS session_id,
            u.id           AS user_id,
            u.email,
@@ -40,9 +41,8 @@ _LIVE: Final = """
     JOIN   users u            ON u.id = s.user_id
     LEFT   JOIN custom_domains d ON d.id = b.domain_id
     LEFT   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
-    WHERE  s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s
-      AND  u.deactivated_at IS NULL
-"""
+    WHERE  {IS_LIVE} AND u.deactivated_at IS NULL
+"""  # noqa: S608 - made of constants alone
 
 
 class PostgresBrowserSessions(Aggregate):
@@ -58,20 +58,20 @@ class PostgresBrowserSessions(Aggregate):
         )
 
     def by_secret_hash(self, secret_hash: bytes) -> BrowserSession | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(BrowserSession))
-            .execute(f"{_LIVE} AND b.secret_hash = %(secret_hash)s", {"secret_hash": secret_hash, **self._times})
-            .fetchone()
+        return self._one(
+            BrowserSession,
+            f"{_LIVE} AND b.secret_hash = %(secret_hash)s",
+            {"secret_hash": secret_hash, **live_at(self._transaction.now)},
         )
 
     def lock(self, session_id: UUID) -> BrowserSession | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(BrowserSession))
-            .execute(
-                f"{_LIVE} AND b.session_id = %(session_id)s FOR NO KEY UPDATE OF s",
-                {"session_id": session_id, **self._times},
-            )
-            .fetchone()
+        return self.defer_lock(session_id)()
+
+    def defer_lock(self, session_id: UUID) -> Deferred[BrowserSession | None]:
+        return self._defer_one(
+            BrowserSession,
+            f"{_LIVE} AND b.session_id = %(session_id)s FOR NO KEY UPDATE OF s",
+            {"session_id": session_id, **live_at(self._transaction.now)},
         )
 
     def replace_secret(self, session_id: UUID, *, secret_hash: bytes) -> None:
@@ -99,7 +99,3 @@ class PostgresBrowserSessions(Aggregate):
             """,
             (self._transaction.now, ends_at, leave_organization, session_id),
         )
-
-    @property
-    def _times(self) -> dict[str, datetime]:
-        return {"now": self._transaction.now, "used_since": self._transaction.now - IDLE_LIFETIME}

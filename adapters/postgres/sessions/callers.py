@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import IDLE_LIFETIME
 
+# Of a session `s`.
+IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s"
 # Every table is read by a primary or another unique key, so that no table's size matters.
 CALLER: Final = """
     u.id                  AS user_id,
@@ -88,11 +89,9 @@ LIVE: Final = """
                                          OR (u.disowned_at IS NULL AND u.changed_by_service_at IS NULL))
     LEFT   JOIN users i              ON i.id = s.impersonator_id
 """
-LIVE_SESSION: Final = """
-    WHERE  s.id = %s
-      AND  s.revoked_at IS NULL
-      AND  s.expires_at > %s
-      AND  s.refreshed_at > %s
+LIVE_SESSION: Final = f"""
+    WHERE  s.id = %(session_id)s
+      AND  {IS_LIVE}
       AND  u.deactivated_at IS NULL
       AND  (s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))
 """
@@ -110,11 +109,12 @@ class PostgresCallers(Aggregate):
     """The port `Callers`."""
 
     def of_session(self, session_id: UUID) -> Caller | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(caller_row))
-            .execute(OF_SESSION, (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
-            .fetchone()
-        )
+        return self._one(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})
+
+
+def live_at(now: datetime) -> dict[str, datetime]:
+    """Return the values of `IS_LIVE` at that time."""
+    return {"now": now, "used_since": now - IDLE_LIFETIME}
 
 
 def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller:

@@ -18,6 +18,5 @@ class PostgresServerSecrets(Aggregate):
             """,
             (name, sealed, self._transaction.now),
         )
-        row = self._connection.execute("SELECT value_sealed FROM server_secrets WHERE name = %s", (name,)).fetchone()
-        assert row is not None, "the secret was neither found nor inserted"
-        return self._transaction.vault.open(row[0], table="server_secrets", column="value_sealed", row=name)
+        stored = self._value("SELECT value_sealed FROM server_secrets WHERE name = %s", (name,))
+        return self._transaction.vault.open(stored, table="server_secrets", column="value_sealed", row=name)

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
-from adapters.postgres.sessions.callers import REFRESHABLE, refreshable_row
+from adapters.postgres.sessions.callers import IS_LIVE, REFRESHABLE, live_at, refreshable_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.sessions.confinement import Confinement
-from core.sessions.sessions import IDLE_LIFETIME, EndedSession, Session
+from core.sessions.sessions import EndedSession, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.sessions.refresh import Refreshable
 
 
 # Revokes live sessions of a user; each statement inserts its own condition.
-_REVOKE: Final = """
-    UPDATE sessions
+_REVOKE: Final = f"""
+    UPDATE sessions s
     SET    revoked_at = %(now)s
-    WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_since)s
-"""
+    WHERE  user_id = %(user_id)s AND {IS_LIVE}
+"""  # noqa: S608 - made of constants alone
 _REVOKED: Final = "RETURNING id, organization_id"
 # What an organization ends takes only those children along that belong to it.
 _OF_ORGANIZATION: Final = "AND (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)"
@@ -72,38 +71,25 @@ class PostgresSessions(Aggregate):
         )
 
     def find_refreshable(self, session_id: UUID) -> Refreshable | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(refreshable_row))
-            .execute(REFRESHABLE, (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
-            .fetchone()
-        )
+        return self._one(refreshable_row, REFRESHABLE, {"session_id": session_id, **live_at(self._transaction.now)})
 
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE sessions
-                SET    refresh_hash = %s, refreshed_at = %s, exchanged_at = (%s || exchanged_at)[:%s]
-                WHERE  id = %s AND refresh_hash = %s AND revoked_at IS NULL
-                """,
-                (new_hash, self._transaction.now, self._transaction.now, remembered_max, session_id, old_hash),
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            UPDATE sessions
+            SET    refresh_hash = %s, refreshed_at = %s, exchanged_at = (%s || exchanged_at)[:%s]
+            WHERE  id = %s AND refresh_hash = %s AND revoked_at IS NULL
+            """,
+            (new_hash, self._transaction.now, self._transaction.now, remembered_max, session_id, old_hash),
         )
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT refresh_hash
-                FROM   sessions
-                WHERE  id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
-                FOR    NO KEY UPDATE
-                """,
-                (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME),
-            )
-            .fetchone()
+        return self.defer_lock_refresh_hash(session_id)()
+
+    def defer_lock_refresh_hash(self, session_id: UUID) -> Deferred[bytes | None]:
+        return self._defer_value_or_none(
+            f"SELECT refresh_hash FROM sessions s WHERE id = %(session_id)s AND {IS_LIVE} FOR NO KEY UPDATE",  # noqa: S608 - made of constants alone
+            {"session_id": session_id, **live_at(self._transaction.now)},
         )
 
     def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:
@@ -131,20 +117,17 @@ class PostgresSessions(Aggregate):
         )
 
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_session))
-            .execute(
-                """
-                SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
-                         refreshed_at, expires_at, ip_address, user_agent, impersonator_id, impersonator_session_id,
-                         parent_id, confined_to, confined_to_service, connection_id, created_at
-                FROM     sessions
-                WHERE    user_id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
-                ORDER BY refreshed_at DESC, id DESC
-                """,
-                (user_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME),
-            )
-            .fetchall()
+        return self._all(
+            _session,
+            f"""
+            SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
+                     refreshed_at, expires_at, ip_address, user_agent, impersonator_id, impersonator_session_id,
+                     parent_id, confined_to, confined_to_service, connection_id, created_at
+            FROM     sessions s
+            WHERE    user_id = %(user_id)s AND {IS_LIVE}
+            ORDER BY refreshed_at DESC, id DESC
+            """,  # noqa: S608 - made of constants alone
+            {"user_id": user_id, **live_at(self._transaction.now)},
         )
 
     def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
@@ -181,72 +164,61 @@ class PostgresSessions(Aggregate):
         return self._revoked(f"{_REVOKE} AND service_id = %(service_id)s {_REVOKED}", user_id, service_id=service_id)
 
     def revoke_by_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[EndedSession]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(EndedSession))
-            .execute(
-                """
-                UPDATE sessions s
-                SET    revoked_at = %(now)s
-                FROM   users u
-                WHERE  s.connection_id = %(connection_id)s AND s.confined_to = %(organization_id)s
-                  AND  u.id = s.user_id AND s.revoked_at IS NULL AND s.expires_at > %(now)s
-                  AND  s.refreshed_at > %(used_since)s
-                RETURNING u.id AS user_id, u.email
-                """,
-                {"organization_id": organization_id, "connection_id": connection_id, **self._times},
-            )
-            .fetchall()
+        return self._all(
+            EndedSession,
+            f"""
+            UPDATE sessions s
+            SET    revoked_at = %(now)s
+            FROM   users u
+            WHERE  s.connection_id = %(connection_id)s AND s.confined_to = %(organization_id)s
+              AND  u.id = s.user_id AND {IS_LIVE}
+            RETURNING u.id AS user_id, u.email
+            """,  # noqa: S608 - made of constants alone
+            {
+                "organization_id": organization_id,
+                "connection_id": connection_id,
+                **live_at(self._transaction.now),
+            },
         )
 
     def revoke_not_by_connection(
         self, organization_id: UUID, connection_id: UUID, *, domain: str
     ) -> Sequence[EndedSession]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(EndedSession))
-            .execute(
-                """
-                WITH bound AS MATERIALIZED (
-                    SELECT u.id, u.email
-                    FROM   users u
-                    JOIN   (SELECT user_id FROM memberships WHERE organization_id = %(organization_id)s
-                            UNION
-                            SELECT user_id FROM service_users WHERE organization_id = %(organization_id)s) AS people
-                           ON people.user_id = u.id
-                    WHERE  substring(u.email FROM '@([^@]*)$') = %(domain)s AND NOT u.is_platform_owner
-                      AND  NOT EXISTS (SELECT FROM memberships m
-                                       WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id
-                                         AND  m.role = %(owner)s AND m.suspended_at IS NULL)
-                )
-                UPDATE sessions s
-                SET    revoked_at = %(now)s
-                FROM   bound
-                WHERE  s.user_id = bound.id AND s.connection_id IS DISTINCT FROM %(connection_id)s
-                  AND  (s.organization_id = %(organization_id)s OR s.organization_id IS NULL)
-                  AND  s.impersonator_id IS NULL
-                  AND  s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s
-                RETURNING bound.id AS user_id, bound.email
-                """,
-                {
-                    "organization_id": organization_id,
-                    "connection_id": connection_id,
-                    "domain": domain,
-                    "owner": OWNER,
-                    **self._times,
-                },
+        return self._all(
+            EndedSession,
+            f"""
+            WITH bound AS MATERIALIZED (
+                SELECT u.id, u.email
+                FROM   users u
+                JOIN   (SELECT user_id FROM memberships WHERE organization_id = %(organization_id)s
+                        UNION
+                        SELECT user_id FROM service_users WHERE organization_id = %(organization_id)s) AS people
+                       ON people.user_id = u.id
+                WHERE  substring(u.email FROM '@([^@]*)$') = %(domain)s AND NOT u.is_platform_owner
+                  AND  NOT EXISTS (SELECT FROM memberships m
+                                   WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id
+                                     AND  m.role = %(owner)s AND m.suspended_at IS NULL)
             )
-            .fetchall()
+            UPDATE sessions s
+            SET    revoked_at = %(now)s
+            FROM   bound
+            WHERE  s.user_id = bound.id AND s.connection_id IS DISTINCT FROM %(connection_id)s
+              AND  (s.organization_id = %(organization_id)s OR s.organization_id IS NULL)
+              AND  s.impersonator_id IS NULL
+              AND  {IS_LIVE}
+            RETURNING bound.id AS user_id, bound.email
+            """,  # noqa: S608 - made of constants alone
+            {
+                "organization_id": organization_id,
+                "connection_id": connection_id,
+                "domain": domain,
+                "owner": OWNER,
+                **live_at(self._transaction.now),
+            },
         )
 
-    @property
-    def _times(self) -> dict[str, datetime]:
-        return {"now": self._transaction.now, "used_since": self._transaction.now - IDLE_LIFETIME}
-
     def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
-        common_values = {
-            "user_id": user_id,
-            "now": self._transaction.now,
-            "used_since": self._transaction.now - IDLE_LIFETIME,
-        }
+        common_values = {"user_id": user_id, **live_at(self._transaction.now)}
         ended = self._connection.execute(text, {**common_values, **values}).fetchall()
         if ended:
             # A statement of its own: it sees what was committed while the one above waited for a lock.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState, SigningKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
+
+_KEY: Final = "SELECT kid, state, public_pem, private_pem_sealed, created_at, published_until FROM signing_keys"
 
 
 class PostgresSigningKeys(Aggregate):
@@ -19,26 +20,13 @@ class PostgresSigningKeys(Aggregate):
     def lock(self) -> tuple[SigningKey, ...]:
         # An advisory lock, because two concurrent first starts would find no row to lock.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.signing_keys'))")
-        return self._opened(
-            self._connection.execute(
-                """
-                SELECT   kid, state, public_pem, private_pem_sealed, created_at, published_until
-                FROM     signing_keys
-                WHERE    state <> 'retired'
-                ORDER BY created_at, kid
-                """
-            )
-        )
+        return tuple(self._all(self._opened, f"{_KEY} WHERE state <> 'retired' ORDER BY created_at, kid"))
 
     def published(self, at: datetime) -> tuple[SigningKey, ...]:
-        return self._opened(
-            self._connection.execute(
-                """
-                SELECT   kid, state, public_pem, private_pem_sealed, created_at, published_until
-                FROM     signing_keys
-                WHERE    state <> 'retired' OR published_until > %s
-                ORDER BY created_at, kid
-                """,
+        return tuple(
+            self._all(
+                self._opened,
+                f"{_KEY} WHERE state <> 'retired' OR published_until > %s ORDER BY created_at, kid",
                 (at,),
             )
         )
@@ -72,19 +60,8 @@ class PostgresSigningKeys(Aggregate):
             "DELETE FROM signing_keys WHERE state = 'retired' AND published_until <= %s", (before,)
         ).rowcount
 
-    def _opened(self, rows: Iterable[tuple[Any, ...]]) -> tuple[SigningKey, ...]:
-        return tuple(
-            SigningKey(
-                kid=kid,
-                state=KeyState(state),
-                public_pem=public_pem,
-                private_pem=Secret(
-                    self._transaction.vault.open(
-                        private_pem_sealed, table="signing_keys", column="private_pem_sealed", row=kid
-                    ).decode()
-                ),
-                created_at=created_at,
-                published_until=published_until,
-            )
-            for kid, state, public_pem, private_pem_sealed, created_at, published_until in rows
-        )
+    def _opened(self, *, kid: str, state: str, private_pem_sealed: bytes, **columns: Any) -> SigningKey:
+        private_pem = self._transaction.vault.open(
+            private_pem_sealed, table="signing_keys", column="private_pem_sealed", row=kid
+        ).decode()
+        return SigningKey(kid=kid, state=KeyState(state), private_pem=Secret(private_pem), **columns)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.browser_returns import BrowserReturn
 
@@ -35,35 +34,29 @@ class PostgresBrowserReturns(Aggregate):
         )
 
     def find(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(BrowserReturn))
-            .execute(
-                """
-                SELECT r.target, r.organization_slug, r.service_slug, r.email,
-                       coalesce(s.name, o.name, '') AS place,
-                       CASE WHEN s.id IS NULL THEN '' ELSE o.name END AS owner
-                FROM   browser_returns r
-                LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
-                LEFT   JOIN services s      ON s.organization_id = o.id AND s.slug = r.service_slug
-                WHERE  r.id_hash = %s AND r.expires_at > %s
-                """,
-                (id_hash, at),
-            )
-            .fetchone()
+        return self._one(
+            BrowserReturn,
+            """
+            SELECT r.target, r.organization_slug, r.service_slug, r.email,
+                   coalesce(s.name, o.name, '') AS place,
+                   CASE WHEN s.id IS NULL THEN '' ELSE o.name END AS owner
+            FROM   browser_returns r
+            LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
+            LEFT   JOIN services s      ON s.organization_id = o.id AND s.slug = r.service_slug
+            WHERE  r.id_hash = %s AND r.expires_at > %s
+            """,
+            (id_hash, at),
         )
 
     def use(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(BrowserReturn))
-            .execute(
-                """
-                DELETE FROM browser_returns
-                WHERE  id_hash = %s AND expires_at > %s
-                RETURNING target, organization_slug, service_slug, email
-                """,
-                (id_hash, at),
-            )
-            .fetchone()
+        return self._one(
+            BrowserReturn,
+            """
+            DELETE FROM browser_returns
+            WHERE  id_hash = %s AND expires_at > %s
+            RETURNING target, organization_slug, service_slug, email
+            """,
+            (id_hash, at),
         )
 
     def record_sign_in(self, id_hash: bytes, session_id: UUID, *, at: datetime, expires_at: datetime) -> None:
@@ -79,11 +72,10 @@ class PostgresBrowserReturns(Aggregate):
         )
 
     def has_signed_in(self, request_key: bytes, session_id: UUID, *, at: datetime) -> bool:
-        [has_signed_in] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             """
             SELECT EXISTS (SELECT FROM request_sign_ins
                            WHERE  session_id = %s AND request_key = %s AND expires_at > %s)
             """,
             (session_id, request_key, at),
         )
-        return has_signed_in

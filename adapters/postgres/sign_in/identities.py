@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row
+from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
-from core.organizations.domain_proofs import FAILING_MAX
 from core.secrets import Secret
-from core.sign_in.entitlement import Standing
+from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import PLATFORM, Identity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
 
@@ -62,78 +61,64 @@ class PostgresIdentities(Aggregate):
     """The port `Identities`."""
 
     def find(self, provider: Provider, subject: str, context: IdentityContext) -> Identity | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_identity))
-            .execute(
-                f"{_FIND} {_IN_CONTEXT}",
-                {"provider": provider, "subject": subject, **_context(context)},
-            )
-            .fetchone()
+        return self._one(
+            _identity, f"{_FIND} {_IN_CONTEXT}", {"provider": provider, "subject": subject, **_context(context)}
         )
 
     def of_user(self, user_id: UUID, context: IdentityContext | None) -> Sequence[Identity]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_identity))
-            .execute(
-                f"{_OF_USER} {_SEEN} ORDER BY linked_at, id",
-                {"user_id": user_id, "is_everything": context is None, **_context(context or PLATFORM)},
-            )
-            .fetchall()
+        return self._all(
+            _identity,
+            f"{_OF_USER} {_SEEN} ORDER BY linked_at, id",
+            {"user_id": user_id, "is_everything": context is None, **_context(context or PLATFORM)},
         )
 
     def add(
         self, identity: Identity, proven: ProvenIdentity, context: IdentityContext, *, confirmed_at: datetime | None
     ) -> bool:
-        return (
-            self._connection.execute(
-                """
-                INSERT INTO identities (id, user_id, provider, subject, connection_id, organization_id, service_id,
-                                        email, linked_at, used_at, confirmed_at, client_id, access_token_sealed,
-                                        refresh_token_sealed, token_type, token_expires_at, scopes)
-                VALUES (%(id)s, %(user_id)s, %(provider)s, %(subject)s, %(connection_id)s, %(organization_id)s,
-                        %(service_id)s, %(email)s, %(now)s, %(now)s, %(confirmed_at)s, %(client_id)s,
-                        %(access_token)s, %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s)
-                ON CONFLICT DO NOTHING
-                """,
-                {
-                    "id": identity.id,
-                    "user_id": identity.user_id,
-                    "provider": identity.provider,
-                    "subject": identity.subject,
-                    "email": identity.email,
-                    "now": self._transaction.now,
-                    "confirmed_at": confirmed_at,
-                    **_context(context),
-                    **self._sealed(identity.id, proven.tokens),
-                },
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            INSERT INTO identities (id, user_id, provider, subject, connection_id, organization_id, service_id,
+                                    email, linked_at, used_at, confirmed_at, client_id, access_token_sealed,
+                                    refresh_token_sealed, token_type, token_expires_at, scopes)
+            VALUES (%(id)s, %(user_id)s, %(provider)s, %(subject)s, %(connection_id)s, %(organization_id)s,
+                    %(service_id)s, %(email)s, %(now)s, %(now)s, %(confirmed_at)s, %(client_id)s,
+                    %(access_token)s, %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s)
+            ON CONFLICT DO NOTHING
+            """,
+            {
+                "id": identity.id,
+                "user_id": identity.user_id,
+                "provider": identity.provider,
+                "subject": identity.subject,
+                "email": identity.email,
+                "now": self._transaction.now,
+                "confirmed_at": confirmed_at,
+                **_context(context),
+                **self._sealed(identity.id, proven.tokens),
+            },
         )
 
     def use(self, identity: Identity, proven: ProvenIdentity) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE identities
-                SET    email = %(email)s, used_at = %(now)s, client_id = %(client_id)s,
-                       access_token_sealed = %(access_token)s,
-                       -- Some providers issue a refresh token at the first sign-in only.
-                       refresh_token_sealed = CASE WHEN %(refresh_token)s::bytea IS NULL
-                                                    AND client_id IS NOT DISTINCT FROM %(client_id)s
-                                                   THEN refresh_token_sealed ELSE %(refresh_token)s END,
-                       token_type = %(token_type)s, token_expires_at = %(token_expires_at)s, scopes = %(scopes)s,
-                       refresh_claim = NULL, refresh_claimed_until = NULL
-                WHERE  id = %(id)s AND user_id = %(user_id)s
-                """,
-                {
-                    "id": identity.id,
-                    "user_id": identity.user_id,
-                    "email": proven.email,
-                    "now": self._transaction.now,
-                    **self._sealed(identity.id, proven.tokens),
-                },
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            UPDATE identities
+            SET    email = %(email)s, used_at = %(now)s, client_id = %(client_id)s,
+                   access_token_sealed = %(access_token)s,
+                   -- Some providers issue a refresh token at the first sign-in only.
+                   refresh_token_sealed = CASE WHEN %(refresh_token)s::bytea IS NULL
+                                                AND client_id IS NOT DISTINCT FROM %(client_id)s
+                                               THEN refresh_token_sealed ELSE %(refresh_token)s END,
+                   token_type = %(token_type)s, token_expires_at = %(token_expires_at)s, scopes = %(scopes)s,
+                   refresh_claim = NULL, refresh_claimed_until = NULL
+            WHERE  id = %(id)s AND user_id = %(user_id)s
+            """,
+            {
+                "id": identity.id,
+                "user_id": identity.user_id,
+                "email": proven.email,
+                "now": self._transaction.now,
+                **self._sealed(identity.id, proven.tokens),
+            },
         )
 
     def remove(self, user_id: UUID, provider: Provider, context: IdentityContext | None) -> None:
@@ -153,38 +138,34 @@ class PostgresIdentities(Aggregate):
             (self._transaction.now, identity.id, identity.user_id),
         )
 
-    def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> Standing | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Standing))
-            .execute(
-                """
-                SELECT c.enabled AS is_enabled,
-                       c.joins_as,
-                       i.confirmed_at IS NULL AS is_by_word_alone,
-                       m.role,
-                       m.suspended_at IS NOT NULL AS is_suspended,
-                       EXISTS (SELECT FROM service_users e
-                               WHERE  e.organization_id = c.organization_id AND e.user_id = u.id) AS is_end_user,
-                       EXISTS (SELECT FROM domain_routes r
-                               WHERE  r.organization_id = c.organization_id
-                                 AND  r.domain = substring(u.email FROM '@([^@]*)$') AND r.verified_at IS NOT NULL
-                                 AND  (r.failing_since IS NULL OR r.failing_since > %(failing_after)s)
-                              ) AS is_in_mail_domain
-                FROM   upstream_connections c
-                JOIN   users u            ON u.id = %(user_id)s
-                LEFT   JOIN memberships m ON m.organization_id = c.organization_id AND m.user_id = u.id
-                LEFT   JOIN identities i  ON i.organization_id = c.organization_id AND i.connection_id = c.id
-                                         AND i.user_id = u.id
-                WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
-                """,
-                {
-                    "user_id": user_id,
-                    "organization_id": organization_id,
-                    "connection_id": connection_id,
-                    "failing_after": self._transaction.now - FAILING_MAX,
-                },
-            )
-            .fetchone()
+    def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> ConnectionStanding | None:
+        return self._one(
+            ConnectionStanding,
+            f"""
+            SELECT c.enabled AS is_enabled,
+                   c.joins_as,
+                   i.confirmed_at IS NULL AS is_by_word_alone,
+                   m.role,
+                   m.suspended_at IS NOT NULL AS is_suspended,
+                   EXISTS (SELECT FROM service_users e
+                           WHERE  e.organization_id = c.organization_id AND e.user_id = u.id) AS is_end_user,
+                   EXISTS (SELECT FROM domain_routes r
+                           WHERE  r.organization_id = c.organization_id
+                             AND  r.domain = substring(u.email FROM '@([^@]*)$')
+                             AND  {IN_FORCE}) AS is_in_mail_domain
+            FROM   upstream_connections c
+            JOIN   users u            ON u.id = %(user_id)s
+            LEFT   JOIN memberships m ON m.organization_id = c.organization_id AND m.user_id = u.id
+            LEFT   JOIN identities i  ON i.organization_id = c.organization_id AND i.connection_id = c.id
+                                     AND i.user_id = u.id
+            WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
+            """,  # noqa: S608 - made of constants alone
+            {
+                "user_id": user_id,
+                "organization_id": organization_id,
+                "connection_id": connection_id,
+                **in_force_at(self._transaction.now),
+            },
         )
 
     def remove_all(self, user_id: UUID) -> None:
@@ -192,13 +173,9 @@ class PostgresIdentities(Aggregate):
         self._connection.execute_later("DELETE FROM upstream_sign_ins WHERE user_id = %s", (user_id,))
 
     def lock_tokens(self, user_id: UUID, provider: Provider, context: IdentityContext) -> HeldTokens | None:
-        row = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                f"{_TOKENS} {_IN_CONTEXT} FOR NO KEY UPDATE",
-                {"user_id": user_id, "provider": provider, **_context(context)},
-            )
-            .fetchone()
+        row = self._row(
+            f"{_TOKENS} {_IN_CONTEXT} FOR NO KEY UPDATE",
+            {"user_id": user_id, "provider": provider, **_context(context)},
         )
         if row is None:
             return None
@@ -215,19 +192,16 @@ class PostgresIdentities(Aggregate):
         )
 
     def save_tokens(self, identity_id: UUID, claim: UUID, tokens: ProviderTokens | None) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE identities
-                SET    client_id = %(client_id)s, access_token_sealed = %(access_token)s,
-                       refresh_token_sealed = %(refresh_token)s, token_type = %(token_type)s,
-                       token_expires_at = %(token_expires_at)s, scopes = %(scopes)s, refresh_claim = NULL,
-                       refresh_claimed_until = NULL
-                WHERE  id = %(id)s AND refresh_claim = %(claim)s
-                """,
-                {"id": identity_id, "claim": claim, **self._sealed(identity_id, tokens)},
-            ).rowcount
-            == 1
+        return self._changes_one(
+            """
+            UPDATE identities
+            SET    client_id = %(client_id)s, access_token_sealed = %(access_token)s,
+                   refresh_token_sealed = %(refresh_token)s, token_type = %(token_type)s,
+                   token_expires_at = %(token_expires_at)s, scopes = %(scopes)s, refresh_claim = NULL,
+                   refresh_claimed_until = NULL
+            WHERE  id = %(id)s AND refresh_claim = %(claim)s
+            """,
+            {"id": identity_id, "claim": claim, **self._sealed(identity_id, tokens)},
         )
 
     def release_refresh(self, identity_id: UUID, claim: UUID) -> None:

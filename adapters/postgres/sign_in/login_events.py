@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.sign_in.login_events import LoginEvent
+from core.sign_in.reasons import FAILED_ATTEMPTS
 from core.sign_in.risk import Habits
 
 if TYPE_CHECKING:
@@ -13,44 +15,90 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.deferred import Deferred
-    from core.sign_in.login_events import LoginEvent
+
+_OF_PLACE: Final = ("user_id", "through_organization_id")
+_INTO: Final = f"""
+    INSERT INTO login_events (user_id, organization_id, service_id, through_organization_id,
+                              {columns(LoginEvent, without=_OF_PLACE)})
+"""
+_INSTEAD: Final = f"""
+    ON CONFLICT (id) DO UPDATE
+    SET    (organization_id, service_id, through_organization_id, {columns(LoginEvent, without=_OF_PLACE)})
+         = (EXCLUDED.organization_id, EXCLUDED.service_id, EXCLUDED.through_organization_id,
+            {columns(LoginEvent, table="excluded", without=_OF_PLACE)})
+    WHERE  login_events.user_id = EXCLUDED.user_id AND NOT login_events.success
+"""  # noqa: S608 - made of the names of fields
+ADD: Final = f"""
+    {_INTO}
+    SELECT id, %(organization_id)s, %(service_id)s,
+           CASE WHEN %(organization_id)s::uuid IS NULL THEN %(through_organization_id)s::uuid END,
+           {placeholders(LoginEvent, without=_OF_PLACE)}
+    FROM   users
+    WHERE  id = %(user_id)s
+    {_INSTEAD}
+"""  # noqa: S608 - made of the names of fields
+_IS_AFFILIATED: Final = """
+    (NOT %(affiliated_only)s
+     OR EXISTS (SELECT FROM memberships m WHERE m.organization_id = o.id AND m.user_id = u.id)
+     OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = o.id AND l.user_id = u.id))
+"""
+# The organization that the attempt names, or else the one through which it was made; never both.
+ADD_UNFINISHED: Final = f"""
+    {_INTO}
+    SELECT u.id, named.id, s.id, through.id, {placeholders(LoginEvent, without=_OF_PLACE)}
+    FROM   users u
+    LEFT   JOIN LATERAL (SELECT id FROM organizations o
+                         WHERE  o.slug = %(organization_slug)s AND {_IS_AFFILIATED}) AS named ON true
+    LEFT   JOIN LATERAL (SELECT id FROM organizations o
+                         WHERE  %(organization_slug)s::text IS NULL
+                         AND    o.id = %(through_organization_id)s AND {_IS_AFFILIATED}) AS through ON true
+    LEFT   JOIN services s ON s.organization_id = named.id AND s.slug = %(service_slug)s
+    WHERE  u.id = %(user_id)s
+    AND    (SELECT count(*)
+            FROM   (SELECT
+                    FROM   login_events
+                    WHERE  user_id = %(user_id)s AND NOT success AND created_at > %(since)s
+                    AND    reason = %(reason)s AND organization_id IS NOT DISTINCT FROM named.id
+                    LIMIT  %(rows_max)s) AS recent) < %(rows_max)s
+    {_INSTEAD}
+"""  # noqa: S608 - likewise
 
 
 class PostgresLoginEvents(Aggregate):
     """The port `LoginEvents`."""
 
-    def add(self, event: LoginEvent) -> None:
+    def add(self, event: LoginEvent, *, organization_id: UUID | None, service_id: UUID | None) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO login_events (id, user_id, organization_id, service_id, device_id, provider, success,
-                                      ip_address, user_agent, risk_score, risk_factors, geo_country, geo_city,
-                                      created_at)
-            SELECT %s, id, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s
-            FROM   users
-            WHERE  id = %s
-            """,
-            (
-                event.id,
-                event.organization_id,
-                event.service_id,
-                event.device_id,
-                event.provider,
-                event.success,
-                event.ip_address,
-                event.user_agent,
-                event.risk_score,
-                event.risk_factors,
-                event.geo_country,
-                event.geo_city,
-                event.created_at,
-                event.user_id,
-            ),
+            ADD, values(event) | {"organization_id": organization_id, "service_id": service_id}
+        )
+
+    def add_unfinished(
+        self,
+        event: LoginEvent,
+        *,
+        organization_slug: str | None,
+        service_slug: str | None,
+        affiliated_only: bool,
+        since: datetime,
+        rows_max: int,
+    ) -> None:
+        self._connection.execute_later(
+            ADD_UNFINISHED,
+            values(event)
+            | {
+                "organization_slug": organization_slug,
+                "service_slug": service_slug,
+                "affiliated_only": affiliated_only,
+                "since": since,
+                "rows_max": rows_max,
+            },
         )
 
     def defer_habits(
         self, user_id: UUID, *, since: datetime, sign_ins_max: int, failures_since: datetime, failures_max: int
     ) -> Deferred[Habits]:
-        habits = self._connection.cursor(row_factory=kwargs_row(Habits)).defer(
+        habits = self._defer_all(
+            Habits,
             """
             SELECT count(*) AS sign_ins,
                    coalesce(array_agg(DISTINCT geo_country) FILTER (WHERE geo_country IS NOT NULL), '{}')
@@ -61,6 +109,7 @@ class PostgresLoginEvents(Aggregate):
                     FROM   (SELECT
                             FROM     login_events
                             WHERE    user_id = %(user_id)s AND NOT success AND created_at > %(failures_since)s
+                            AND      (reason IS NULL OR reason = ANY (%(failed_attempts)s))
                             ORDER BY created_at DESC
                             LIMIT    %(failures_max)s) AS refused)
                        AS failures
@@ -76,7 +125,8 @@ class PostgresLoginEvents(Aggregate):
                 "sign_ins_max": sign_ins_max,
                 "failures_since": failures_since,
                 "failures_max": failures_max,
+                "failed_attempts": sorted(FAILED_ATTEMPTS),
             },
         )
         # A query of aggregates returns exactly one row.
-        return lambda: habits.fetchall()[0]
+        return lambda: habits()[0]

@@ -7,12 +7,11 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.sessions.confinement import Confinement
 from core.sign_in.mfa_challenges import MfaChallenge
-from core.sign_in.proofs import Destination, Proof
+from core.sign_in.proofs import Destination, IdentityProof
 
 _LIMITS: Final = ("organization_id", "service_id", "connection_id")
 
@@ -46,19 +45,27 @@ class PostgresMfaChallenges(Aggregate):
         )
 
     def lock(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_challenge))
-            .execute(
-                """
-                SELECT id, user_id, context, attempts, created_at, expires_at
-                FROM   mfa_challenges
-                WHERE  id = %s AND user_id = %s AND used_at IS NULL AND expires_at > %s
-                AND    domain_id IS NOT DISTINCT FROM %s
-                FOR UPDATE
-                """,
-                (challenge_id, user_id, self._transaction.now, self._transaction.origin.domain_id),
-            )
-            .fetchone()
+        return self._one(
+            _challenge,
+            """
+            SELECT id, user_id, context, attempts, created_at, expires_at
+            FROM   mfa_challenges
+            WHERE  id = %s AND user_id = %s AND used_at IS NULL AND expires_at > %s
+            AND    domain_id IS NOT DISTINCT FROM %s
+            FOR UPDATE
+            """,
+            (challenge_id, user_id, self._transaction.now, self._transaction.origin.domain_id),
+        )
+
+    def find(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
+        return self._one(
+            _challenge,
+            """
+            SELECT id, user_id, context, attempts, created_at, expires_at
+            FROM   mfa_challenges
+            WHERE  id = %s AND user_id = %s
+            """,
+            (challenge_id, user_id),
         )
 
     def count_wrong_code(self, challenge_id: UUID) -> None:
@@ -74,7 +81,7 @@ class PostgresMfaChallenges(Aggregate):
 
 def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> MfaChallenge:
     return MfaChallenge(
-        proof=Proof(
+        proof=IdentityProof(
             user_id=user_id,
             provider=Provider(context["provider"]),
             amr=tuple(context["amr"]),

@@ -13,7 +13,6 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX
@@ -25,10 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.postgres.transaction import Transaction
-    from core.webhooks.deliveries import DeliveryFilter, Outcome
+    from core.webhooks.deliveries import DeliveryFilter, DeliveryOutcome
 
 # Beyond this a page is empty anyway, and PostgreSQL would still read everything before it.
 _OFFSET_MAX: Final = 10**9
+# Among so many that have waited longest, a lease chooses those of organizations that have few places.
+CANDIDATES_MAX: Final = 256
 
 log = structlog.get_logger(__name__)
 
@@ -48,25 +49,22 @@ class PostgresWebhookDeliveries(Aggregate):
             "limit": limit,
             "offset": min(offset, _OFFSET_MAX),
         }
-        totals = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT (SELECT count(*)
-                        FROM   webhook_deliveries d
-                        WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
-                        AND    (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
-                        AND    (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s))
-                FROM   webhooks w
-                WHERE  w.organization_id = %(organization_id)s AND w.id = %(webhook_id)s
-                """,
-                values,
-            )
-            .fetchall()
+        totals = self._values(
+            """
+            SELECT (SELECT count(*)
+                    FROM   webhook_deliveries d
+                    WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
+                    AND    (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
+                    AND    (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s))
+            FROM   webhooks w
+            WHERE  w.organization_id = %(organization_id)s AND w.id = %(webhook_id)s
+            """,
+            values,
         )
         if not totals:
             return None
-        rows = self._connection.cursor(row_factory=kwargs_row(Delivery)).execute(
+        rows = self._all(
+            Delivery,
             """
             SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type, event_payload(e) AS payload,
                      d.response_status_code, d.response_body, d.attempt_count,
@@ -86,7 +84,7 @@ class PostgresWebhookDeliveries(Aggregate):
             # A prepared statement would be planned without the limit, for a tenth of all deliveries.
             prepare=False,
         )
-        return rows.fetchall(), totals[0]
+        return rows, totals[0]
 
     def add_test(
         self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID, actor_email: str
@@ -191,11 +189,16 @@ class PostgresWebhookDeliveries(Aggregate):
     def lease(
         self, *, webhooks_max: int, of_organization_max: int, deliveries_max: int, leased_until: datetime
     ) -> Sequence[LeasedWebhook]:
-        rows = self._connection.cursor(row_factory=dict_row).execute(
+        rows = self._rows(
             """
-            WITH due AS MATERIALIZED (
-                SELECT   q.webhook_id
+            WITH waiting AS MATERIALIZED (
+                SELECT   q.webhook_id, q.due_at, before.targets
                 FROM     webhook_queues q
+                CROSS JOIN LATERAL (SELECT count(*) AS targets
+                                    FROM   webhook_queues other
+                                    WHERE  other.organization_id = q.organization_id
+                                    AND    (other.leased_until > %(now)s
+                                            OR (other.due_at, other.webhook_id) < (q.due_at, q.webhook_id))) AS before
                 WHERE    q.due_at <= %(now)s
                 AND      (q.leased_until IS NULL OR q.leased_until <= %(now)s)
                 -- Not EXISTS, for which the planner reads all organizations to find those of a few webhooks.
@@ -203,13 +206,16 @@ class PostgresWebhookDeliveries(Aggregate):
                                    FROM   webhooks w
                                    JOIN   organizations o ON o.id = w.organization_id
                                    WHERE  w.id = q.webhook_id), false)
-                AND      (SELECT count(*)
-                          FROM   webhook_queues other
-                          WHERE  other.organization_id = q.organization_id
-                          AND    (other.leased_until > %(now)s
-                                  OR (other.due_at, other.webhook_id) < (q.due_at, q.webhook_id))
-                         ) < %(of_organization_max)s
+                AND      before.targets < %(of_organization_max)s
                 ORDER BY q.due_at
+                LIMIT    %(candidates_max)s
+            ), due AS MATERIALIZED (
+                SELECT   q.webhook_id
+                FROM     waiting
+                JOIN     webhook_queues q USING (webhook_id)
+                WHERE    q.leased_until IS NULL OR q.leased_until <= %(now)s
+                -- An organization that has none yet comes before the second one of another.
+                ORDER BY waiting.targets, waiting.due_at
                 LIMIT    %(webhooks_max)s
                 FOR      NO KEY UPDATE OF q SKIP LOCKED
             ), leased AS (
@@ -244,6 +250,7 @@ class PostgresWebhookDeliveries(Aggregate):
                 "now": self._transaction.now,
                 "leased_until": leased_until,
                 "webhooks_max": webhooks_max,
+                "candidates_max": CANDIDATES_MAX,
                 "of_organization_max": of_organization_max,
                 "deliveries_max": deliveries_max,
             },
@@ -253,46 +260,39 @@ class PostgresWebhookDeliveries(Aggregate):
         leased = [self._leased(row, leased_until) for row in rows]
         return [webhook for webhook in leased if webhook is not None]
 
-    def save(self, organization_id: UUID, webhook_id: UUID, outcome: Outcome) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE webhook_deliveries
-                SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
-                       response_status_code = %(status)s, response_body = %(body)s, delivery_error = %(error)s,
-                       updated_at = %(now)s
-                WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
-                AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
-                """,
-                {
-                    "attempt_count": outcome.attempt_count,
-                    "next_retry_at": outcome.next_retry_at,
-                    "delivered": outcome.attempt.is_success,
-                    "status": outcome.attempt.status_code,
-                    "body": outcome.attempt.body,
-                    "error": outcome.attempt.error,
-                    "now": self._transaction.now,
-                    "organization_id": organization_id,
-                    "webhook_id": webhook_id,
-                    "id": outcome.delivery_id,
-                },
-            ).rowcount
-            == 1
+    def save(self, organization_id: UUID, webhook_id: UUID, outcome: DeliveryOutcome) -> bool:
+        return self._changes_one(
+            """
+            UPDATE webhook_deliveries
+            SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
+                   response_status_code = %(status)s, response_body = %(body)s, delivery_error = %(error)s,
+                   updated_at = %(now)s
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
+            AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
+            """,
+            {
+                "attempt_count": outcome.attempt_count,
+                "next_retry_at": outcome.next_retry_at,
+                "delivered": outcome.attempt.is_success,
+                "status": outcome.attempt.status_code,
+                "body": outcome.attempt.body,
+                "error": outcome.attempt.error,
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "id": outcome.delivery_id,
+            },
         )
 
     def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
-        held = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT webhook_id
-                FROM   webhook_queues
-                WHERE  organization_id = %s AND webhook_id = %s AND leased_until = %s
-                FOR    NO KEY UPDATE
-                """,
-                (organization_id, webhook_id, leased_until),
-            )
-            .fetchall()
+        held = self._values(
+            """
+            SELECT webhook_id
+            FROM   webhook_queues
+            WHERE  organization_id = %s AND webhook_id = %s AND leased_until = %s
+            FOR    NO KEY UPDATE
+            """,
+            (organization_id, webhook_id, leased_until),
         )
         if not held:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
 from core.webhooks.webhooks import SigningSecrets, Webhook
@@ -23,108 +23,64 @@ class PostgresWebhooks(Aggregate):
     """The port `Webhooks`."""
 
     def of_organization(self, organization_id: UUID) -> Sequence[Webhook]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Webhook))
-            .execute(
-                """
-                SELECT   id, name, url, events, is_active, created_at, updated_at
-                FROM     webhooks
-                WHERE    organization_id = %s
-                ORDER BY created_at, id
-                """,
-                (organization_id,),
-            )
-            .fetchall()
+        return self._all(
+            Webhook,
+            f"SELECT {columns(Webhook)} FROM webhooks WHERE organization_id = %s ORDER BY created_at, id",  # noqa: S608 - made of the names of fields
+            (organization_id,),
         )
 
     def count(self, organization_id: UUID) -> int:
-        [count] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute("SELECT count(*) FROM webhooks WHERE organization_id = %s", (organization_id,))
-            .fetchall()
-        )
-        return count
+        return self._value("SELECT count(*) FROM webhooks WHERE organization_id = %s", (organization_id,))
 
     def find(self, organization_id: UUID, webhook_id: UUID) -> Webhook | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Webhook))
-            .execute(
-                """
-                SELECT id, name, url, events, is_active, created_at, updated_at
-                FROM   webhooks
-                WHERE  organization_id = %s AND id = %s
-                """,
-                (organization_id, webhook_id),
-            )
-            .fetchone()
+        return self._one(
+            Webhook,
+            f"SELECT {columns(Webhook)} FROM webhooks WHERE organization_id = %s AND id = %s",  # noqa: S608 - made of the names of fields
+            (organization_id, webhook_id),
         )
 
     def add(self, organization_id: UUID, webhook: Webhook, secrets: SigningSecrets) -> bool:
-        return (
-            self._connection.execute(
-                """
-                WITH added AS (
-                    INSERT INTO webhooks (id, organization_id, name, url, events, is_active, secret_sealed, created_at,
-                                          updated_at)
-                    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
-                    ON CONFLICT (organization_id, name) DO NOTHING
-                    RETURNING id, organization_id
-                )
-                INSERT INTO webhook_queues (webhook_id, organization_id)
-                SELECT id, organization_id FROM added
-                """,
-                (
-                    webhook.id,
-                    organization_id,
-                    webhook.name,
-                    webhook.url,
-                    webhook.events,
-                    webhook.is_active,
-                    self._transaction.vault.seal(secrets.current.reveal().encode(), row=webhook.id, **_SECRET),
-                    webhook.created_at,
-                    webhook.updated_at,
+        return self._changes_one(
+            f"""
+            WITH added AS (
+                INSERT INTO webhooks ({columns(Webhook)}, organization_id, secret_sealed)
+                VALUES ({placeholders(Webhook)}, %(organization_id)s, %(secret_sealed)s)
+                ON CONFLICT (organization_id, name) DO NOTHING
+                RETURNING id, organization_id
+            )
+            INSERT INTO webhook_queues (webhook_id, organization_id)
+            SELECT id, organization_id FROM added
+            """,  # noqa: S608 - made of the names of fields
+            {
+                **values(webhook),
+                "organization_id": organization_id,
+                "secret_sealed": self._transaction.vault.seal(
+                    secrets.current.reveal().encode(), row=webhook.id, **_SECRET
                 ),
-            ).rowcount
-            == 1
+            },
         )
 
     def save(self, organization_id: UUID, webhook: Webhook) -> bool:
-        return (
-            self._connection.execute(
-                """
-                UPDATE webhooks
-                SET    name = %(name)s, url = %(url)s, events = %(events)s, is_active = %(is_active)s,
-                       updated_at = %(updated_at)s
-                WHERE  organization_id = %(organization_id)s AND id = %(id)s
-                AND    NOT EXISTS (SELECT FROM webhooks other
-                                   WHERE  other.organization_id = %(organization_id)s AND other.name = %(name)s
-                                   AND    other.id <> %(id)s)
-                """,
-                {
-                    "organization_id": organization_id,
-                    "id": webhook.id,
-                    "name": webhook.name,
-                    "url": webhook.url,
-                    "events": webhook.events,
-                    "is_active": webhook.is_active,
-                    "updated_at": webhook.updated_at,
-                },
-            ).rowcount
-            == 1
+        return self._changes_one(
+            f"""
+            UPDATE webhooks
+            SET    {assignments(Webhook, without=("id", "created_at"))}
+            WHERE  organization_id = %(organization_id)s AND id = %(id)s
+            AND    NOT EXISTS (SELECT FROM webhooks other
+                               WHERE  other.organization_id = %(organization_id)s AND other.name = %(name)s
+                               AND    other.id <> %(id)s)
+            """,  # noqa: S608 - made of the names of fields
+            values(webhook) | {"organization_id": organization_id},
         )
 
     def secrets_of(self, organization_id: UUID, webhook_id: UUID) -> SigningSecrets:
-        [row] = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                """
-                SELECT id, secret_sealed, previous_secret_sealed, previous_secret_until
-                FROM   webhooks
-                WHERE  organization_id = %s AND id = %s
-                """,
-                (organization_id, webhook_id),
-            )
-            .fetchall()
+        [row] = self._rows(
+            """
+            SELECT id, secret_sealed, previous_secret_sealed, previous_secret_until
+            FROM   webhooks
+            WHERE  organization_id = %s AND id = %s
+            """,
+            (organization_id, webhook_id),
         )
         return opened_secrets(self._transaction.vault, row)
 
@@ -146,26 +102,20 @@ class PostgresWebhooks(Aggregate):
         )
 
     def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> Webhook | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(Webhook))
-            .execute(
-                """
-                UPDATE    webhooks
-                SET       is_active = false, updated_at = %s
-                WHERE     organization_id = %s AND id = %s AND url = %s AND is_active
-                RETURNING id, name, url, events, is_active, created_at, updated_at
-                """,
-                (self._transaction.now, organization_id, webhook_id, url),
-            )
-            .fetchone()
+        return self._one(
+            Webhook,
+            f"""
+            UPDATE    webhooks
+            SET       is_active = false, updated_at = %s
+            WHERE     organization_id = %s AND id = %s AND url = %s AND is_active
+            RETURNING {columns(Webhook)}
+            """,  # noqa: S608 - made of the names of fields
+            (self._transaction.now, organization_id, webhook_id, url),
         )
 
     def remove(self, organization_id: UUID, webhook_id: UUID) -> bool:
-        return (
-            self._connection.execute(
-                "DELETE FROM webhooks WHERE organization_id = %s AND id = %s", (organization_id, webhook_id)
-            ).rowcount
-            == 1
+        return self._changes_one(
+            "DELETE FROM webhooks WHERE organization_id = %s AND id = %s", (organization_id, webhook_id)
         )
 
 

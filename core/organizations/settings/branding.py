@@ -14,7 +14,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.colors import WHITE, checked_color, contrast
 from core.email_addresses import normalize_email
-from core.errors import BadRequest, FieldProblem, NotFound
+from core.errors import BadRequest, FieldError, NotFound
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.settings.pictures import PictureKind
@@ -89,7 +89,7 @@ class InspectedTexts:
 
     present: BrandedOrganization
     texts: Mapping[str, str | None]
-    problems: Sequence[FieldProblem]
+    problems: Sequence[FieldError]
 
 
 def show(uow: UnitOfWork, slug: str) -> BrandedOrganization:
@@ -151,9 +151,7 @@ def change(uow: UnitOfWork, slug: str, wanted: BrandingChanges) -> BrandedOrgani
     return BrandedOrganization(organization_id=organization.id, name=organization.name, branding=after)
 
 
-def _checked(
-    uow: UnitOfWork, texts: Mapping[str, str | None]
-) -> tuple[Mapping[str, str | None], Sequence[FieldProblem]]:
+def _checked(uow: UnitOfWork, texts: Mapping[str, str | None]) -> tuple[Mapping[str, str | None], Sequence[FieldError]]:
     """Return the valid fields as they are stored, and what is wrong with the others."""
     checks: dict[str, Callable[[str], str]] = {
         "primary_color": lambda text: checked_color(text, "primary_color"),
@@ -163,7 +161,7 @@ def _checked(
         "privacy_url": lambda text: _checked_link(text, "privacy_url"),
     }
     checked: dict[str, str | None] = {}
-    problems: list[FieldProblem] = []
+    problems: list[FieldError] = []
     for name, text in texts.items():
         try:
             checked[name] = checks[name](text) if text is not None else None

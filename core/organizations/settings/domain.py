@@ -17,7 +17,7 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize, authorize_and_lock
-from core.organizations.domain_proofs import DomainProof, Finding, ProofStatus
+from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
 from core.organizations.setup_links import Part
 
 if TYPE_CHECKING:
@@ -204,14 +204,14 @@ def _verify(
     if claim is None or claim.id != asked.id:
         raise DomainUnset
     finding = domain_proofs.finding(claim.proof, records)
-    if finding is Finding.UNANSWERED:
+    if finding is DomainFinding.UNANSWERED:
         raise DomainUnanswered
-    if finding is Finding.MISSING:
+    if finding is DomainFinding.MISSING:
         raise DomainUnproved
     return shown(_save(uow, claim, finding, **recorded))
 
 
-def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding, **recorded: Any) -> DomainProof:
+def _save(uow: UnitOfWork, claim: DomainClaim, finding: DomainFinding, **recorded: Any) -> DomainProof:
     """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
     proof = claim.proof.checked(finding, at=uow.now)
     if not uow.custom_domains.save(claim.organization_id, claim.id, proof):

@@ -41,6 +41,8 @@ class UpstreamFailed(Refusal):
         super().__init__()
         # Why, for the person who has configured the provider; empty when only the log says more.
         self.problem = problem
+        # The claims of an ID token that is refused although its provider has signed it.
+        self.claims: Mapping[str, Any] | None = None
 
 
 def codehost_identity(user: Mapping[str, Any], emails: Sequence[Any]) -> ProvenIdentity:
@@ -105,21 +107,30 @@ def require_valid_claims(
     claims: Mapping[str, Any], *, client_id: str, nonce: str, at: datetime, issuer: str | None = None
 ) -> None:
     """Raise `UpstreamFailed` for an ID token that is not for us and for this sign-in (OpenID Connect Core, 3.1.3.7)."""
+    problem = _problem_of_claims(claims, client_id=client_id, nonce=nonce, at=at, issuer=issuer)
+    if problem is not None:
+        refusal = UpstreamFailed().because(problem)
+        refusal.claims = claims
+        raise refusal
+
+
+def _problem_of_claims(
+    claims: Mapping[str, Any], *, client_id: str, nonce: str, at: datetime, issuer: str | None
+) -> str | None:
     audience = claims.get("aud")
     audiences = cast("list[Any]", audience) if isinstance(audience, list) else [audience]
     if issuer is not None and claims.get("iss") != issuer:
-        raise UpstreamFailed().because("wrong_issuer")
+        return "wrong_issuer"
     if client_id not in audiences or claims.get("azp", client_id) != client_id:
-        raise UpstreamFailed().because("wrong_audience")
+        return "wrong_audience"
     if len(audiences) > 1 and "azp" not in claims:
-        raise UpstreamFailed().because("no_authorized_party")
+        return "no_authorized_party"
     expires, issued = claims.get("exp"), claims.get("iat", at.timestamp())
     if not isinstance(expires, int | float) or expires + CLOCK_SKEW.total_seconds() < at.timestamp():
-        raise UpstreamFailed().because("expired")
+        return "expired"
     if not isinstance(issued, int | float) or issued - CLOCK_SKEW.total_seconds() > at.timestamp():
-        raise UpstreamFailed().because("from_the_future")
-    if claims.get("nonce") != nonce:
-        raise UpstreamFailed().because("wrong_nonce")
+        return "from_the_future"
+    return "wrong_nonce" if claims.get("nonce") != nonce else None
 
 
 def provider_tokens(answer: Mapping[str, Any], client_id: str, *, at: datetime) -> ProviderTokens:

@@ -17,7 +17,7 @@ from core.services.services import ServiceUnknown
 from core.sign_in import browser_returns
 from core.sign_in.identities import PLATFORM, IdentityContext
 from core.sign_in.upstream import flows
-from core.sign_in.upstream.flows import ProviderNotOffered, Way
+from core.sign_in.upstream.flows import ProviderNotOffered, ReturnAddress
 from core.sign_in.upstream.providers import SCOPES
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from core.accounts.providers import Provider
     from core.organizations.organizations import Organization
     from core.services.services import Service
+    from core.sign_in.browser_returns import BrowserReturn
     from core.sign_in.upstream.flows import Departure, ProviderClient, UpstreamSignIn
     from ports.unit_of_work import UnitOfWork
 
@@ -105,7 +106,7 @@ def begin_link(
         provider,
         browser=browser,
         client_id=client.client_id,
-        way=Way(),
+        way=ReturnAddress(),
         context=context,
         user_id=link.user_id,
     )
@@ -123,10 +124,10 @@ def client_of(uow: UnitOfWork, sign_in: UpstreamSignIn, platform: ProviderClient
 
 
 def offered(
-    uow: UnitOfWork, return_id: str, platform: Sequence[Provider], providers: Sequence[Provider]
+    uow: UnitOfWork, kept: BrowserReturn | None, platform: Sequence[Provider], providers: Sequence[Provider]
 ) -> list[Provider]:
     """Return which of these providers a sign-in may use that leads to a kept return."""
-    return _offered(uow, _organization(uow, Wanted(return_id=return_id)), platform, providers)
+    return _offered(uow, _of_return(uow, kept), platform, providers)
 
 
 def offered_by(
@@ -147,15 +148,21 @@ def _organization(uow: UnitOfWork, wanted: Wanted) -> Organization | None:
     """Return the organization that a request names, or to which its sign-in leads; None for the platform."""
     slug = wanted.org
     if not slug:
-        kept = browser_returns.find(uow, wanted.return_id) if wanted.return_id else None
-        organization = uow.organizations.by_slug(kept.organization_slug) if kept and kept.organization_slug else None
-        return organization if organization is not None and organization.is_active else None
+        return _of_return(uow, browser_returns.find(uow, wanted.return_id) if wanted.return_id else None)
     organization = uow.organizations.by_slug(slug)
     if organization is None:
         raise NotFound("There is no such organization.")
     if not organization.is_active:
         raise OrganizationNotActive
     return organization
+
+
+def _of_return(uow: UnitOfWork, kept: BrowserReturn | None) -> Organization | None:
+    """Return the active organization to which a kept return leads; None without one."""
+    if kept is None or kept.organization_slug is None:
+        return None
+    organization = uow.organizations.by_slug(kept.organization_slug)
+    return organization if organization is not None and organization.is_active else None
 
 
 def _service(uow: UnitOfWork, organization: Organization | None, wanted: Wanted) -> Service | None:
@@ -180,11 +187,11 @@ def _context(organization: Organization | None, service: Service | None, own: Pr
     return PLATFORM
 
 
-def _way(service: Service | None, wanted: Wanted) -> Way:
+def _way(service: Service | None, wanted: Wanted) -> ReturnAddress:
     if wanted.user_code:
-        return Way(target=f"/auth/device?{urlencode({'user_code': wanted.user_code})}")
+        return ReturnAddress(target=f"/auth/device?{urlencode({'user_code': wanted.user_code})}")
     if service is None or not wanted.redirect_uri:
-        return Way(return_to=wanted.return_to, return_id=wanted.return_id)
+        return ReturnAddress(return_to=wanted.return_to, return_id=wanted.return_id)
     _require_registered(service, wanted.redirect_uri)
     _require_challenge(service, wanted)
     if len(wanted.state) > STATE_CHARACTERS_MAX:
@@ -198,7 +205,7 @@ def _way(service: Service | None, wanted: Wanted) -> Way:
         "code_challenge_method": wanted.code_challenge_method,
     }
     # The path that is for browsers which come from a form.
-    return Way(
+    return ReturnAddress(
         target=f"/auth/authorize/continue?{urlencode({name: value for name, value in request.items() if value})}"
     )
 

@@ -10,6 +10,7 @@ from core.events.actions import AuditAction
 from core.organizations import members
 from core.organizations.memberships import BUILT_IN_ROLES, Membership
 from core.sign_in.identities import IdentityContext
+from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream.flows import SignInOver
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from core.accounts.users import User
     from core.organizations.organizations import Organization
-    from core.sign_in.upstream.connections import Connection
+    from core.sign_in.upstream.connections import ConnectionRecord
     from core.sign_in.upstream.flows import ProviderClient, UpstreamSignIn
     from ports.unit_of_work import UnitOfWork
 
@@ -42,7 +43,8 @@ class OpenConnection:
     """An enabled connection of an active organization."""
 
     organization_slug: str
-    connection: Connection
+    organization_id: UUID
+    connection: ConnectionRecord
     context: IdentityContext
 
 
@@ -50,7 +52,7 @@ class OpenConnection:
 class Connected:
     """The connection of a sign-in, and its organization, which is locked."""
 
-    connection: Connection
+    connection: ConnectionRecord
     organization: Organization
 
 
@@ -59,14 +61,14 @@ def find(uow: UnitOfWork, connection_id: UUID) -> OpenConnection:
     slug = uow.upstream_connections.organization_of(connection_id)
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     if organization is None:
-        raise ConnectionClosed
+        raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
     return _open(uow, organization, connection_id)
 
 
 def require_saml(uow: UnitOfWork, connection_id: UUID) -> None:
     """Raise `ConnectionClosed` unless there is such a connection by SAML, which may not be enabled yet."""
     if not uow.upstream_connections.is_saml(connection_id):
-        raise ConnectionClosed
+        raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
 
 
 def of_sign_in(uow: UnitOfWork, sign_in: UpstreamSignIn) -> tuple[OpenConnection, ProviderClient]:
@@ -80,7 +82,7 @@ def of_sign_in(uow: UnitOfWork, sign_in: UpstreamSignIn) -> tuple[OpenConnection
     found = find(uow, connection_id)
     client = uow.upstream_connections.client_of(organization_id, connection_id)
     if client is None or client.client_id != sign_in.client_id:
-        raise SignInOver().because("connection_changed")
+        raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
     return found, client
 
 
@@ -96,9 +98,9 @@ def lock(uow: UnitOfWork, sign_in: UpstreamSignIn) -> Connected | None:
     organization = uow.organizations.lock(context.organization_id)
     connection = uow.upstream_connections.find(context.organization_id, context.connection_id)
     if organization is None or not organization.is_active or connection is None or not connection.enabled:
-        raise ConnectionClosed
+        raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
     if not uow.upstream_sign_ins.is_kept(sign_in.id):
-        raise SignInOver().because("connection_changed")
+        raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
     return Connected(connection=connection, organization=organization)
 
 
@@ -111,7 +113,7 @@ def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
         # The role was deleted since; then nobody joins with it.
         return
     membership = Membership(
-        id=uow.randomness.new_id(), org_id=organization_id, user_id=user.id, role=role, created_at=uow.now
+        id=uow.randomness.new_id(), organization_id=organization_id, user_id=user.id, role=role, created_at=uow.now
     )
     uow.members.add(membership, is_confirmed=True)
     _require_room(uow, connected.organization)
@@ -133,7 +135,7 @@ def _require_room(uow: UnitOfWork, organization: Organization) -> None:
         organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
     )
     if limits.max_users is not None and uow.members.count(organization.id) > limits.max_users:
-        raise OrganizationFull
+        raise OrganizationFull().because(SignInReason.ORGANIZATION_FULL)
 
 
 def _open(uow: UnitOfWork, organization: Organization, connection_id: UUID) -> OpenConnection:
@@ -141,6 +143,7 @@ def _open(uow: UnitOfWork, organization: Organization, connection_id: UUID) -> O
     assert connection is not None, "a connection was found without its organization"
     return OpenConnection(
         organization_slug=organization.slug,
+        organization_id=organization.id,
         connection=connection,
         context=IdentityContext(organization_id=organization.id, connection_id=connection_id),
     )

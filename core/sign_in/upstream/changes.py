@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
-    from core.sign_in.upstream.connection_wishes import Connection, ConnectionWishes
+    from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
     from ports.unit_of_work import UnitOfWork
 
 
@@ -45,7 +45,7 @@ def fingerprints(certificates: Iterable[str]) -> frozenset[str]:
 
 
 def leads_elsewhere(
-    before: Connection, after: Connection, *, known: frozenset[str] | None, named: frozenset[str] | None
+    before: ConnectionRecord, after: ConnectionRecord, *, known: frozenset[str] | None, named: frozenset[str] | None
 ) -> bool:
     """Return whether a connection leads elsewhere than before.
 
@@ -65,7 +65,7 @@ def leads_elsewhere(
 
 
 def gains_key(
-    before: Connection, after: Connection, *, known: frozenset[str] | None, named: frozenset[str] | None
+    before: ConnectionRecord, after: ConnectionRecord, *, known: frozenset[str] | None, named: frozenset[str] | None
 ) -> bool:
     """Return whether other certificates verify assertions from now on, or may do so when metadata are read again."""
     is_other_place = after.metadata_url is not None and after.metadata_url != before.metadata_url
@@ -75,8 +75,8 @@ def gains_key(
 def require_allowed(
     uow: UnitOfWork,
     editor: Editor,
-    before: Connection,
-    after: Connection,
+    before: ConnectionRecord,
+    after: ConnectionRecord,
     wishes: ConnectionWishes,
     *,
     keeps_people: bool,
@@ -100,8 +100,8 @@ def require_allowed(
 def apply(
     uow: UnitOfWork,
     editor: Editor,
-    before: Connection,
-    after: Connection,
+    before: ConnectionRecord,
+    after: ConnectionRecord,
     wishes: ConnectionWishes,
     named: frozenset[str] | None,
 ) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def end_sessions(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) ->
     return len(ended)
 
 
-def record(uow: UnitOfWork, editor: Editor, action: AuditAction, connection: Connection, **details: Any) -> None:
+def record(uow: UnitOfWork, editor: Editor, action: AuditAction, connection: ConnectionRecord, **details: Any) -> None:
     """Record what was done to a connection."""
     editor.record(
         uow,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Connection`
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ConnectionRecord`
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import BadRequest, FieldProblem
+from core.errors import BadRequest, FieldError
 from core.outbound import checked_url
 from core.secrets import Secret
 from core.sign_in.upstream.saml import SamlMetadata
@@ -43,7 +43,7 @@ class ConnectionType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class ConnectionRecord:
     """A connection, without its secret. One by SAML has an issuer as soon as it has metadata."""
 
     id: UUID
@@ -81,31 +81,31 @@ class ConnectionWishes:
     issuer: str | None = None
     client_id: str | None = None
     client_secret: str | None = field(default=None, repr=False)
-    scopes: Sequence[str] | None = None
+    scopes: list[str] | None = None
     metadata_url: str | None = None
     metadata_xml: str | None = None
-    attribute_mapping: Mapping[str, str] | None = None
+    attribute_mapping: dict[str, str] | None = None
     joins_as: str | None = None
     trust_mfa: bool | None = None
     enabled: bool | None = None
 
 
-def require_complete(connection: Connection, wishes: ConnectionWishes) -> None:
+def require_complete(connection: ConnectionRecord, wishes: ConnectionWishes) -> None:
     """Raise `BadRequest` that names the fields which a new connection lacks and cannot do without."""
     required = ("name",) if connection.is_saml else ("name", "issuer", "client_id", "client_secret")
     missing = [name for name in required if getattr(wishes, name) is None]
     if missing:
-        raise BadRequest.of_fields([FieldProblem(field=name, message="This is required.") for name in missing])
+        raise BadRequest.of_fields([FieldError(field=name, message="This is required.") for name in missing])
 
 
 def applied(
     uow: UnitOfWork,
     editor: Editor,
-    before: Connection,
+    before: ConnectionRecord,
     wishes: ConnectionWishes,
     described: SamlDescription | None,
     allowed: Sequence[Network],
-) -> Connection:
+) -> ConnectionRecord:
     """Return a connection with the fields that are to be set; raise `BadRequest` of the first that is not valid."""
     for name in _OF_OPENID if before.is_saml else _OF_SAML:
         if getattr(wishes, name) is not None:
@@ -145,7 +145,9 @@ def secret(wishes: ConnectionWishes) -> Secret | None:
     return None if wishes.client_secret is None else Secret(_checked_text(wishes.client_secret, "client_secret"))
 
 
-def _with_metadata(connection: Connection, wishes: ConnectionWishes, described: SamlDescription) -> Connection:
+def _with_metadata(
+    connection: ConnectionRecord, wishes: ConnectionWishes, described: SamlDescription
+) -> ConnectionRecord:
     if not _is_protected(described.sso_url):
         field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
         raise BadRequest.of_field(field, "The SingleSignOnService of these metadata must have an https address.")
@@ -153,7 +155,7 @@ def _with_metadata(connection: Connection, wishes: ConnectionWishes, described: 
     return replace(connection, issuer=described.entity_id, metadata_url=url, metadata_xml=wishes.metadata_xml)
 
 
-def _role(uow: UnitOfWork, editor: Editor, before: Connection, wishes: ConnectionWishes) -> str | None:
+def _role(uow: UnitOfWork, editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -> str | None:
     """Return the role that people join with; raise for one that the editor may not give."""
     wished = wishes.joins_as
     if wished is None or wished == (before.joins_as or ""):
@@ -163,7 +165,7 @@ def _role(uow: UnitOfWork, editor: Editor, before: Connection, wishes: Connectio
     return wished or None
 
 
-def _trust(editor: Editor, before: Connection, wishes: ConnectionWishes) -> bool:
+def _trust(editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -> bool:
     """Return whether the connection replaces a second factor; raise `Forbidden` where the editor may not let it."""
     if wishes.trust_mfa is None or wishes.trust_mfa == before.trust_mfa:
         return before.trust_mfa

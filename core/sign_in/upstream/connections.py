@@ -14,10 +14,10 @@ from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
-from core.organizations.made_credentials import CredentialKind, record_maker
+from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import changes, connection_wishes
-from core.sign_in.upstream.connection_wishes import Connection, ConnectionType, ConnectionWishes
+from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
@@ -53,33 +53,33 @@ class TooManyConnections(BadRequest):
     default_message = f"An organization can have at most {CONNECTIONS_MAX} connections. Delete one that is not in use."
 
 
-def list_all(uow: UnitOfWork, slug: str) -> Sequence[Connection]:
+def list_all(uow: UnitOfWork, slug: str) -> Sequence[ConnectionRecord]:
     """List the connections of an organization, the oldest first."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization
     return uow.upstream_connections.of_organization(organization.id)
 
 
-def list_by_link(uow: UnitOfWork, cookie: str) -> Sequence[Connection]:
+def list_by_link(uow: UnitOfWork, cookie: str) -> Sequence[ConnectionRecord]:
     """Do what `list_all` does, for the holder of a setup link."""
     setup = setup_links.present(uow, cookie, Part.UPSTREAM)
     return uow.upstream_connections.of_organization(setup.organization_id)
 
 
-def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> Connection:
+def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionRecord:
     """Return a connection to the holder of a setup link; raise `ConnectionUnknown`."""
     setup = setup_links.present(uow, cookie, Part.UPSTREAM)
     return _found(uow.upstream_connections.find(setup.organization_id, connection_id))
 
 
-def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
+def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionRecord:
     """Return a connection; raise `ConnectionUnknown`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization
     return _found(uow.upstream_connections.find(organization.id, connection_id))
 
 
-def require_may_change(uow: UnitOfWork, slug: str) -> None:
-    """Authorize a caller who names metadata, before those are fetched."""
-    authorize(uow, slug, Operation.CONNECTION_CONFIGURE)
+def require_may_change(uow: UnitOfWork, slug: str) -> UUID:
+    """Authorize a caller who names metadata, before those are fetched; return the organization."""
+    return authorize(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
 
 
 def create(
@@ -90,7 +90,7 @@ def create(
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
-) -> Connection:
+) -> ConnectionRecord:
     """Create a connection. `described` is what the metadata say that the caller has named.
 
     One by OpenID Connect takes a name, an issuer, a client id and a client secret. One by SAML takes a name; it is
@@ -108,7 +108,7 @@ def create_by_link(
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
-) -> Connection:
+) -> ConnectionRecord:
     """Do what `create` does, for the holder of a setup link."""
     editor = Editor.of_link(uow, cookie)
     if uow.upstream_connections.have_identities(editor.organization_id):
@@ -125,7 +125,7 @@ def change(
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
-) -> Connection:
+) -> ConnectionRecord:
     """Change the given fields of a connection; what ends with that, and who may make it, is in `changes.py`."""
     editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = uow.upstream_connections.find(editor.organization_id, connection_id)
@@ -140,7 +140,7 @@ def change_by_link(
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
-) -> Connection:
+) -> ConnectionRecord:
     """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`."""
     editor = Editor.of_link(uow, cookie)
     before = _found(uow.upstream_connections.find(editor.organization_id, connection_id))
@@ -159,10 +159,16 @@ def delete(uow: UnitOfWork, slug: str, connection_id: UUID) -> None:
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended)
 
 
-def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> Connection:
-    """Return the connection whose provider is to be asked; raise `ConnectionUnknown`."""
+def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
+    """Return an organization and its connection whose provider is to be asked; raise `ConnectionUnknown`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).organization
-    return _found(uow.upstream_connections.find(organization.id, connection_id))
+    return organization.id, _found(uow.upstream_connections.find(organization.id, connection_id))
+
+
+def find_to_test_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
+    """Do what `find_to_test` does, for the holder of a setup link."""
+    organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
+    return organization_id, _found(uow.upstream_connections.find(organization_id, connection_id))
 
 
 def _create(
@@ -172,7 +178,7 @@ def _create(
     wishes: ConnectionWishes,
     described: SamlDescription | None,
     allowed: Sequence[Network],
-) -> Connection:
+) -> ConnectionRecord:
     if kind not in set(ConnectionType):
         raise BadRequest.of_field("type", "This must be oidc or saml.")
     connection = _empty(uow, ConnectionType(kind))
@@ -192,11 +198,11 @@ def _create(
 def _change(
     uow: UnitOfWork,
     editor: Editor,
-    before: Connection | None,
+    before: ConnectionRecord | None,
     wishes: ConnectionWishes,
     described: SamlDescription | None,
     allowed: Sequence[Network],
-) -> Connection:
+) -> ConnectionRecord:
     # Invalid input is refused before an unknown connection (decisions 1.6).
     unknown = _empty(uow, ConnectionType.OIDC if described is None else ConnectionType.SAML)
     after = connection_wishes.applied(uow, editor, before or unknown, wishes, described, allowed)
@@ -209,8 +215,8 @@ def _change(
     return after
 
 
-def _empty(uow: UnitOfWork, kind: ConnectionType) -> Connection:
-    return Connection(
+def _empty(uow: UnitOfWork, kind: ConnectionType) -> ConnectionRecord:
+    return ConnectionRecord(
         id=uow.randomness.new_id(),
         type=kind,
         name="",
@@ -229,12 +235,12 @@ def _empty(uow: UnitOfWork, kind: ConnectionType) -> Connection:
     )
 
 
-def _found(connection: Connection | None) -> Connection:
+def _found(connection: ConnectionRecord | None) -> ConnectionRecord:
     if connection is None:
         raise ConnectionUnknown
     return connection
 
 
-def _record_maker(uow: UnitOfWork, editor: Editor, connection: Connection) -> None:
+def _record_maker(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:
     assert editor.user_id is not None, "a connection is changed by no person"
-    record_maker(uow, CredentialKind.CONNECTION, editor.organization_id, connection.id, editor.user_id)
+    record_maker(uow, MadeCredentialKind.CONNECTION, editor.organization_id, connection.id, editor.user_id)

@@ -14,7 +14,7 @@ from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize
-from core.organizations.domain_proofs import Finding, ProofStatus
+from core.organizations.domain_proofs import DomainFinding, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import enforcement
@@ -191,9 +191,9 @@ def _create(uow: UnitOfWork, editor: Editor, text: str, connection_id: UUID, *, 
 def _verify(uow: UnitOfWork, editor: Editor, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
     claim = _locked(uow, editor.organization_id, route_id)
     finding = domain_proofs.finding(claim.proof, records)
-    if finding is Finding.UNANSWERED:
+    if finding is DomainFinding.UNANSWERED:
         raise DomainUnanswered
-    if finding is Finding.MISSING:
+    if finding is DomainFinding.MISSING:
         raise DomainUnproved
     after = _checked(uow, claim, finding)
     if claim.proof.verified_at is None:
@@ -233,7 +233,7 @@ def _found(uow: UnitOfWork, organization_id: UUID, route_id: UUID) -> RouteClaim
     return found
 
 
-def _checked(uow: UnitOfWork, claim: RouteClaim, finding: Finding) -> RouteClaim:
+def _checked(uow: UnitOfWork, claim: RouteClaim, finding: DomainFinding) -> RouteClaim:
     """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
     after = replace(claim, proof=claim.proof.checked(finding, at=uow.now))
     if not uow.domain_routes.save_proof(after):

@@ -54,7 +54,7 @@ class ProviderClient:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class ReturnAddress:
     """Where the browser goes after the sign-in: a path with its query, or what a page of the sign-in carries."""
 
     target: str | None = None
@@ -71,7 +71,7 @@ class UpstreamSignIn:
     context: IdentityContext
     client_id: str | None
     user_id: UUID | None
-    way: Way
+    way: ReturnAddress
     expires_at: datetime
 
 
@@ -113,7 +113,7 @@ def depart(
     *,
     browser: str,
     client_id: str | None,
-    way: Way,
+    way: ReturnAddress,
     context: IdentityContext = PLATFORM,
     user_id: UUID | None = None,
 ) -> Departure:
@@ -169,7 +169,7 @@ def invite_to_link(uow: UnitOfWork, provider: Provider, user_id: UUID, context: 
         context=context,
         client_id=None,
         user_id=user_id,
-        way=Way(),
+        way=ReturnAddress(),
         expires_at=uow.now + LIFETIME,
     )
     return _add(uow, sign_in, None)

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from core.accounts import addresses
 from core.accounts.users import User, find_or_add
 from core.email_addresses import domain_of, normalize_email
-from core.errors import BadRequest, Forbidden
+from core.errors import BadRequest, Forbidden, Refusal
 from core.events import person_events
 from core.events.events import EventType
 from core.sessions.callers import AddressNotConfirmed
 from core.sessions.sessions import MFA
 from core.sign_in import conclusion, entitlement, identities
-from core.sign_in.proofs import FEDERATED, MAILED, Proof
-from core.sign_in.refusals import SignInInterrupted
-from core.sign_in.upstream import by_connection, flows
+from core.sign_in.proofs import FEDERATED, MAILED, IdentityProof
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import SignInInterrupted, note
+from core.sign_in.upstream import by_connection, flows, refused
 
 if TYPE_CHECKING:
     from core.secrets import Secret
@@ -73,6 +74,15 @@ def conclude(
 
     Keep it likewise, as `MailedCodeDue`, when the user's role takes more than the word of a connection.
     """
+    try:
+        return _conclude(uow, sign_in, proven, destination, browser=browser)
+    except Refusal as refusal:
+        raise refused.noted(refusal, sign_in.context, proven, destination) from None
+
+
+def _conclude(
+    uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination, *, browser: str
+) -> Outcome | SignInToLink:
     context = sign_in.context
     connected = by_connection.lock(uow, sign_in)
     identity = uow.identities.find(proven.provider, proven.subject, context)
@@ -83,6 +93,8 @@ def conclude(
         identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
         if identity is None:
             if user.is_verified:
+                reason = SignInReason.LINK_REQUIRED
+                note(uow, user.id, proven.provider, destination, reason, context.confinement)
                 return SignInToLink(continue_id=flows.keep_proven(uow, sign_in, proven, user.id, browser=browser))
             user = addresses.mark_proved(uow, user)
             identities.add(uow, user.id, proven, context, is_confirmed=context.connection_id is None)
@@ -92,7 +104,7 @@ def conclude(
     found = uow.users.lock(identity.user_id)
     # The identity may have been unlinked while this transaction waited for the lock.
     if not uow.identities.use(identity, proven):
-        raise SignInInterrupted().because("identity_unlinked")
+        raise SignInInterrupted().because(SignInReason.IDENTITY_UNLINKED)
     assert found is not None, "an identity has outlived its account"
     return _begin(uow, found, sign_in, proven, destination, connected)
 
@@ -148,7 +160,9 @@ def _begin(
     connected: Connected | None,
 ) -> Outcome | SignInToLink:
     """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further."""
-    proof = Proof(user_id=user.id, provider=proven.provider, amr=(FEDERATED,), confinement=sign_in.context.confinement)
+    proof = IdentityProof(
+        user_id=user.id, provider=proven.provider, amr=(FEDERATED,), confinement=sign_in.context.confinement
+    )
     if connected is not None:
         if connected.connection.trust_mfa:
             proof = proof.with_methods(MFA)
@@ -172,13 +186,13 @@ def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: Identity
     try:
         email = normalize_email(proven.email or "", uow.domain_names.to_ascii)
     except BadRequest:
-        raise NoVerifiedAddress from None
+        raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE) from None
     if context.connection_id is None or context.organization_id is None:
         is_verified = proven.is_email_verified
     else:
         is_verified = uow.domain_routes.is_own_domain(context.organization_id, domain_of(email))
     if not is_verified:
-        raise NoVerifiedAddress
+        raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
     return email
 
 

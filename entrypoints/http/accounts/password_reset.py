@@ -5,12 +5,12 @@ from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import NotFound, SsoRequired
 from core.rate_limits import RateLimit
-from entrypoints.http.accounts.registration import LetterWanted
-from entrypoints.http.sessions.sessions import Message
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.http.accounts.registration import MailedLinkRequest
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.")
 
@@ -28,7 +28,7 @@ class PasswordReset(SecretBody, kw_only=True):
     refuses=(RedirectNotRegistered, NotFound),
 )
 @public
-async def forgot_password(call: Call, body: LetterWanted) -> Message:
+async def forgot_password(call: Call, body: MailedLinkRequest) -> Message:
     """Mail a link to choose a new password; the answer is the same whether or not an account has the address."""
     await call.transact(password_reset.request, body.email, body.return_request)
     return Message(message="If an account has this address, we are sending it a mail with a link to choose a password.")

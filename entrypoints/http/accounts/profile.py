@@ -8,14 +8,14 @@ from core.accounts.email_changes import NewAddressTaken
 from core.accounts.profile import Profile
 from core.errors import Forbidden
 from core.rate_limits import RateLimit
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import account_wide, signed_in
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import account_wide, signed_in
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("profile", "Your own account.")
 
 
-class ProfileChange(msgspec.Struct, kw_only=True):
+class ProfileUpdate(msgspec.Struct, kw_only=True):
     """The fields to change; omitted fields keep their values."""
 
     email: str | None = None
@@ -30,7 +30,7 @@ async def read_profile(call: Call) -> Profile:
 
 @routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, NewAddressTaken))
 @account_wide
-async def change_profile(call: Call, body: ProfileChange) -> Profile:
+async def change_profile(call: Call, body: ProfileUpdate) -> Profile:
     """Ask to change your email address.
 
     The answer shows the new address, not verified. The change is made with the link that is sent to it, within 24

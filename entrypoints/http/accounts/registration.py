@@ -8,16 +8,16 @@ from core.accounts.return_targets import RedirectNotRegistered, ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import NotFound, all_valid
 from core.rate_limits import RateLimit
-from entrypoints.http.sessions.sessions import Message
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("registration", "Creating an account and verifying its email address.")
 
 
-class LetterWanted(msgspec.Struct, kw_only=True):
+class MailedLinkRequest(msgspec.Struct, kw_only=True):
     """The recipient of a mail, and the organization, service and return address that it mentions; it joins nothing."""
 
     email: str
@@ -33,7 +33,7 @@ class LetterWanted(msgspec.Struct, kw_only=True):
         )
 
 
-class Registration(SecretBody, LetterWanted, kw_only=True):
+class Registration(SecretBody, MailedLinkRequest, kw_only=True):
     """The new account; `redirect_uri` has to be exactly one that the service registered."""
 
     password: str
@@ -66,7 +66,7 @@ async def register(call: Call, body: Registration) -> Message:
     refuses=(RedirectNotRegistered, NotFound),
 )
 @public
-async def resend_verification(call: Call, body: LetterWanted) -> Message:
+async def resend_verification(call: Call, body: MailedLinkRequest) -> Message:
     """Mail another verification link; the answer is the same whether or not an account waits for it."""
     await call.transact(verification.resend, body.email, body.return_request)
     return Message(message="If an account waits for this address to be verified, we are sending it a new mail.")

@@ -9,16 +9,16 @@ from core.audit import analytics
 from core.audit.analytics import (
     RECENT_LOGINS_DEFAULT,
     RECENT_LOGINS_MAX,
-    LoginsOfDay,
-    LoginsOfProvider,
-    LoginsOfService,
+    DailyLogins,
+    ProviderLogins,
     RecentLogin,
+    ServiceLogins,
 )
 from core.organizations.access import Operation
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.decoding import Query
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "analytics",
@@ -45,21 +45,21 @@ class Latest(Query, kw_only=True):
 
 @routes.get("/api/organizations/:org_slug/analytics/login-trends")
 @in_organization(Operation.ANALYTICS_READ)
-async def login_trends(call: Call, org_slug: str, query: Days) -> list[LoginsOfDay]:
+async def login_trends(call: Call, org_slug: str, query: Days) -> list[DailyLogins]:
     """Count the sign-ins of each day; days without any are left out."""
     return list(await call.read(analytics.login_trends, org_slug, query.start_date, query.end_date))
 
 
 @routes.get("/api/organizations/:org_slug/analytics/logins-by-service")
 @in_organization(Operation.ANALYTICS_READ)
-async def logins_by_service(call: Call, org_slug: str, query: Days) -> list[LoginsOfService]:
+async def logins_by_service(call: Call, org_slug: str, query: Days) -> list[ServiceLogins]:
     """Count the sign-ins to each service, the most used first."""
     return list(await call.read(analytics.logins_by_service, org_slug, query.start_date, query.end_date))
 
 
 @routes.get("/api/organizations/:org_slug/analytics/logins-by-provider")
 @in_organization(Operation.ANALYTICS_READ)
-async def logins_by_provider(call: Call, org_slug: str, query: Days) -> list[LoginsOfProvider]:
+async def logins_by_provider(call: Call, org_slug: str, query: Days) -> list[ProviderLogins]:
     """Count the sign-ins of each sign-in method, the most used first."""
     return list(await call.read(analytics.logins_by_provider, org_slug, query.start_date, query.end_date))
 

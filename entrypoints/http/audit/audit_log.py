@@ -7,17 +7,17 @@ from typing import Annotated
 from quart import Response
 
 from core.audit import audit_log, chain
-from core.audit.audit_log import AuditLogFilter, AuditLogPage
-from core.audit.chain import PROOF_LIFETIME, ChainProof, ChainState
-from core.events.actions import AuditAction, TargetType
+from core.audit.audit_log import AuditLogEntry, AuditLogFilter, AuditLogPage
+from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainState
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
 from core.sessions.tokens import TokenKind
-from entrypoints.web.answers import Media, encode
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.decoding import Paged
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.answers import Media, encode
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Input, Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "audit log",
@@ -29,29 +29,36 @@ routes = Routes(
 JSON_LINES = "application/x-ndjson"
 
 
-class Entries(Paged, kw_only=True):
-    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`."""
+class AuditLogEntryRecord(Record, of=AuditLogEntry):
+    """An entry of the audit log (operations 2.8)."""
 
-    action: AuditAction | None = None
-    target_type: TargetType | None = None
-    target_id: str | None = None
+
+class AuditLogPageRecord(Record, of=AuditLogPage):
+    """A page of entries, newest first."""
+
+    logs: list[AuditLogEntryRecord]
+
+
+class Entries(Paged, Input, of=AuditLogFilter):
+    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`."""
 
 
 @routes.get("/api/organizations/:org_slug/audit-log")
 @in_organization(Operation.AUDIT_LOG_READ)
-async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogPage:
+async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogPageRecord:
     """List the entries, newest first.
 
     The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose
     account was deleted is shown by id only.
     """
-    wanted = AuditLogFilter(action=query.action, target_type=query.target_type, target_id=query.target_id)
-    return await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
+    wanted = query.to(AuditLogFilter)
+    page = await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
+    return AuditLogPageRecord.of(page, logs=[AuditLogEntryRecord.of(entry) for entry in page.logs])
 
 
 @routes.get("/api/organizations/:org_slug/audit-log/proof")
 @in_organization(Operation.AUDIT_LOG_READ)
-async def prove_audit_log(call: Call, org_slug: str) -> ChainProof:
+async def prove_audit_log(call: Call, org_slug: str) -> AuditLogProof:
     """Prove what the log contains now: `head` is a JWS that names the last sealed position and its hash.
 
     Keep proofs outside Gatehouse. `gatehouse audit verify --proof` shows later whether the log was rewritten since.
@@ -62,10 +69,11 @@ async def prove_audit_log(call: Call, org_slug: str) -> ChainProof:
 @routes.get("/api/organizations/:org_slug/audit-log/export")
 @in_organization(Operation.AUDIT_LOG_READ)
 async def export_audit_log(call: Call, org_slug: str) -> Annotated[Response, Media(JSON_LINES)]:
-    """Export the sealed entries, the oldest first, one JSON object on each line.
+    """Export the sealed entries in the order of their positions, one JSON object on each line.
 
     Each line has the hash of the entry and of the one before it, and the digests and salts of the personal fields. The
-    last line is the proof of the log; without it the export is incomplete. `gatehouse audit verify --file` checks it.
+    last line is the proof of the log, which says how far the export reaches and how many entries are `pending`; without
+    it the export is incomplete. `gatehouse audit verify --file` checks it.
     """
     state = await call.transact(chain.begin_export, org_slug)
     return Response(_lines(call, org_slug, state), content_type=JSON_LINES)
@@ -92,11 +100,12 @@ def _line(fields: dict[str, object]) -> bytes:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _proof(call: Call, state: ChainState) -> ChainProof:
+def _proof(call: Call, state: ChainState) -> AuditLogProof:
     installation = call.installation
-    return ChainProof(
+    return AuditLogProof(
         entries=state.entries,
         sealed_through=state.end.sealed_through,
+        pending=state.pending,
         head=installation.tokens.sign(
             chain.head_claims(state.end, audience=installation.settings.base_url),
             kind=TokenKind.AUDIT_HEAD,

@@ -4,13 +4,14 @@ import msgspec
 import trio
 
 from core.audit import siem, siem_stream
-from core.audit.siem import SiemConfiguration, SiemOptions, SiemProvider, SiemRequest, SiemUnknown
+from core.audit.siem import SiemConfiguration, SiemRequest, SiemUnknown
 from core.organizations.access import Operation
 from core.secrets import Secret
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Input
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "SIEM",
@@ -20,19 +21,14 @@ routes = Routes(
 )
 
 
-class SiemSettings(SecretBody, kw_only=True):
+class SiemSettings(Input, SecretBody, of=SiemRequest):
     """The receiver: its interface, its URL, its token, and which entries it gets.
 
     Without `token`, the receiver at the same address keeps its token; an empty one removes it. `event_filter` lists
     prefixes of actions, such as `user.`; without it every entry is sent.
     """
 
-    provider: SiemProvider
-    endpoint: str
     token: str | None = None
-    options: SiemOptions = msgspec.field(default_factory=SiemOptions)
-    event_filter: list[str] | None = None
-    enabled: bool = True
 
 
 class SiemRemoved(msgspec.Struct, kw_only=True):
@@ -61,14 +57,7 @@ async def configure_siem(call: Call, slug: str, body: SiemSettings) -> SiemConfi
     return await call.transact(
         siem.configure,
         slug,
-        SiemRequest(
-            provider=body.provider,
-            endpoint=body.endpoint,
-            token=Secret(body.token) if body.token is not None else None,
-            options=body.options,
-            event_filter=body.event_filter,
-            enabled=body.enabled,
-        ),
+        body.to(SiemRequest, token=Secret(body.token) if body.token is not None else None),
         allowed=call.installation.settings.outbound_allowed,
     )
 

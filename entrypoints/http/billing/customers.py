@@ -2,7 +2,7 @@
 
 from core.billing import checkout
 from core.billing.customers import CustomerWish
-from entrypoints.web.calls import Call
+from entrypoints.web.serving.calls import Call
 
 
 async def ensure_customer(call: Call, customer_id: str | None, wish: CustomerWish | None) -> str:

@@ -6,10 +6,10 @@ from core.billing import portal
 from core.billing.provider import BillingFailed
 from core.organizations.access import Operation
 from entrypoints.http.billing.customers import ensure_customer
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("billing", "Buying plans, the billing portal, and the events of the payment provider.")
 

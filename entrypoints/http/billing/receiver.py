@@ -10,10 +10,10 @@ from core.billing.signatures import SignatureInvalid, SignatureMalformed, Signat
 from core.errors import UnsupportedMediaType
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
-from entrypoints.web.answers import JSON
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import signature_header, signed_by_provider
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.answers import JSON
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import signature_header, signed_by_provider
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("billing", "Buying plans, the billing portal, and the events of the payment provider.")
 

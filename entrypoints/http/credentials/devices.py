@@ -6,17 +6,17 @@ import msgspec
 
 from core.credentials import devices
 from core.credentials.devices import (
-    DeviceDetail,
+    DeviceDetails,
     DeviceInUse,
     DeviceItem,
     DeviceOfAnother,
     DeviceUnknown,
     RenamedDevice,
 )
-from entrypoints.http.sessions.sessions import Message
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import account_wide, signed_in
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import account_wide, signed_in
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "devices",
@@ -32,7 +32,7 @@ class DeviceList(msgspec.Struct, kw_only=True):
     total: int
 
 
-class NewName(msgspec.Struct, kw_only=True):
+class DeviceUpdate(msgspec.Struct, kw_only=True):
     """The new name of a device, 1 to 100 characters."""
 
     name: str
@@ -51,14 +51,14 @@ async def list_devices(call: Call) -> DeviceList:
 
 @routes.get("/api/user/devices/:id", refuses=(DeviceUnknown, DeviceOfAnother))
 @signed_in
-async def show_device(call: Call, id: UUID) -> DeviceDetail:  # noqa: A002 - the name of the path's parameter
+async def show_device(call: Call, id: UUID) -> DeviceDetails:  # noqa: A002 - the name of the path's parameter
     """Show one of your devices."""
     return await call.read(devices.show_mine, id)
 
 
 @routes.patch("/api/user/devices/:id", refuses=(DeviceUnknown, DeviceOfAnother))
 @signed_in
-async def rename_device(call: Call, id: UUID, body: NewName) -> RenamedDevice:  # noqa: A002 - likewise
+async def rename_device(call: Call, id: UUID, body: DeviceUpdate) -> RenamedDevice:  # noqa: A002 - likewise
     """Rename one of your devices."""
     return await call.transact(devices.rename_mine, id, body.name)
 

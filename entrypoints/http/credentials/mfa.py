@@ -10,16 +10,14 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import second_factor
 from core.sign_in.second_factor import CodeWrong, PreAuthExpired, PreAuthInvalid, PreAuthOver, TooManyWrongCodes
-from entrypoints.http.sessions import token_answers
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import account_wide, admit_pre_auth_token, awaiting_second_factor, signed_in
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import account_wide, admit_pre_auth_token, awaiting_second_factor, signed_in
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("multi-factor authentication", "An authenticator app, backup codes, and the code at sign-in.")
-
-SETUP_LIMITS = (RateLimit.MFA_SETUP, RateLimit.MFA_SETUP_ENDPOINT)
-QR_CODE_TITLE = "QR code for your authenticator app"
 
 
 class MfaSetup(SecretBody, kw_only=True):
@@ -30,7 +28,7 @@ class MfaSetup(SecretBody, kw_only=True):
     qr_code_uri: str
 
 
-class SetupCode(SecretBody, kw_only=True):
+class MfaActivation(SecretBody, kw_only=True):
     """The code that the app shows: six digits."""
 
     code: str
@@ -56,7 +54,7 @@ class BackupCodes(SecretBody, kw_only=True):
     backup_codes: list[str]
 
 
-class SignInCode(SecretBody, kw_only=True):
+class MfaVerification(SecretBody, kw_only=True):
     """A code of the app or a backup code, and the pre-auth token unless it is sent as a bearer token.
 
     With `trust_device`, this device needs no code for a while; the organization decides how long.
@@ -96,7 +94,7 @@ async def set_up(call: Call) -> MfaSetup:
     refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled, Forbidden),
 )
 @account_wide
-async def enable(call: Call, body: SetupCode) -> MfaEnabled:
+async def enable(call: Call, body: MfaActivation) -> MfaEnabled:
     """Turn multi-factor authentication on with a code of the app; only this answer contains the backup codes."""
     enabled = await call.transact(mfa.enable, body.code)
     return MfaEnabled(enabled=True, backup_codes=[code.reveal() for code in enabled.codes])
@@ -136,7 +134,7 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
     ),
 )
 @awaiting_second_factor
-async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
+async def verify(call: Call, body: MfaVerification) -> token_answers.SignInTokens:
     """Finish a sign-in with a code: exchange the pre-auth token for an access token and a refresh token.
 
     `code` is a code of the app or a backup code. Each can be used once, and so can the pre-auth token; five wrong

@@ -4,10 +4,7 @@ The options and credentials are those of the browser's own functions: `PublicKey
 and `parseRequestOptionsFromJSON` read the options, and `credential.toJSON()` produces what is sent back.
 """
 
-import base64
-import binascii
-import re
-from typing import Annotated, Any, Final, Literal
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -23,81 +20,44 @@ from core.credentials.passkeys import (
     RegistrationRefused,
     TooManyPasskeys,
 )
-from core.credentials.webauthn import Assertion, Attestation, Transport
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, SsoRequired
+from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys as passkeys_sign_in
 from core.sign_in.passkeys import PasskeyRefused
-from entrypoints.http.sessions.token_answers import (
-    SecondFactorDue,
-    SignedIn,
+from entrypoints.shared.credentials.passkeys import (
+    AuthenticationCredential,
+    RegistrationCredential,
+    assertion_of,
+    attestation_of,
+    transports_of,
+)
+from entrypoints.shared.sessions.token_answers import (
+    PendingSecondFactor,
+    SignInTokens,
     answer_outcome,
     destination,
     transact_counted,
 )
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import account_wide, public, signed_in
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import account_wide, public, signed_in
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "passkeys", "Registering and managing passkeys, and signing in with one, according to the WebAuthn standard."
 )
-
-# The maximum of WebAuthn (4, Credential ID).
-CREDENTIAL_ID_BYTES_MAX: Final = 1023
-# Many times the size of what authenticators send.
-ENCODED_CHARACTERS_MAX: Final = 32 * 1024
-TRANSPORTS_MAX: Final = 20
-
-_BASE64URL: Final = re.compile(r"[A-Za-z0-9_-]*={0,2}")
-
-Encoded = Annotated[str, msgspec.Meta(max_length=ENCODED_CHARACTERS_MAX)]
-
-
-class AttestationResponse(SecretBody, kw_only=True, rename="camel"):
-    """The answer of the authenticator that created the passkey; bytes are in base64url."""
-
-    client_data_json: Encoded = msgspec.field(name="clientDataJSON")
-    attestation_object: Encoded
-    transports: Annotated[tuple[str, ...], msgspec.Meta(max_length=TRANSPORTS_MAX)] = ()
-
-
-class NewCredential(SecretBody, kw_only=True):
-    """The result of `navigator.credentials.create()`, as its `toJSON()` writes it."""
-
-    id: Encoded
-    type: Literal["public-key"]
-    response: AttestationResponse
 
 
 class PasskeyRegistration(SecretBody, kw_only=True):
     """The new passkey and its name."""
 
     challenge_id: UUID
-    credential: NewCredential
+    credential: RegistrationCredential
     name: str | None = None
 
 
-class AssertionResponse(SecretBody, kw_only=True, rename="camel"):
-    """The assertion that the authenticator signed; bytes are in base64url."""
-
-    client_data_json: Encoded = msgspec.field(name="clientDataJSON")
-    authenticator_data: Encoded
-    signature: Encoded
-    user_handle: Encoded | None = None
-
-
-class Credential(SecretBody, kw_only=True):
-    """The result of `navigator.credentials.get()`, as its `toJSON()` writes it."""
-
-    id: Encoded
-    type: Literal["public-key"]
-    response: AssertionResponse
-
-
-class PasskeySignInWanted(msgspec.Struct, kw_only=True):
+class PasskeySignInStart(msgspec.Struct, kw_only=True):
     """Who signs in, and where; without `email` the browser offers every passkey that it has for this site."""
 
     email: str | None = None
@@ -109,7 +69,7 @@ class PasskeySignIn(SecretBody, kw_only=True):
     """The answer of the authenticator, and the organization and service to sign in to."""
 
     challenge_id: UUID
-    credential: Credential
+    credential: AuthenticationCredential
     org_slug: str | None = None
     service_slug: str | None = None
 
@@ -121,7 +81,7 @@ class PasskeyChallenge(msgspec.Struct, kw_only=True):
     options: dict[str, Any]
 
 
-class PasskeyName(msgspec.Struct, kw_only=True):
+class PasskeyUpdate(msgspec.Struct, kw_only=True):
     """The new name of a passkey, 1 to 100 characters."""
 
     name: str
@@ -170,7 +130,7 @@ async def list_passkeys(call: Call) -> PasskeyList:
 
 @routes.patch("/api/auth/passkeys/:id", refuses=(PasskeyUnknown, Forbidden))
 @account_wide
-async def rename_passkey(call: Call, id: UUID, body: PasskeyName) -> PasskeyItem:  # noqa: A002 - as the path names it
+async def rename_passkey(call: Call, id: UUID, body: PasskeyUpdate) -> PasskeyItem:  # noqa: A002 - as the path names it
     """Rename one of your passkeys."""
     return await call.transact(passkeys.rename_mine, id, body.name)
 
@@ -188,7 +148,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the p
 @routes.post("/api/auth/passkeys/authenticate/start", refuses=(NotFound,))
 @on_custom_hosts
 @public
-async def start_sign_in(call: Call, body: PasskeySignInWanted) -> PasskeyChallenge:
+async def start_sign_in(call: Call, body: PasskeySignInStart) -> PasskeyChallenge:
     """Begin to sign in with a passkey: the options are for `navigator.credentials.get()`.
 
     With `email`, the options list the passkeys of the account, or plausible ones if the address has none. Without it,
@@ -204,7 +164,7 @@ async def start_sign_in(call: Call, body: PasskeySignInWanted) -> PasskeyChallen
     refuses=(PasskeyRefused, SsoRequired, NotFound, Forbidden, OrganizationNotActive),
 )
 @public
-async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFactorDue:
+async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignInTokens | PendingSecondFactor:
     """Sign in with the signed assertion; the answer is that of `POST /api/auth/login`.
 
     A passkey that verified a PIN, a fingerprint or a face counts as two factors. Otherwise a code is required if
@@ -220,50 +180,5 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFa
     return answer_outcome(call, outcome)
 
 
-def attestation_of(credential: NewCredential) -> Attestation:
-    """Return what the authenticator says about a new passkey; raise `BadRequest` when it is no base64url."""
-    response = credential.response
-    return Attestation(
-        credential_id=_credential_id(credential.id),
-        client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
-        attestation_object=_decoded(response.attestation_object, "response.attestationObject"),
-    )
-
-
-def transports_of(credential: NewCredential) -> list[Transport]:
-    """Return the known ones among the transports that the browser names."""
-    return [transport for transport in Transport if transport in credential.response.transports]
-
-
-def assertion_of(credential: Credential) -> Assertion:
-    """Return what an authenticator has signed; raise `BadRequest` for what is no base64url."""
-    response, handle = credential.response, credential.response.user_handle
-    return Assertion(
-        credential_id=_credential_id(credential.id),
-        client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
-        authenticator_data=_decoded(response.authenticator_data, "response.authenticatorData"),
-        signature=_decoded(response.signature, "response.signature"),
-        user_handle=_decoded(handle, "response.userHandle") if handle is not None else None,
-    )
-
-
 def _challenge(options: PasskeyOptions) -> PasskeyChallenge:
     return PasskeyChallenge(challenge_id=options.challenge_id, options=options.options)
-
-
-def _credential_id(text: str) -> bytes:
-    credential_id = _decoded(text, "id")
-    if not 1 <= len(credential_id) <= CREDENTIAL_ID_BYTES_MAX:
-        raise BadRequest.of_field("credential.id", f"This must be 1 to {CREDENTIAL_ID_BYTES_MAX} bytes in base64url.")
-    return credential_id
-
-
-def _decoded(text: str, field: str) -> bytes:
-    """Decode base64url with or without padding, which browsers omit."""
-    try:
-        if _BASE64URL.fullmatch(text):
-            bare = text.rstrip("=")
-            return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
-    except binascii.Error:
-        pass
-    raise BadRequest.of_field(f"credential.{field}", "This must be bytes in base64url.")

@@ -1,6 +1,5 @@
 """Inviting people to an organization, and their answers; `entrypoints/pages` has the pages of the mailed link."""
 
-from datetime import datetime
 from uuid import UUID
 
 import msgspec
@@ -16,51 +15,52 @@ from core.errors import (
     Unauthorized,
 )
 from core.invitations import answers, invitations
-from core.invitations.acceptance import InvitationAnswered, InvitedRoleGone, TeamLimitExceeded
-from core.invitations.answers import InvitationUnknown
+from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
+from core.invitations.answers import InvitationUnknown, ReceivedInvitation
 from core.invitations.invitations import (
     AlreadyInvited,
     AlreadyMember,
     Invitation,
-    InvitationExpired,
-    InvitationItem,
     InvitationStatus,
     Inviter,
+    SentInvitation,
 )
 from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified
 from core.organizations.members import AssignedRoleUnknown
 from core.rate_limits import RateLimit
-from entrypoints.web.bodies import Empty
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import account_wide, admit_if_signed_in, in_organization, public
-from entrypoints.web.decoding import Paged
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Paged
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.bodies import Empty
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import account_wide, admit_if_signed_in, in_organization, public
+from entrypoints.web.serving.entities import Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("invitations", "Inviting people to an organization, and their answers.")
 
-CANNOT_JOIN = (
-    InvitationExpired,
-    InvitationAnswered,
-    InvitedRoleGone,
-    AlreadyMember,
-    TeamLimitExceeded,
-    OrganizationNotActive,
-)
 
-
-class InvitationWanted(msgspec.Struct, kw_only=True):
+class InvitationCreation(msgspec.Struct, kw_only=True):
     """The person to invite; `role` is `member`, `admin`, or the slug of a role of the organization."""
 
     email: str
     role: str
 
 
-class InvitationCreated(SecretBody, kw_only=True):
+class InvitationRecord(Record, of=Invitation):
+    """An invitation (operations 2.5). `token` is the SHA-256 hash of the token, which only the creation returns."""
+
+
+class SentInvitationRecord(Record, of=SentInvitation):
+    """An invitation as members who manage others see it."""
+
+    invitation: InvitationRecord
+
+
+class CreatedInvitation(SecretBody, kw_only=True):
     """The new invitation. `token` is shown here only; `invitation` contains its SHA-256."""
 
-    invitation: Invitation
+    invitation: InvitationRecord
     inviter: Inviter
     token: str
 
@@ -78,26 +78,23 @@ class InvitingOrganization(msgspec.Struct, kw_only=True):
     name: str
 
 
-class InvitationOfMine(SecretBody, kw_only=True):
+class ReceivedInvitationRecord(
+    Record, SecretBody, of=ReceivedInvitation, without=("organization_slug", "organization_name")
+):
     """A pending invitation of the caller."""
 
-    id: UUID
-    email: str
-    role: str
     token: str
-    expires_at: datetime
-    created_at: datetime
     organization: InvitingOrganization
 
 
-class Acceptance(SecretBody, kw_only=True):
+class InvitationAcceptance(SecretBody, kw_only=True):
     """The token of an invitation, and the proof from the mailed link that the address is yours."""
 
     token: UUID
     proof: UUID | None = None
 
 
-class Declining(SecretBody, kw_only=True):
+class InvitationDecline(SecretBody, kw_only=True):
     """The token of an invitation, and the proof from the mailed link that the address is yours."""
 
     token: UUID
@@ -109,7 +106,7 @@ class Declining(SecretBody, kw_only=True):
     refuses=(BadRequest, AssignedRoleUnknown, AlreadyMember, AlreadyInvited, AddressNotVerified, RateLimitExceeded),
 )
 @in_organization(Operation.INVITATIONS_CHANGE)
-async def invite(call: Call, org_slug: str, body: InvitationWanted) -> InvitationCreated:
+async def invite(call: Call, org_slug: str, body: InvitationCreation) -> CreatedInvitation:
     """Invite a person by mail.
 
     An invitation is valid for seven days and can be accepted once. A role other than `member` also requires the
@@ -117,17 +114,20 @@ async def invite(call: Call, org_slug: str, body: InvitationWanted) -> Invitatio
     invitations an organization sends, and an address gets, is limited.
     """
     invited = await call.transact(invitations.invite, org_slug, body.email, body.role)
-    return InvitationCreated(
-        invitation=invited.item.invitation, inviter=invited.item.inviter, token=invited.token.reveal()
+    return CreatedInvitation(
+        invitation=InvitationRecord.of(invited.item.invitation),
+        inviter=invited.item.inviter,
+        token=invited.token.reveal(),
     )
 
 
 @routes.get("/api/organizations/:org_slug/invitations")
 @in_organization(Operation.INVITATIONS_LIST)
-async def list_invitations(call: Call, org_slug: str, query: InvitationsWanted) -> list[InvitationItem]:
+async def list_invitations(call: Call, org_slug: str, query: InvitationsWanted) -> list[SentInvitationRecord]:
     """List the organization's invitations, the newest first."""
     offset = (query.page - 1) * query.limit
-    return list(await call.read(invitations.list_page, org_slug, query.status, limit=query.limit, offset=offset))
+    found = await call.read(invitations.list_page, org_slug, query.status, limit=query.limit, offset=offset)
+    return [SentInvitationRecord.of(sent, invitation=InvitationRecord.of(sent.invitation)) for sent in found]
 
 
 @routes.post("/api/organizations/:org_slug/invitations/:invitation_id", refuses=(NotFound,))
@@ -156,16 +156,12 @@ async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Em
 
 @routes.get("/api/invitations", refuses=(Forbidden,))
 @account_wide
-async def list_mine(call: Call) -> list[InvitationOfMine]:
+async def list_mine(call: Call) -> list[ReceivedInvitationRecord]:
     """List the pending invitations of your address, which has to be verified."""
     return [
-        InvitationOfMine(
-            id=mine.id,
-            email=mine.email,
-            role=mine.role,
+        ReceivedInvitationRecord.of(
+            mine,
             token=mine.token.reveal(),
-            expires_at=mine.expires_at,
-            created_at=mine.created_at,
             organization=InvitingOrganization(slug=mine.organization_slug, name=mine.organization_name),
         )
         for mine in await call.read(answers.list_mine)
@@ -178,7 +174,7 @@ async def list_mine(call: Call) -> list[InvitationOfMine]:
     refuses=(InvitationUnknown, Unauthorized, TokenExpired, TokenInvalid, *CANNOT_JOIN),
 )
 @public
-async def accept(call: Call, body: Acceptance) -> Empty:
+async def accept(call: Call, body: InvitationAcceptance) -> Empty:
     """Join the organization that the token invites to.
 
     The account of the invited address becomes a member; if there is none, one is created without a password. The proof
@@ -197,7 +193,7 @@ async def accept(call: Call, body: Acceptance) -> Empty:
     refuses=(InvitationUnknown, InvitationAnswered, OrganizationNotActive),
 )
 @public
-async def decline(call: Call, body: Declining) -> Empty:
+async def decline(call: Call, body: InvitationDecline) -> Empty:
     """Decline an invitation by its token, even if it has expired.
 
     If a manager has accepted it for you, the proof is required too, and you leave the organization.

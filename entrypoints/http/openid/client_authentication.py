@@ -18,9 +18,9 @@ from core.openid.clients import ASSERTION_TYPE, PresentedClient
 from core.openid.refusals import ClientInvalid, RequestInvalid
 from core.rate_limits import RateLimit
 from core.secrets import Secret
-from entrypoints.web.calls import Call
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.hosts import issuer_of
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.hosts import issuer_of
 from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")
@@ -140,7 +140,7 @@ async def _asserted(call: Call, fields: ClientFields, assertion: str) -> Present
         claims = installation.signatures.verified(assertion, source.key_set)
     elif source.uri is not None:
         for is_fresh in (False, True):
-            keys = await installation.key_sets.fetch(source.uri, is_fresh=is_fresh)
+            keys = await installation.key_sets.fetch(source.organization_id, source.uri, is_fresh=is_fresh)
             claims = installation.signatures.verified(assertion, keys) if keys is not None else None
             if claims is not None:
                 break

@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 
 from core.errors import OrganizationNotActive, TokenExpired, TokenInvalid
-from core.openid import codes, device_codes, grants, id_tokens, introspection
+from core.openid import codes, device, grants, id_tokens, introspection
 from core.openid.clients import PresentedClient
 from core.openid.codes import PresentedCode
-from core.openid.dpop import Proof
+from core.openid.dpop import DpopProof
 from core.openid.grants import ClientToken, IssuedTokens
-from core.openid.introspection import PresentedToken
+from core.openid.introspection import IntrospectedToken
 from core.openid.refusals import (
     AccessDenied,
     AuthorizationPending,
@@ -31,29 +31,29 @@ from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
 from core.sessions.tokens import TokenKind
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client, step_limited, transact_limited
-from entrypoints.http.sessions.token_answers import signed
-from entrypoints.web import oauth
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.dpop import presented_proof
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.oauth import OAuthFailure
-from entrypoints.web.routes import Routes
-from entrypoints.web.verified_tokens import verified_access_token
+from entrypoints.shared.sessions.token_answers import signed
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving import oauth
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.dpop import presented_proof
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.oauth import OauthError
+from entrypoints.web.serving.routes import Routes
+from entrypoints.web.serving.verified_tokens import verified_access_token
 
 routes = Routes(
     "OpenID Connect",
     "Gatehouse is an OpenID provider and an OAuth authorization server. Services are its clients; any certified library"
     " configures itself from `/.well-known/openid-configuration`.",
     oauth.refused,
-    OAuthFailure,
+    OauthError,
 )
 
 AUTHORIZATION_CODE = "authorization_code"
 REFRESH_TOKEN = "refresh_token"  # noqa: S105 - the name of a grant, not a secret
 CLIENT_CREDENTIALS = "client_credentials"
-GRANT_TYPES = (AUTHORIZATION_CODE, REFRESH_TOKEN, CLIENT_CREDENTIALS, device_codes.GRANT_TYPE)
+GRANT_TYPES = (AUTHORIZATION_CODE, REFRESH_TOKEN, CLIENT_CREDENTIALS, device.GRANT_TYPE)
 CLIENT_REFUSALS = (ClientInvalid, RequestInvalid)
 TOKEN_REFUSALS = (
     *CLIENT_REFUSALS,
@@ -85,7 +85,7 @@ class TokenRequest(ClientFields, kw_only=True):
     resource: str | None = None
 
 
-class IssuedTokensAnswer(SecretBody, kw_only=True, omit_defaults=True):
+class GrantedTokens(SecretBody, kw_only=True, omit_defaults=True):
     """The tokens of a grant. With the scope `openid` there is an ID token; a client itself gets no refresh token."""
 
     access_token: str
@@ -96,7 +96,7 @@ class IssuedTokensAnswer(SecretBody, kw_only=True, omit_defaults=True):
     scope: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class TokenQuestion(ClientFields, kw_only=True):
+class OwnToken(ClientFields, kw_only=True):
     """A token of the client: an access token or a refresh token. The hint is not needed."""
 
     token: str | None = None
@@ -106,7 +106,7 @@ class TokenQuestion(ClientFields, kw_only=True):
 @routes.post("/auth/token", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=TOKEN_REFUSALS)
 @on_custom_hosts
 @public
-async def exchange(call: Call, body: TokenRequest) -> IssuedTokensAnswer:
+async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     """Exchange a grant for tokens.
 
     Takes a form, as OAuth has it, or JSON. Confidential services authenticate: by Basic, by `client_secret`, or by
@@ -115,11 +115,11 @@ async def exchange(call: Call, body: TokenRequest) -> IssuedTokensAnswer:
     """
     grant_type = body.grant_type
     if grant_type is None and body.device_code is not None:
-        grant_type = device_codes.GRANT_TYPE
+        grant_type = device.GRANT_TYPE
     if grant_type not in GRANT_TYPES:
         raise GrantTypeUnsupported if grant_type is not None else RequestInvalid("The grant_type is missing.")
     proof = presented_proof(call)
-    if grant_type == device_codes.GRANT_TYPE:
+    if grant_type == device.GRANT_TYPE:
         return _answer(call, await _poll(call, body, proof))
     presented = await presented_client(call, body)
     if grant_type == CLIENT_CREDENTIALS:
@@ -138,7 +138,7 @@ async def exchange(call: Call, body: TokenRequest) -> IssuedTokensAnswer:
 @routes.post("/auth/introspect", takes_form=True, has_group_limit=False, refuses=(*CLIENT_REFUSALS, ClientUnauthorized))
 @on_custom_hosts
 @public
-async def introspect(call: Call, body: TokenQuestion) -> dict[str, Any]:
+async def introspect(call: Call, body: OwnToken) -> dict[str, Any]:
     """Tell a confidential service whether one of its tokens is valid, and what is in it (RFC 7662).
 
     For the token of another service, one that is over, and any other text the answer is `{"active": false}`.
@@ -151,7 +151,7 @@ async def introspect(call: Call, body: TokenQuestion) -> dict[str, Any]:
 @routes.post("/auth/revoke", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=CLIENT_REFUSALS)
 @on_custom_hosts
 @public
-async def revoke(call: Call, body: TokenQuestion) -> None:
+async def revoke(call: Call, body: OwnToken) -> None:
     """End a token of the service, with the session that it belongs to and all other tokens of it (RFC 7009).
 
     The answer is the same for any other text.
@@ -160,7 +160,7 @@ async def revoke(call: Call, body: TokenQuestion) -> None:
     await transact_limited(call, introspection.revoke, presented, await _presented_token(call, body.token))
 
 
-async def _poll(call: Call, body: TokenRequest, proof: Proof | None) -> IssuedTokens:
+async def _poll(call: Call, body: TokenRequest, proof: DpopProof | None) -> IssuedTokens:
     call.limit(RateLimit.DEVICE_FLOW)
     if body.device_code is None:
         raise RequestInvalid("The device_code is missing.")
@@ -168,10 +168,10 @@ async def _poll(call: Call, body: TokenRequest, proof: Proof | None) -> IssuedTo
         body.client_id is not None or body.client_assertion is not None or "Authorization" in call.request.headers
     )
     presented = await presented_client(call, body) if is_named else None
-    return await call.transact(device_codes.poll, presented, body.device_code, proof)
+    return await call.transact(device.poll, presented, body.device_code, proof)
 
 
-async def _refresh(call: Call, presented: PresentedClient, body: TokenRequest, proof: Proof | None) -> IssuedTokens:
+async def _refresh(call: Call, presented: PresentedClient, body: TokenRequest, proof: DpopProof | None) -> IssuedTokens:
     if body.refresh_token is None:
         raise RequestInvalid("The refresh_token is missing.")
     outcome = await transact_limited(call, grants.refresh, presented, body.refresh_token, scope=body.scope, proof=proof)
@@ -181,19 +181,19 @@ async def _refresh(call: Call, presented: PresentedClient, body: TokenRequest, p
     return outcome
 
 
-async def _presented_token(call: Call, text: str | None) -> PresentedToken:
+async def _presented_token(call: Call, text: str | None) -> IntrospectedToken:
     if text is None:
         raise RequestInvalid("The token is missing.")
     try:
-        return PresentedToken(text=text, claims=await verified_access_token(call, text))
+        return IntrospectedToken(text=text, claims=await verified_access_token(call, text))
     except (TokenExpired, TokenInvalid):
-        return PresentedToken(text=text)
+        return IntrospectedToken(text=text)
 
 
-def _answer(call: Call, issued: IssuedTokens) -> IssuedTokensAnswer:
+def _answer(call: Call, issued: IssuedTokens) -> GrantedTokens:
     installation, grant = call.installation, issued.grant
     tokens = signed(call, grant)
-    answer = IssuedTokensAnswer(
+    answer = GrantedTokens(
         access_token=tokens.access_token,
         token_type="DPoP" if "cnf" in grant.claims else "Bearer",
         expires_in=tokens.expires_in,
@@ -214,7 +214,7 @@ def _answer(call: Call, issued: IssuedTokens) -> IssuedTokensAnswer:
     return answer
 
 
-def _answer_client(call: Call, token: ClientToken) -> IssuedTokensAnswer:
+def _answer_client(call: Call, token: ClientToken) -> GrantedTokens:
     installation = call.installation
     lifetime = installation.settings.access_token_ttl
     access_token = installation.tokens.sign(
@@ -225,7 +225,7 @@ def _answer_client(call: Call, token: ClientToken) -> IssuedTokensAnswer:
         host=call.host_name,
     )
     installation.metrics.token_issued()
-    return IssuedTokensAnswer(
+    return GrantedTokens(
         access_token=access_token,
         token_type="DPoP" if "cnf" in token.claims else "Bearer",
         expires_in=int(lifetime.total_seconds()),

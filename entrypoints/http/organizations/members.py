@@ -10,11 +10,12 @@ from core.organizations import members
 from core.organizations.access import Operation
 from core.organizations.members import AssignedRoleUnknown, Member, MemberLimits, MemberUnknown
 from core.organizations.memberships import Membership
-from entrypoints.http.sessions.sessions import Message
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.decoding import Paged
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "members", "The people who manage an organization. End users, who sign in to its services, are listed separately."
@@ -27,7 +28,7 @@ class MembersQuery(Paged, kw_only=True):
     role: str | None = None
 
 
-class RoleToGive(msgspec.Struct, kw_only=True):
+class MemberUpdate(msgspec.Struct, kw_only=True):
     """The new role: `admin`, `member`, or the slug of a custom role."""
 
     role: str
@@ -41,7 +42,7 @@ class MemberUser(msgspec.Struct, kw_only=True):
     is_platform_owner: bool
 
 
-class MemberRole(msgspec.Struct, kw_only=True):
+class MembershipSummary(msgspec.Struct, kw_only=True):
     """The membership: the role, and when it began."""
 
     id: UUID
@@ -53,10 +54,10 @@ class MemberItem(msgspec.Struct, kw_only=True):
     """A member."""
 
     user: MemberUser
-    membership: MemberRole
+    membership: MembershipSummary
 
 
-class ShortPagination(msgspec.Struct, kw_only=True):
+class PageInfo(msgspec.Struct, kw_only=True):
     """The page, and the total number of items."""
 
     page: int
@@ -68,22 +69,26 @@ class MemberList(msgspec.Struct, kw_only=True):
     """A page of members, and the limit of their number."""
 
     members: list[MemberItem]
-    pagination: ShortPagination
+    pagination: PageInfo
     limits: MemberLimits
 
 
-class ChangedUser(msgspec.Struct, kw_only=True):
+class UserSummary(msgspec.Struct, kw_only=True):
     """The person whose role was changed."""
 
     id: UUID
     email: str
 
 
-class ChangedMember(msgspec.Struct, kw_only=True):
+class MembershipRecord(Record, of=Membership):
+    """A user's membership in an organization; `role` is a built-in role or the slug of a custom role."""
+
+
+class UpdatedMember(msgspec.Struct, kw_only=True):
     """A member with the new role."""
 
-    user: ChangedUser
-    membership: Membership
+    user: UserSummary
+    membership: MembershipRecord
 
 
 @routes.get("/api/organizations/:slug/members")
@@ -97,20 +102,22 @@ async def list_members(call: Call, slug: str, query: MembersQuery) -> MemberList
     found, limits = await call.read(members.list_page, slug, role=query.role, page=query.page, limit=query.limit)
     return MemberList(
         members=[_item(member) for member in found.members],
-        pagination=ShortPagination(page=query.page, limit=query.limit, total=found.total),
+        pagination=PageInfo(page=query.page, limit=query.limit, total=found.total),
         limits=limits,
     )
 
 
 @routes.patch("/api/organizations/:slug/members/:user_id", refuses=(AssignedRoleUnknown, MemberUnknown))
 @in_organization(Operation.MEMBER_CHANGE)
-async def change_member(call: Call, slug: str, user_id: UUID, body: RoleToGive) -> ChangedMember:
+async def change_member(call: Call, slug: str, user_id: UUID, body: MemberUpdate) -> UpdatedMember:
     """Change the role of a member, which takes effect with their next request.
 
     The owner cannot be made or changed this way: transfer the ownership instead.
     """
     member = await call.transact(members.change_role, slug, user_id, body.role)
-    return ChangedMember(user=ChangedUser(id=user_id, email=member.email), membership=member.membership)
+    return UpdatedMember(
+        user=UserSummary(id=user_id, email=member.email), membership=MembershipRecord.of(member.membership)
+    )
 
 
 @routes.post("/api/organizations/:slug/members/:user_id", refuses=(BadRequest, MemberUnknown))
@@ -130,5 +137,5 @@ def _item(member: Member) -> MemberItem:
     membership = member.membership
     return MemberItem(
         user=MemberUser(id=membership.user_id, email=member.email, is_platform_owner=member.is_platform_owner),
-        membership=MemberRole(id=membership.id, role=membership.role, created_at=membership.created_at),
+        membership=MembershipSummary(id=membership.id, role=membership.role, created_at=membership.created_at),
     )

@@ -7,14 +7,21 @@ import msgspec
 from core.errors import BadRequest, OrganizationNotActive
 from core.organizations import creation, management, members, selection
 from core.organizations.access import DeviceTrustedTooLongAgo, Operation, SecondFactorRequired
-from core.organizations.creation import AddressNotVerified, Founded, Person, SlugTaken, TooManyPending
-from core.organizations.management import OrganizationDetail, OrganizationOfMine, OrganizationSettings
-from core.organizations.memberships import Membership
+from core.organizations.creation import (
+    AddressNotVerified,
+    CreatedOrganization,
+    PersonSummary,
+    SlugTaken,
+    TooManyPending,
+)
+from core.organizations.management import OrganizationDetails, OrganizationMembership, OrganizationSettings
 from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX, Organization
-from entrypoints.http.sessions.token_answers import Tokens, signed
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization, signed_in
-from entrypoints.web.routes import Routes
+from entrypoints.http.organizations.members import MembershipRecord
+from entrypoints.shared.sessions.token_answers import Tokens, signed
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization, signed_in
+from entrypoints.web.serving.entities import Input, Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "organizations",
@@ -22,18 +29,16 @@ routes = Routes(
 )
 
 
-class Founding(msgspec.Struct, kw_only=True):
+class OrganizationCreation(msgspec.Struct, kw_only=True):
     """The slug of a new organization for paths, which never changes, and its name for people."""
 
     slug: str
     name: str
 
 
-class OrganizationChange(msgspec.Struct, kw_only=True):
+class OrganizationUpdate(Input, of=OrganizationSettings):
     """The fields to change; omitted fields keep their values."""
 
-    name: str | None = None
-    mfa_required: bool | None = None
     device_trust_days: Annotated[int, msgspec.Meta(ge=0, le=DEVICE_TRUST_DAYS_MAX)] | None = None
 
 
@@ -43,50 +48,64 @@ class OrganizationRecord(msgspec.Struct, kw_only=True):
     organization: Organization
 
 
+class CreatedOrganizationRecord(Record, of=CreatedOrganization):
+    """A new organization, with its owner."""
+
+    membership: MembershipRecord
+
+
+class OrganizationMembershipRecord(Record, of=OrganizationMembership):
+    """An organization of the user, with their membership and its tier."""
+
+    membership: MembershipRecord
+
+
 class SelectedOrganization(Tokens, kw_only=True):
     """The user, their membership of the selected organization, and the new tokens."""
 
-    user: Person
-    membership: Membership
+    user: PersonSummary
+    membership: MembershipRecord
 
 
 @routes.post("/api/organizations", refuses=(TooManyPending, AddressNotVerified, SlugTaken))
 @signed_in
-async def create_organization(call: Call, body: Founding) -> Founded:
+async def create_organization(call: Call, body: OrganizationCreation) -> CreatedOrganizationRecord:
     """Create an organization, which you own.
 
     Unless the installation approves organizations automatically, it is pending until a platform owner approves it.
     """
     is_welcome = call.installation.settings.auto_approve
-    return await call.transact(creation.create, body.slug, body.name, is_welcome=is_welcome)
+    created = await call.transact(creation.create, body.slug, body.name, is_welcome=is_welcome)
+    return CreatedOrganizationRecord.of(created, membership=MembershipRecord.of(created.membership))
 
 
 @routes.get("/api/organizations")
 @signed_in
-async def list_organizations(call: Call) -> list[OrganizationOfMine]:
+async def list_organizations(call: Call) -> list[OrganizationMembershipRecord]:
     """List the organizations that you are a member of, sorted by slug."""
-    return list(await call.read(management.list_mine))
+    return [
+        OrganizationMembershipRecord.of(mine, membership=MembershipRecord.of(mine.membership))
+        for mine in await call.read(management.list_mine)
+    ]
 
 
 @routes.get("/api/organizations/:slug")
 @in_organization(Operation.ORGANIZATION_READ)
-async def read_organization(call: Call, slug: str) -> OrganizationDetail:
+async def read_organization(call: Call, slug: str) -> OrganizationDetails:
     """Show an organization, whatever its state."""
     return await call.read(management.read, slug)
 
 
 @routes.patch("/api/organizations/:slug", refuses=(OrganizationNotActive,))
 @in_organization(Operation.ORGANIZATION_UPDATE)
-async def change_organization(call: Call, slug: str, body: OrganizationChange) -> OrganizationRecord:
+async def change_organization(call: Call, slug: str, body: OrganizationUpdate) -> OrganizationRecord:
     """Change the name of an organization, and what it requires of its members.
 
     If `mfa_required` is set, members need a second factor to sign in to the organization, to select it, and for
     everything in it except reading and changing the organization itself. A trusted device remembers the second factor
     for `device_trust_days`; 0 means never.
     """
-    settings = OrganizationSettings(
-        name=body.name, mfa_required=body.mfa_required, device_trust_days=body.device_trust_days
-    )
+    settings = body.to(OrganizationSettings)
     return OrganizationRecord(organization=await call.transact(management.change, slug, settings))
 
 
@@ -119,7 +138,7 @@ async def select_organization(call: Call, slug: str) -> SelectedOrganization:
     tokens = signed(call, selected.grant)
     return SelectedOrganization(
         user=selected.user,
-        membership=selected.membership,
+        membership=MembershipRecord.of(selected.membership),
         access_token=tokens.access_token,
         refresh_token=tokens.refresh_token,
         expires_in=tokens.expires_in,

@@ -6,9 +6,9 @@ from core.errors import Forbidden
 from core.organizations import roles
 from core.organizations.access import Capability, Operation
 from core.organizations.roles import Role, RoleBuiltIn, RoleInUse, RoleTaken, RoleUnknown, TooManyRoles
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "roles",
@@ -17,7 +17,7 @@ routes = Routes(
 )
 
 
-class RoleToMake(msgspec.Struct, kw_only=True):
+class RoleCreation(msgspec.Struct, kw_only=True):
     """A new role: a slug for paths, a name and a description for people, and its capabilities."""
 
     slug: str
@@ -26,7 +26,7 @@ class RoleToMake(msgspec.Struct, kw_only=True):
     description: str = ""
 
 
-class RoleChange(msgspec.Struct, kw_only=True):
+class RoleUpdate(msgspec.Struct, kw_only=True):
     """The fields to change; omitted fields keep their values. The slug cannot change."""
 
     name: str | None = None
@@ -51,7 +51,7 @@ async def list_roles(call: Call, slug: str) -> RoleList:
 
 @routes.post("/api/organizations/:slug/roles", refuses=(Forbidden, RoleTaken, TooManyRoles))
 @in_organization(Operation.ROLES_CHANGE)
-async def create_role(call: Call, slug: str, body: RoleToMake) -> Role:
+async def create_role(call: Call, slug: str, body: RoleCreation) -> Role:
     """Create a role from capabilities that you have yourself."""
     return await call.transact(
         roles.create,
@@ -72,7 +72,7 @@ async def show_role(call: Call, slug: str, role_slug: str) -> Role:
 
 @routes.patch("/api/organizations/:slug/roles/:role_slug", refuses=(RoleBuiltIn, Forbidden, RoleUnknown))
 @in_organization(Operation.ROLES_CHANGE)
-async def change_role(call: Call, slug: str, role_slug: str, body: RoleChange) -> Role:
+async def change_role(call: Call, slug: str, role_slug: str, body: RoleUpdate) -> Role:
     """Change a role, which takes effect with the next request of every member who has it.
 
     You can only add capabilities that you have yourself.

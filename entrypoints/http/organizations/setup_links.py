@@ -1,6 +1,5 @@
 """Setup links of an organization (decisions 13.7)."""
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -10,10 +9,11 @@ from core.errors import Forbidden
 from core.organizations import setup_links
 from core.organizations.access import Operation
 from core.organizations.setup_links import DAYS_MAX, SetupLink, SetupLinkUnknown, TooManySetupLinks
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "setup links",
@@ -29,16 +29,9 @@ class SetupLinkCreation(msgspec.Struct, kw_only=True):
     expires_in_days: Annotated[int, msgspec.Meta(ge=1, le=DAYS_MAX)] = DAYS_MAX
 
 
-class CreatedSetupLink(SecretBody, kw_only=True):
+class CreatedSetupLink(Record, SecretBody, of=SetupLink):
     """The new link with its address, which is shown only once."""
 
-    id: UUID
-    parts: list[str]
-    service_slug: str | None
-    created_by: UUID
-    created_at: datetime
-    expires_at: datetime
-    last_used_at: datetime | None
     url: str
 
 
@@ -72,17 +65,8 @@ async def create_setup_link(call: Call, slug: str, body: SetupLinkCreation) -> C
         service_slug=body.service_slug,
         expires_in_days=body.expires_in_days,
     )
-    link = created.link
-    return CreatedSetupLink(
-        id=link.id,
-        parts=link.parts,
-        service_slug=link.service_slug,
-        created_by=link.created_by,
-        created_at=link.created_at,
-        expires_at=link.expires_at,
-        last_used_at=link.last_used_at,
-        url=f"{call.installation.settings.base_url}/app/setup/{created.secret.reveal()}",
-    )
+    base_url = call.installation.settings.base_url
+    return CreatedSetupLink.of(created.link, url=f"{base_url}/app/setup/{created.secret.reveal()}")
 
 
 @routes.delete("/api/organizations/:slug/setup-links/:link_id", status=204, refuses=(SetupLinkUnknown,))

@@ -6,11 +6,11 @@ import msgspec
 
 from core.errors import DatabaseFailed, ServiceUnavailable
 from core.platform import health_figures
-from entrypoints.web.answers import Status
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
-from ports.actors import ActorState
+from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
+from ports.actors import BackgroundTaskState
 
 # Everyone may read these, so the reason itself, which may name hosts and users, is only in the log.
 DATABASE_PROBLEM: Final = (
@@ -35,7 +35,7 @@ class Readiness(msgspec.Struct, kw_only=True, frozen=True):
     version: str
     database: Literal["connected", "disconnected"]
     problem: str | None
-    actors: dict[str, ActorState]
+    actors: dict[str, BackgroundTaskState]
 
 
 @routes.get("/health", is_operational=True)
@@ -53,12 +53,14 @@ async def live(call: Call) -> None:
 
 @routes.get("/health/ready", is_operational=True)
 @public
-async def ready(call: Call) -> Readiness | Annotated[Readiness, Status(503)]:
+async def ready(call: Call) -> Readiness | Annotated[Readiness, AnswerStatus(503)]:
     """Show whether requests can be sent here: the database takes writes, and the service is not stopping."""
     problem = STOPPING_PROBLEM if call.installation.stopping.is_set() else None
     is_connected = True
     try:
         await call.read(health_figures.probe)
+    except (health_figures.SchemaTooNew, health_figures.WritesFailing) as refusal:
+        problem = str(refusal)
     except (ServiceUnavailable, DatabaseFailed):
         # The reason is logged already; the refusal itself is the result of this check.
         is_connected = False

@@ -10,10 +10,10 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonatedUser, ImpersonationTarget, TargetIsPlatformOwner
 from core.rate_limits import RateLimit
-from entrypoints.http.sessions.token_answers import Tokens, signed
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import platform_owner
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions.token_answers import Tokens, signed
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("impersonation", "Acting as another user to help them, for platform owners.")
 

@@ -1,15 +1,18 @@
 """The metrics for Prometheus; `ports/metrics.py` declares them."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import trio
 from quart import Response
 
-from entrypoints.web.answers import Media
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 from ports.metrics import EXPOSITION_CONTENT_TYPE
+
+# Of its own, so that a scrape waits for no other work.
+THREADS: Final = trio.CapacityLimiter(2)
 
 routes = Routes("metrics", "Figures for monitoring. Not rate limited.")
 
@@ -18,5 +21,5 @@ routes = Routes("metrics", "Figures for monitoring. Not rate limited.")
 @public
 async def metrics(call: Call) -> Annotated[Response, Media(EXPOSITION_CONTENT_TYPE)]:
     """Return all metrics in the text format of Prometheus."""
-    exposition = await trio.to_thread.run_sync(call.installation.metrics.exposition)
+    exposition = await trio.to_thread.run_sync(call.installation.metrics.exposition, limiter=THREADS)
     return Response(exposition, content_type=EXPOSITION_CONTENT_TYPE)

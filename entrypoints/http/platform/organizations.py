@@ -9,17 +9,15 @@ from core.limits import REASON_CHARACTERS_MAX
 from core.organizations.organizations import OrganizationStatus, WrongState
 from core.organizations.tiers import TierUnknown
 from core.platform import organizations as platform_organizations
-from core.platform.organizations import GovernedOrganization, OrganizationUnknown
+from core.platform.organizations import OrganizationUnknown, PlatformOrganization
 from entrypoints.http.organizations.organizations import OrganizationRecord
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import platform_owner
-from entrypoints.web.decoding import Sliced
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")
 
-# More services or people than any organization has; it also fits the column.
-Limit = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 Reason = Annotated[str, msgspec.Meta(max_length=REASON_CHARACTERS_MAX)]
 
 
@@ -30,42 +28,34 @@ class OrganizationsQuery(Sliced, kw_only=True):
     tier_id: UUID | None = None
 
 
-class Approval(msgspec.Struct, kw_only=True):
+class OrganizationApproval(msgspec.Struct, kw_only=True):
     """The tier to begin in; by default the one that the organization has."""
 
     tier_id: UUID | None = None
 
 
-class Rejection(msgspec.Struct, kw_only=True):
+class OrganizationRejection(msgspec.Struct, kw_only=True):
     """The reason, which the members of the organization can read."""
 
     reason: Reason
 
 
-class Suspension(msgspec.Struct, kw_only=True):
+class OrganizationSuspension(msgspec.Struct, kw_only=True):
     """An optional reason, which the members of the organization can read."""
 
     reason: Reason | None = None
 
 
-class TierChange(msgspec.Struct, kw_only=True):
-    """The tier, and limits of the organization itself: null for those of the tier; omitted limits stay."""
-
-    tier_id: UUID
-    max_services: Limit | msgspec.UnsetType | None = msgspec.UNSET
-    max_users: Limit | msgspec.UnsetType | None = msgspec.UNSET
-
-
-class GovernedOrganizations(msgspec.Struct, kw_only=True):
+class PlatformOrganizationList(msgspec.Struct, kw_only=True):
     """A page of organizations, and the total number."""
 
-    organizations: list[GovernedOrganization]
+    organizations: list[PlatformOrganization]
     total: int
 
 
 @routes.get("/api/platform/organizations")
 @platform_owner
-async def list_organizations(call: Call, query: OrganizationsQuery) -> GovernedOrganizations:
+async def list_organizations(call: Call, query: OrganizationsQuery) -> PlatformOrganizationList:
     """List organizations, the newest first.
 
     The id of an owner whose account no longer exists is `unknown`.
@@ -77,12 +67,12 @@ async def list_organizations(call: Call, query: OrganizationsQuery) -> GovernedO
         limit=query.limit,
         offset=query.offset,
     )
-    return GovernedOrganizations(organizations=list(page.organizations), total=page.total)
+    return PlatformOrganizationList(organizations=list(page.organizations), total=page.total)
 
 
 @routes.post("/api/platform/organizations/:id/approve", refuses=(WrongState, TierUnknown, OrganizationUnknown))
 @platform_owner
-async def approve(call: Call, id: UUID, body: Approval) -> OrganizationRecord:  # noqa: A002 - the path's parameter
+async def approve(call: Call, id: UUID, body: OrganizationApproval) -> OrganizationRecord:  # noqa: A002 - the path's parameter
     """Approve a pending organization."""
     return OrganizationRecord(
         organization=await call.transact(platform_organizations.approve, id, tier_id=body.tier_id)
@@ -91,14 +81,14 @@ async def approve(call: Call, id: UUID, body: Approval) -> OrganizationRecord:  
 
 @routes.post("/api/platform/organizations/:id/reject", refuses=(WrongState, OrganizationUnknown))
 @platform_owner
-async def reject(call: Call, id: UUID, body: Rejection) -> OrganizationRecord:  # noqa: A002 - likewise
+async def reject(call: Call, id: UUID, body: OrganizationRejection) -> OrganizationRecord:  # noqa: A002 - likewise
     """Reject a pending organization, with a reason."""
     return OrganizationRecord(organization=await call.transact(platform_organizations.reject, id, body.reason))
 
 
 @routes.post("/api/platform/organizations/:id/suspend", refuses=(WrongState, OrganizationUnknown))
 @platform_owner
-async def suspend(call: Call, id: UUID, body: Suspension) -> OrganizationRecord:  # noqa: A002 - likewise
+async def suspend(call: Call, id: UUID, body: OrganizationSuspension) -> OrganizationRecord:  # noqa: A002 - likewise
     """Suspend an active organization.
 
     From the next request on, everything in it is refused with `ORGANIZATION_NOT_ACTIVE`. Its webhooks, mails and other
@@ -112,17 +102,6 @@ async def suspend(call: Call, id: UUID, body: Suspension) -> OrganizationRecord:
 async def activate(call: Call, id: UUID) -> OrganizationRecord:  # noqa: A002 - likewise
     """Reactivate a suspended organization."""
     return OrganizationRecord(organization=await call.transact(platform_organizations.activate, id))
-
-
-@routes.patch("/api/platform/organizations/:id/tier", refuses=(TierUnknown, OrganizationUnknown))
-@platform_owner
-async def change_tier(call: Call, id: UUID, body: TierChange) -> OrganizationRecord:  # noqa: A002 - likewise
-    """Change the tier of an organization, and set or remove its own limits."""
-    named = {"max_services": body.max_services, "max_users": body.max_users}
-    limits = {name: limit for name, limit in named.items() if not isinstance(limit, msgspec.UnsetType)}
-    return OrganizationRecord(
-        organization=await call.transact(platform_organizations.change_tier, id, body.tier_id, limits)
-    )
 
 
 @routes.delete("/api/platform/organizations/:id", status=204, refuses=(OrganizationUnknown,))

@@ -14,20 +14,20 @@ from core.platform.owners import (
     OwnerUnverified,
     PlatformOwner,
 )
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import platform_owner
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform owners", "The people who manage the whole platform.")
 
 
-class Promotion(msgspec.Struct, kw_only=True):
+class PlatformOwnerCreation(msgspec.Struct, kw_only=True):
     """The user to promote."""
 
     user_id: UUID
 
 
-class Promoted(msgspec.Struct, kw_only=True):
+class CreatedPlatformOwner(msgspec.Struct, kw_only=True):
     """The new platform owner."""
 
     user: PlatformOwner
@@ -35,9 +35,9 @@ class Promoted(msgspec.Struct, kw_only=True):
 
 @routes.post("/api/platform/owners", refuses=(Forbidden, UserUnknown, AlreadyPlatformOwner, OwnerUnverified))
 @platform_owner
-async def promote(call: Call, body: Promotion) -> Promoted:
+async def promote(call: Call, body: PlatformOwnerCreation) -> CreatedPlatformOwner:
     """Make a user with a verified address a platform owner, with effect from their next request."""
-    return Promoted(user=await call.transact(owners.promote, body.user_id))
+    return CreatedPlatformOwner(user=await call.transact(owners.promote, body.user_id))
 
 
 @routes.delete(

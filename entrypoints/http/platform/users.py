@@ -8,11 +8,11 @@ import msgspec
 from core.errors import Forbidden
 from core.limits import PAGE_ITEMS_MAX
 from core.platform import users as platform_users
-from core.platform.users import FOUND_DEFAULT, FoundUser
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import platform_owner
-from entrypoints.web.decoding import Query
-from entrypoints.web.routes import Routes
+from core.platform.users import FOUND_DEFAULT, PlatformUser
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform users", "Searching the users of the whole platform, for platform owners.")
 
@@ -28,19 +28,19 @@ class UserSearch(Query, kw_only=True):
         self.limit = min(self.limit, PAGE_ITEMS_MAX)
 
 
-class FoundUsers(msgspec.Struct, kw_only=True):
+class UserSearchResult(msgspec.Struct, kw_only=True):
     """The users found."""
 
-    users: list[FoundUser]
+    users: list[PlatformUser]
 
 
 @routes.get("/api/platform/users/search", refuses=(Forbidden,))
 @platform_owner
-async def search(call: Call, query: UserSearch) -> FoundUsers:
+async def search(call: Call, query: UserSearch) -> UserSearchResult:
     """Find users by a part of their email address, or by their id.
 
     Users whose address begins with the part come first, then the newest of the others; one or two characters match
     only at the beginning. For each user at most 100 organizations are shown, those that they joined first.
     """
     found = await call.read(platform_users.search, email=query.email, user_id=query.user_id, limit=query.limit)
-    return FoundUsers(users=list(found))
+    return UserSearchResult(users=list(found))

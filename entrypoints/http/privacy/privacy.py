@@ -8,15 +8,15 @@ from core.accounts.users import UserUnknown
 from core.errors import Forbidden, OrganizationNotActive
 from core.privacy import anonymization
 from core.privacy import export as privacy_export
-from core.privacy.export import ExportPackage
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_person, signed_in
-from entrypoints.web.routes import Routes
+from core.privacy.export import PersonalDataExport
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_person, signed_in
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("privacy", "Exporting the personal data of a user, and anonymizing a user permanently.")
 
 
-class Forgotten(msgspec.Struct, kw_only=True):
+class AnonymizedUser(msgspec.Struct, kw_only=True):
     """The user who was anonymized."""
 
     success: bool
@@ -26,7 +26,7 @@ class Forgotten(msgspec.Struct, kw_only=True):
 
 @routes.get("/api/privacy/export/:user_id", refuses=(Forbidden, OrganizationNotActive, UserUnknown))
 @signed_in
-async def export(call: Call, user_id: UUID) -> ExportPackage:
+async def export(call: Call, user_id: UUID) -> PersonalDataExport:
     """Export the data of a user: for the user, an owner of one of their organizations, or a platform owner.
 
     Passwords, secrets and tokens are left out. Of the login events the newest 1,000 are included, and all are counted.
@@ -38,7 +38,7 @@ async def export(call: Call, user_id: UUID) -> ExportPackage:
 
 @routes.delete("/api/privacy/forget/:user_id", refuses=(Forbidden, OrganizationNotActive, UserUnknown))
 @in_person
-async def forget(call: Call, user_id: UUID) -> Forgotten:
+async def forget(call: Call, user_id: UUID) -> AnonymizedUser:
     """Anonymize a user: for a caller who owns every organization of the user, or a platform owner.
 
     The email address is replaced by a placeholder, every sign-in method is deleted, and network addresses and devices
@@ -46,4 +46,4 @@ async def forget(call: Call, user_id: UUID) -> Forgotten:
     to be demoted first.
     """
     await call.transact(anonymization.anonymize, user_id)
-    return Forgotten(success=True, message="All personal data of this user is removed.", user_id=user_id)
+    return AnonymizedUser(success=True, message="All personal data of this user is removed.", user_id=user_id)

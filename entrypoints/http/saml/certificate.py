@@ -1,40 +1,20 @@
 """The certificate with which Gatehouse signs for a service."""
 
-from datetime import datetime
-
-import msgspec
-
 from core.organizations.access import Operation
 from core.saml import certificates
 from core.saml.certificates import NoCertificate, SamlCertificate, SamlNotEnabled
 from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import on_service
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service
+from entrypoints.web.serving.entities import Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", saml.routes.description)
 
 
-class CertificateRecord(msgspec.Struct, kw_only=True):
+class CertificateRecord(Record, of=SamlCertificate, without=("id", "published_until")):
     """A certificate. Its private key never leaves Gatehouse."""
-
-    public_key: str
-    valid_from: datetime
-    valid_until: datetime
-    is_active: bool
-    created_at: datetime
-
-    @classmethod
-    def of(cls, certificate: SamlCertificate) -> "CertificateRecord":
-        """Return the record of a certificate."""
-        return cls(
-            public_key=certificate.public_key,
-            valid_from=certificate.valid_from,
-            valid_until=certificate.valid_until,
-            is_active=certificate.is_active,
-            created_at=certificate.created_at,
-        )
 
 
 @routes.post(

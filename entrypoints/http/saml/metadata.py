@@ -13,13 +13,13 @@ from core.saml.providers import ProviderUnknown
 from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
 from entrypoints.http.saml.saml import SamlRecord
-from entrypoints.web import hosts
-from entrypoints.web.answers import Media
-from entrypoints.web.bodies import DocumentBody
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import on_service, public
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving import hosts
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.bodies import DocumentBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service, public
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", saml.routes.description)
 
@@ -63,4 +63,5 @@ async def import_metadata(call: Call, org_slug: str, service_slug: str, body: Pr
     """
     await call.read(configuration.require_changeable, org_slug, service_slug)
     fields = await call.installation.saml.read_metadata(body.metadata)
-    return SamlRecord.of(await call.transact(configuration.import_metadata, org_slug, service_slug, fields))
+    view = await call.transact(configuration.import_metadata, org_slug, service_slug, fields)
+    return SamlRecord.of(view.configuration, has_certificate=view.has_certificate)

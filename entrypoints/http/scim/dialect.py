@@ -8,14 +8,14 @@ from msgspec import UNSET, UnsetType, inspect
 from quart import Response
 
 from core.errors import BadRequest, ErrorCode, Refusal
-from core.scim.provisioning_log import Attempt, Outcome
-from core.scim.provisioning_log import record_refusal as record
+from core.scim.log import DirectoryAnswer, DirectoryRequest
+from core.scim.log import record_refusal as record
 from core.scim.refusals import ScimProblem, ScimType
-from entrypoints.web.answers import JSON, encode, refusal_headers
-from entrypoints.web.calls import Call
-from entrypoints.web.decoding import decode_body, decode_id
-from entrypoints.web.dialects import Dialect
-from entrypoints.web.explanations import field_problems
+from entrypoints.web.input.decoding import decode_body, decode_id
+from entrypoints.web.input.explanations import field_problems
+from entrypoints.web.serving.answers import JSON, encode, refusal_headers
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.dialects import Dialect
 
 SCIM_JSON: Final = "application/scim+json"
 ROOT: Final = "/scim/v2"
@@ -61,18 +61,20 @@ def refused(refusal: Refusal) -> Response:
 async def log_refusal(call: Call, refusal: Refusal) -> None:
     """Write a refusal to the provisioning log of the organization; raise `ScimTokenInvalid` if there is none."""
     if refusal.code.status < _SERVER_ERROR_MIN or refusal.code is ErrorCode.NOT_IMPLEMENTED:
-        outcome = Outcome(status=refusal.code.status, scim_type=_type_of(refusal), detail=refusal.message)
+        outcome = DirectoryAnswer(status=refusal.code.status, scim_type=_type_of(refusal), detail=refusal.message)
         await call.transact(record, attempt_of(call), outcome)
 
 
-def attempt_of(call: Call) -> Attempt:
+def attempt_of(call: Call) -> DirectoryRequest:
     """Return the request as the provisioning log names it."""
     view_args = cast("dict[str, str]", call.request.view_args or {})
     try:
         resource_id = decode_id(next(iter(view_args.values()), ""))
     except Refusal:
         resource_id = None
-    return Attempt(method=call.request.method, path=call.request.path, resource_id=resource_id, user_name=call.subject)
+    return DirectoryRequest(
+        method=call.request.method, path=call.request.path, resource_id=resource_id, user_name=call.subject
+    )
 
 
 def _type_of(refusal: Refusal) -> ScimType | None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from core.errors import Forbidden
 from core.limits import LARGE_BODY_BYTES_MAX
-from core.scim import groups, provisioning_log, tokens
+from core.scim import groups, log, tokens
 from core.scim.group_patches import id_of
 from core.scim.groups import Group
 from core.scim.refusals import (
@@ -25,21 +25,21 @@ from core.scim.refusals import (
 )
 from entrypoints.http.scim.dialect import LIST_SCHEMA, SCIM, attempt_of, log_refusal
 from entrypoints.http.scim.resources import (
-    GroupSent,
     ListQuery,
-    PatchSent,
     ScimGroup,
+    ScimGroupInput,
     ScimGroupList,
+    ScimPatch,
     etag,
     group_resource,
     is_unchanged,
     versions_of,
 )
 from entrypoints.http.scim.selection import Selection
-from entrypoints.web.answers import Status
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import scim_token
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import scim_token
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "SCIM groups",
@@ -79,7 +79,7 @@ async def list_groups(call: Call, query: ListQuery) -> ScimGroupList:
 
 @routes.get("/scim/v2/Groups/:group_id", refuses=(ResourceUnknown, TooMany))
 @scim_token(log_refusal)
-async def show_group(call: Call, group_id: UUID, query: Selection) -> ScimGroup | Annotated[None, Status(304)]:
+async def show_group(call: Call, group_id: UUID, query: Selection) -> ScimGroup | Annotated[None, AnswerStatus(304)]:
     """Show the organization with all its members."""
     group = await call.step(groups.show, group_id, shows_members=query.has(_MEMBERS))
     if is_unchanged(call, group.version):
@@ -99,14 +99,14 @@ async def create_group(call: Call) -> None:
 
 @routes.put("/scim/v2/Groups/:group_id", body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=_CHANGES)
 @scim_token(log_refusal)
-async def replace_group(call: Call, group_id: UUID, body: GroupSent, query: Selection) -> ScimGroup:
+async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query: Selection) -> ScimGroup:
     """Replace the members: new ones get the role member, others keep theirs, absent ones are removed.
 
     The owner and the last admin stay. The name of the group is not changed.
     """
     member_ids = {id_of(member.value) for member in body.members or []}
     change = partial(groups.replace, group_id=group_id, member_ids=member_ids, versions=versions_of(call))
-    group = await call.transact(provisioning_log.perform, attempt_of(call), 200, change)
+    group = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, group, query)
 
 
@@ -116,10 +116,10 @@ async def replace_group(call: Call, group_id: UUID, body: GroupSent, query: Sele
     refuses=(*_CHANGES, InvalidPath, NoTarget, ReadOnlyAttribute, MemberProtected),
 )
 @scim_token(log_refusal)
-async def patch_group(call: Call, group_id: UUID, body: PatchSent, query: Selection) -> ScimGroup:
+async def patch_group(call: Call, group_id: UUID, body: ScimPatch, query: Selection) -> ScimGroup:
     """Add or remove members."""
     change = partial(groups.patch, group_id=group_id, operations=body.as_operations(), versions=versions_of(call))
-    group = await call.transact(provisioning_log.perform, attempt_of(call), 200, change)
+    group = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, group, query)
 
 

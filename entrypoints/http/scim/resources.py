@@ -8,12 +8,12 @@ from uuid import UUID
 import msgspec
 
 from core.scim.groups import Group
-from core.scim.patches import Operation, operations_of
+from core.scim.patches import PatchOperation, operations_of
 from core.scim.user_filters import USER_SCHEMA
 from core.scim.users import DirectoryUser
 from entrypoints.http.scim.dialect import GROUP_SCHEMA, LIST_SCHEMA, ROOT
 from entrypoints.http.scim.selection import Selection
-from entrypoints.web.calls import Call
+from entrypoints.web.serving.calls import Call
 
 COUNT_DEFAULT: Final = 100
 COUNT_MAX: Final = 1_000
@@ -111,7 +111,7 @@ class ScimGroupList(msgspec.Struct, kw_only=True, rename="camel"):
     resources: list[ScimGroup] = msgspec.field(name="Resources")
 
 
-class NameSent(msgspec.Struct, kw_only=True, rename="camel"):
+class ScimNameInput(msgspec.Struct, kw_only=True, rename="camel"):
     """The name of a user."""
 
     formatted: str | None = None
@@ -119,7 +119,7 @@ class NameSent(msgspec.Struct, kw_only=True, rename="camel"):
     family_name: str | None = None
 
 
-class EmailSent(msgspec.Struct, kw_only=True):
+class ScimEmailInput(msgspec.Struct, kw_only=True):
     """An address of a user; the primary one counts, else that of work, else the first."""
 
     value: str | None = None
@@ -127,34 +127,34 @@ class EmailSent(msgspec.Struct, kw_only=True):
     primary: bool | str | None = None
 
 
-class UserSent(msgspec.Struct, kw_only=True, rename="camel"):
+class ScimUserInput(msgspec.Struct, kw_only=True, rename="camel"):
     """A user as a directory wants it to be; other attributes of the standard are ignored."""
 
     schemas: list[str] = []
     user_name: str
     external_id: str | None = None
-    name: NameSent | None = None
+    name: ScimNameInput | None = None
     display_name: str | None = None
-    emails: list[EmailSent] | None = None
+    emails: list[ScimEmailInput] | None = None
     active: bool | str | None = None
 
 
-class MemberSent(msgspec.Struct, kw_only=True):
+class ScimMemberInput(msgspec.Struct, kw_only=True):
     """A member of a group."""
 
     value: str
     type: str | None = None
 
 
-class GroupSent(msgspec.Struct, kw_only=True, rename="camel"):
+class ScimGroupInput(msgspec.Struct, kw_only=True, rename="camel"):
     """All members of a group; its name is read-only."""
 
     schemas: list[str] = []
     display_name: str | None = None
-    members: list[MemberSent] | None = None
+    members: list[ScimMemberInput] | None = None
 
 
-class OperationSent(msgspec.Struct, kw_only=True):
+class ScimPatchOperation(msgspec.Struct, kw_only=True):
     """A change of one attribute, or without a path of several."""
 
     op: str
@@ -162,13 +162,13 @@ class OperationSent(msgspec.Struct, kw_only=True):
     value: Any = None
 
 
-class PatchSent(msgspec.Struct, kw_only=True):
+class ScimPatch(msgspec.Struct, kw_only=True):
     """The operations of a PATCH, applied in this order or not at all."""
 
     schemas: list[str] = []
-    operations: Annotated[list[OperationSent], msgspec.Meta(min_length=1)] = msgspec.field(name="Operations")
+    operations: Annotated[list[ScimPatchOperation], msgspec.Meta(min_length=1)] = msgspec.field(name="Operations")
 
-    def as_operations(self) -> Sequence[Operation]:
+    def as_operations(self) -> Sequence[PatchOperation]:
         """Return the operations; raise `BadRequest` when one is malformed."""
         return operations_of([(one.op, one.path, one.value) for one in self.operations])
 

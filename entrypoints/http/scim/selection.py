@@ -7,7 +7,7 @@ import msgspec
 
 from core.scim.user_filters import USER_SCHEMA
 from entrypoints.http.scim.dialect import GROUP_SCHEMA
-from entrypoints.web.decoding import Query
+from entrypoints.web.input.decoding import Query
 
 # Returned whatever the request names.
 _ALWAYS: Final = frozenset({"schemas", "id"})

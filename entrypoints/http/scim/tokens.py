@@ -9,10 +9,11 @@ import msgspec
 from core.organizations.access import Operation
 from core.scim import tokens
 from core.scim.tokens import ScimToken, ScimTokenUnknown, TooManyTokens
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "SCIM tokens",
@@ -23,22 +24,17 @@ routes = Routes(
 TokenName = Annotated[str, msgspec.Meta(description="What the token is for, with 1 to 100 characters.")]
 
 
-class NewScimToken(msgspec.Struct, kw_only=True):
+class ScimTokenCreation(msgspec.Struct, kw_only=True):
     """A new token."""
 
     name: TokenName
     expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
-class ScimTokenCreated(SecretBody, kw_only=True):
+class CreatedScimToken(Record, SecretBody, of=ScimToken, without=("last_used_at",)):
     """The new token with its secret in `token`, which is shown only here. Send it in the `Authorization` header."""
 
-    id: UUID
-    name: str
     token: str
-    prefix: str
-    created_at: datetime
-    expires_at: datetime | None
 
 
 class ScimTokenList(msgspec.Struct, kw_only=True):
@@ -50,21 +46,14 @@ class ScimTokenList(msgspec.Struct, kw_only=True):
 
 @routes.post("/api/organizations/:org_slug/scim-tokens", refuses=(TooManyTokens,))
 @in_organization(Operation.SCIM_TOKEN_CREATE)
-async def create_scim_token(call: Call, org_slug: str, body: NewScimToken) -> ScimTokenCreated:
+async def create_scim_token(call: Call, org_slug: str, body: ScimTokenCreation) -> CreatedScimToken:
     """Create a SCIM token. Store its secret: it cannot be shown again.
 
     You also need `org.members.manage`, because a directory changes members. The token changes, suspends and removes
     only members whose role you could give them now, also after your own role has changed or you have left.
     """
     token, secret = await call.transact(tokens.create, org_slug, name=body.name, expires_at=body.expires_at)
-    return ScimTokenCreated(
-        id=token.id,
-        name=token.name,
-        token=secret.reveal(),
-        prefix=token.prefix,
-        created_at=token.created_at,
-        expires_at=token.expires_at,
-    )
+    return CreatedScimToken.of(token, token=secret.reveal())
 
 
 @routes.get("/api/organizations/:org_slug/scim-tokens")

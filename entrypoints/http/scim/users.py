@@ -5,7 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 from core.limits import LARGE_BODY_BYTES_MAX
-from core.scim import provisioning_log, user_changes, users
+from core.scim import log, user_changes, users
 from core.scim.refusals import (
     InvalidFilter,
     InvalidPath,
@@ -26,10 +26,10 @@ from core.scim.users import DirectoryUser
 from entrypoints.http.scim.dialect import SCIM, attempt_of, log_refusal
 from entrypoints.http.scim.resources import (
     ListQuery,
-    PatchSent,
+    ScimPatch,
     ScimUser,
+    ScimUserInput,
     ScimUserList,
-    UserSent,
     etag,
     is_unchanged,
     user_list,
@@ -37,10 +37,10 @@ from entrypoints.http.scim.resources import (
     versions_of,
 )
 from entrypoints.http.scim.selection import Selection
-from entrypoints.web.answers import Status
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import scim_token
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import scim_token
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "SCIM users",
@@ -70,7 +70,7 @@ async def list_users(call: Call, query: ListQuery) -> ScimUserList:
 
 @routes.get("/scim/v2/Users/:user_id", refuses=(ResourceUnknown,))
 @scim_token(log_refusal)
-async def show_user(call: Call, user_id: UUID, query: Selection) -> ScimUser | Annotated[None, Status(304)]:
+async def show_user(call: Call, user_id: UUID, query: Selection) -> ScimUser | Annotated[None, AnswerStatus(304)]:
     """Show a user of the organization."""
     user = await call.step(users.show, user_id)
     if is_unchanged(call, user.version):
@@ -87,14 +87,14 @@ async def show_user(call: Call, user_id: UUID, query: Selection) -> ScimUser | A
     refuses=(InvalidValue, InvalidSyntax, UserExists, MembersFull, MemberProtected),
 )
 @scim_token(log_refusal)
-async def create_user(call: Call, body: UserSent, query: Selection) -> ScimUser:
+async def create_user(call: Call, body: ScimUserInput, query: Selection) -> ScimUser:
     """Make a person a member of the organization with the role member, and mail them that they are welcome.
 
     Without an account of the address one is created, without a password. An account that exists is added.
     """
     call.subject = body.user_name
     change = partial(user_changes.create, values=_values(body))
-    user = await call.transact(provisioning_log.perform, attempt_of(call), 201, change)
+    user = await call.transact(log.perform, attempt_of(call), 201, change)
     answer = user_resource(user, call.installation.settings.base_url)
     call.headers["Location"] = answer.meta.location
     return _answered(call, user, query)
@@ -102,14 +102,14 @@ async def create_user(call: Call, body: UserSent, query: Selection) -> ScimUser:
 
 @routes.put("/scim/v2/Users/:user_id", body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=_CHANGES)
 @scim_token(log_refusal)
-async def replace_user(call: Call, user_id: UUID, body: UserSent, query: Selection) -> ScimUser:
+async def replace_user(call: Call, user_id: UUID, body: ScimUserInput, query: Selection) -> ScimUser:
     """Replace a user. What equals the present user changes nothing.
 
     Without `active`, an inactive user stays inactive.
     """
     call.subject = body.user_name
     change = partial(user_changes.replace, user_id=user_id, values=_values(body), versions=versions_of(call))
-    user = await call.transact(provisioning_log.perform, attempt_of(call), 200, change)
+    user = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, user, query)
 
 
@@ -119,10 +119,10 @@ async def replace_user(call: Call, user_id: UUID, body: UserSent, query: Selecti
     refuses=(*_CHANGES, InvalidPath, NoTarget, ReadOnlyAttribute, TooMany),
 )
 @scim_token(log_refusal)
-async def patch_user(call: Call, user_id: UUID, body: PatchSent, query: Selection) -> ScimUser:
+async def patch_user(call: Call, user_id: UUID, body: ScimPatch, query: Selection) -> ScimUser:
     """Change attributes of a user. Setting `active` to false ends the user's sessions, and takes their access."""
     change = partial(user_changes.patch, user_id=user_id, operations=body.as_operations(), versions=versions_of(call))
-    user = await call.transact(provisioning_log.perform, attempt_of(call), 200, change)
+    user = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, user, query)
 
 
@@ -131,7 +131,7 @@ async def patch_user(call: Call, user_id: UUID, body: PatchSent, query: Selectio
 async def remove_user(call: Call, user_id: UUID) -> None:
     """Delete a user whose account belongs to this organization alone; end the membership of any other."""
     change = partial(user_changes.remove, user_id=user_id, versions=versions_of(call))
-    await call.transact(provisioning_log.perform, attempt_of(call), 204, change)
+    await call.transact(log.perform, attempt_of(call), 204, change)
 
 
 def _answered(call: Call, user: DirectoryUser, selection: Selection) -> ScimUser:
@@ -139,7 +139,7 @@ def _answered(call: Call, user: DirectoryUser, selection: Selection) -> ScimUser
     return selection.of(user_resource(user, call.installation.settings.base_url))
 
 
-def _values(body: UserSent) -> UserValues:
+def _values(body: ScimUserInput) -> UserValues:
     name = body.name
     email = email_in([{"value": one.value, "type": one.type, "primary": one.primary} for one in body.emails or []])
     return UserValues(

@@ -4,9 +4,9 @@ from core.service_api import info
 from core.services.api_keys import Permission
 from core.services.management import AudienceTaken
 from entrypoints.http.services.services import ServiceChange, ServiceRecord, outside
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import service_key
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import service_key
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("service info", "The service itself, as its backend reads and changes it with an API key.")
 

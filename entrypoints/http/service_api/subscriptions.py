@@ -1,14 +1,14 @@
 """The subscriptions to a service, for its backend."""
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
 from core.service_api import subscriptions
 from core.service_api.subscriptions import (
-    PlanOfAnotherService,
+    PlanOfSiblingService,
     SubscriptionBilled,
     SubscriptionExists,
     SubscriptionUnknown,
@@ -17,10 +17,11 @@ from core.service_api.users import ServiceUserUnknown
 from core.services.api_keys import Permission
 from core.services.plans import PlanUnknown
 from core.services.subscriptions import Subscription, SubscriptionStatus
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import service_key
-from entrypoints.web.decoding import Sliced
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import service_key
+from entrypoints.web.serving.entities import Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "service subscriptions",
@@ -51,27 +52,10 @@ class SubscriptionChange(msgspec.Struct, kw_only=True):
     plan_id: UUID | None = None
 
 
-class SubscriptionRecord(msgspec.Struct, kw_only=True):
+class SubscriptionRecord(
+    Record, of=Subscription, without=("organization_id", "service_id", "created_at", "billing_subscription_id")
+):
     """The subscription of a user to a plan."""
-
-    id: UUID
-    user_id: UUID
-    plan_id: UUID
-    plan_name: str
-    status: SubscriptionStatus
-    current_period_end: datetime | None
-
-    @classmethod
-    def of(cls, subscription: Subscription) -> Self:
-        """Return the record of a subscription."""
-        return cls(
-            id=subscription.id,
-            user_id=subscription.user_id,
-            plan_id=subscription.plan_id,
-            plan_name=subscription.plan_name,
-            status=subscription.status,
-            current_period_end=subscription.current_period_end,
-        )
 
 
 class SubscriptionList(msgspec.Struct, kw_only=True):
@@ -98,7 +82,7 @@ async def list_subscriptions(call: Call, query: SubscriptionsQuery) -> Subscript
 
 @routes.post(
     "/api/service/subscriptions",
-    refuses=(PlanOfAnotherService, ServiceUserUnknown, PlanUnknown, SubscriptionExists),
+    refuses=(PlanOfSiblingService, ServiceUserUnknown, PlanUnknown, SubscriptionExists),
 )
 @service_key(Permission.WRITE_SUBSCRIPTIONS)
 async def create_subscription(call: Call, body: NewSubscription) -> SubscriptionRecord:
@@ -125,7 +109,7 @@ async def show_subscription(call: Call, user_id: UUID) -> SubscriptionRecord:
 
 @routes.patch(
     "/api/service/subscriptions/:user_id",
-    refuses=(PlanOfAnotherService, SubscriptionUnknown, PlanUnknown, SubscriptionExists, SubscriptionBilled),
+    refuses=(PlanOfSiblingService, SubscriptionUnknown, PlanUnknown, SubscriptionExists, SubscriptionBilled),
 )
 @service_key(Permission.WRITE_SUBSCRIPTIONS)
 async def change_subscription(call: Call, user_id: UUID, body: SubscriptionChange) -> SubscriptionRecord:

@@ -6,12 +6,12 @@ from uuid import UUID
 import msgspec
 
 from core.service_api import users
-from core.service_api.users import AccountShared, AddressTaken, ServiceUser, ServiceUserUnknown
+from core.service_api.users import AccountShared, AddressOfAnotherAccount, ServiceUser, ServiceUserUnknown
 from core.services.api_keys import Permission
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import service_key
-from entrypoints.web.decoding import Sliced
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import service_key
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("service users", "The users of a service, as its backend manages them with an API key.")
 
@@ -63,7 +63,7 @@ async def show_user(call: Call, user_id: UUID) -> ServiceUser:
     return await call.read(users.show, user_id)
 
 
-@routes.patch("/api/service/users/:user_id", refuses=(AddressTaken, AccountShared, ServiceUserUnknown))
+@routes.patch("/api/service/users/:user_id", refuses=(AddressOfAnotherAccount, AccountShared, ServiceUserUnknown))
 @service_key(Permission.WRITE_USERS)
 async def change_user(call: Call, user_id: UUID, body: ServiceUserChange) -> ServiceUser:
     """Change the email address of a user whose account is yours alone.

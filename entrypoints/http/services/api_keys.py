@@ -1,6 +1,5 @@
 """The API keys of a service, as members of its organization create, read and delete them."""
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -10,11 +9,12 @@ from core.organizations.access import Operation
 from core.services import api_keys
 from core.services.api_keys import LIFETIME_DAYS_MAX, ApiKey, ApiKeyUnknown, Permission, TooManyKeys
 from core.services.services import ServiceUnknown
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import on_service
-from entrypoints.web.decoding import Sliced
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service
+from entrypoints.web.serving.entities import Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "API keys",
@@ -37,18 +37,10 @@ class NewApiKey(msgspec.Struct, kw_only=True):
     expires_in_days: LifetimeDays | None = None
 
 
-class ApiKeyCreated(SecretBody, kw_only=True):
+class ApiKeyCreated(Record, SecretBody, of=ApiKey, without=("last_used_at",)):
     """The new key with its secret in `key`, which is shown only here. Send it in the `X-Api-Key` header."""
 
-    id: UUID
-    service_id: UUID
-    name: str
     key: str
-    prefix: str
-    permissions: list[Permission]
-    expires_at: datetime | None
-    created_at: datetime
-    created_by: UUID | None
 
 
 class ApiKeyList(msgspec.Struct, kw_only=True):
@@ -77,17 +69,7 @@ async def create_api_key(call: Call, org_slug: str, service_slug: str, body: New
         permissions=body.permissions,
         expires_in_days=body.expires_in_days,
     )
-    return ApiKeyCreated(
-        id=key.id,
-        service_id=key.service_id,
-        name=key.name,
-        key=secret.reveal(),
-        prefix=key.prefix,
-        permissions=key.permissions,
-        expires_at=key.expires_at,
-        created_at=key.created_at,
-        created_by=key.created_by,
-    )
+    return ApiKeyCreated.of(key, key=secret.reveal())
 
 
 @routes.get("/api/organizations/:org_slug/services/:service_slug/api-keys", refuses=(ServiceUnknown,))

@@ -8,12 +8,12 @@ import msgspec
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.services import end_users
-from core.services.end_users import EndUser, EndUserDetail, EndUserUnknown
-from entrypoints.http.organizations.members import ShortPagination
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.decoding import Paged
-from entrypoints.web.routes import Routes
+from core.services.end_users import EndUser, EndUserDetails, EndUserUnknown
+from entrypoints.http.organizations.members import PageInfo
+from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "end users",
@@ -32,10 +32,10 @@ class EndUserList(msgspec.Struct, kw_only=True):
     """A page of end users."""
 
     users: list[EndUser]
-    pagination: ShortPagination
+    pagination: PageInfo
 
 
-class SessionsEnded(msgspec.Struct, kw_only=True):
+class RevokedSessions(msgspec.Struct, kw_only=True):
     """A message for people, and how many sessions were ended."""
 
     message: str
@@ -54,13 +54,13 @@ async def list_end_users(call: Call, slug: str, query: EndUsersQuery) -> EndUser
         page=query.page,
         limit=query.limit,
     )
-    pagination = ShortPagination(page=query.page, limit=query.limit, total=found.total)
+    pagination = PageInfo(page=query.page, limit=query.limit, total=found.total)
     return EndUserList(users=found.users, pagination=pagination)
 
 
 @routes.get("/api/organizations/:slug/users/:user_id", refuses=(EndUserUnknown,))
 @in_organization(Operation.END_USERS_READ)
-async def show_end_user(call: Call, slug: str, user_id: UUID) -> EndUserDetail:
+async def show_end_user(call: Call, slug: str, user_id: UUID) -> EndUserDetails:
     """Show an end user: the services they use in this organization, and their sessions in it.
 
     Of a user whom an API key added to a service, and whose account your organization did not create, `email_verified`
@@ -71,8 +71,8 @@ async def show_end_user(call: Call, slug: str, user_id: UUID) -> EndUserDetail:
 
 @routes.delete("/api/organizations/:slug/users/:user_id/sessions", refuses=(EndUserUnknown,))
 @in_organization(Operation.END_USERS_CHANGE)
-async def end_sessions_of_end_user(call: Call, slug: str, user_id: UUID) -> SessionsEnded:
+async def end_sessions_of_end_user(call: Call, slug: str, user_id: UUID) -> RevokedSessions:
     """End all sessions that an end user has in this organization; others continue."""
     ended = await call.transact(end_users.end_sessions, slug, user_id)
     message = "There was no session to end." if not ended else "The sessions have ended. The user has to sign in again."
-    return SessionsEnded(message=message, sessions_revoked=ended)
+    return RevokedSessions(message=message, sessions_revoked=ended)

@@ -10,11 +10,11 @@ from core.organizations.relations import ServiceRelation
 from core.services import grants as service_grants
 from core.services.grants import GrantUnknown, ServiceGrant
 from core.services.services import ServiceUnknown
-from entrypoints.http.organizations.members import ShortPagination
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.decoding import Paged
-from entrypoints.web.routes import Routes
+from entrypoints.http.organizations.members import PageInfo
+from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "service grants",
@@ -23,26 +23,26 @@ routes = Routes(
 )
 
 
-class Granted(msgspec.Struct, kw_only=True):
+class ServiceGrantUpdate(msgspec.Struct, kw_only=True):
     """The relation of the member to the service."""
 
     relation: ServiceRelation
 
 
-class GrantList(msgspec.Struct, kw_only=True):
+class ServiceGrantList(msgspec.Struct, kw_only=True):
     """A page of grants on one service."""
 
     grants: list[ServiceGrant]
-    pagination: ShortPagination
+    pagination: PageInfo
 
 
 @routes.get("/api/organizations/:org_slug/services/:service_slug/grants", refuses=(ServiceUnknown,))
 @in_organization(Operation.SERVICE_GRANTS_CHANGE)
-async def list_grants(call: Call, org_slug: str, service_slug: str, query: Paged) -> GrantList:
+async def list_grants(call: Call, org_slug: str, service_slug: str, query: Paged) -> ServiceGrantList:
     """List the grants on a service, the oldest first."""
     found = await call.read(service_grants.list_page, org_slug, service_slug, page=query.page, limit=query.limit)
-    return GrantList(
-        grants=list(found.grants), pagination=ShortPagination(page=query.page, limit=query.limit, total=found.total)
+    return ServiceGrantList(
+        grants=list(found.grants), pagination=PageInfo(page=query.page, limit=query.limit, total=found.total)
     )
 
 
@@ -50,7 +50,7 @@ async def list_grants(call: Call, org_slug: str, service_slug: str, query: Paged
     "/api/organizations/:org_slug/services/:service_slug/grants/:user_id", refuses=(ServiceUnknown, MemberUnknown)
 )
 @in_organization(Operation.SERVICE_GRANTS_CHANGE)
-async def grant(call: Call, org_slug: str, service_slug: str, user_id: UUID, body: Granted) -> ServiceGrant:
+async def grant(call: Call, org_slug: str, service_slug: str, user_id: UUID, body: ServiceGrantUpdate) -> ServiceGrant:
     """Make a member a manager or viewer of a service; this replaces an earlier grant."""
     return await call.transact(service_grants.grant, org_slug, service_slug, user_id, body.relation)
 

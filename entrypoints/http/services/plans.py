@@ -1,6 +1,5 @@
 """The plans of a service."""
 
-from datetime import datetime
 from typing import Annotated, Self
 from uuid import UUID
 
@@ -9,11 +8,9 @@ import msgspec
 from core.organizations.access import Operation
 from core.services import plans
 from core.services.plans import (
-    DEFAULT_CURRENCY,
     PRICE_CENTS_MAX,
     CountedPlan,
     Plan,
-    PlanChanges,
     PlanFields,
     PlanInUse,
     PlanIsDefault,
@@ -22,9 +19,10 @@ from core.services.plans import (
     TooManyPlans,
 )
 from core.services.services import ServiceUnknown
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import on_service
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service
+from entrypoints.web.serving.entities import Change, Input, Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "plans",
@@ -32,74 +30,26 @@ routes = Routes(
     " service; the default plan holds for users without a subscription.",
 )
 
-PlanName = Annotated[str, msgspec.Meta(description="The name for people, with 1 to 100 characters.")]
-PriceCents = Annotated[
-    int, msgspec.Meta(ge=0, le=PRICE_CENTS_MAX, description="The price of a period, in cents of the currency.")
-]
-Currency = Annotated[str, msgspec.Meta(description="The code of the currency: three lower-case letters.")]
-Features = Annotated[
-    list[str], msgspec.Meta(description="What the plan includes, in words that the service understands.")
-]
-BillingPriceId = Annotated[
-    str,
-    msgspec.Meta(
-        description="The price at the payment provider, without which the plan cannot be bought. It belongs to this"
-        " plan alone."
-    ),
-]
+PriceCents = Annotated[int, msgspec.Meta(ge=0, le=PRICE_CENTS_MAX)]
 
 
-class NewPlan(msgspec.Struct, kw_only=True):
+class NewPlan(Input, of=PlanFields):
     """A new plan."""
 
-    name: PlanName
     price_cents: PriceCents
-    currency: Currency = DEFAULT_CURRENCY
-    features: Features = msgspec.field(default_factory=list)
-    billing_price_id: BillingPriceId | None = None
 
 
-class PlanChange(msgspec.Struct, kw_only=True):
+class PlanChange(Change, of=PlanFields, nullable=True):
     """The fields to change, at least one; omitted fields keep their values. Null removes the price id."""
 
-    name: PlanName | None = None
-    price_cents: PriceCents | None = None
-    currency: Currency | None = None
-    features: Features | None = None
-    billing_price_id: BillingPriceId | msgspec.UnsetType | None = msgspec.UNSET
+    price_cents: PriceCents | msgspec.UnsetType | None = msgspec.UNSET
 
 
-class PlanRecord(msgspec.Struct, kw_only=True):
+class PlanRecord(Record, of=Plan, without=("organization_id",)):
     """A plan. The default plan holds for users without a subscription and cannot be deleted."""
 
-    id: UUID
-    service_id: UUID
-    name: str
-    price_cents: int
-    currency: str
-    features: list[str]
-    billing_price_id: str | None
-    is_default: bool
-    created_at: datetime
 
-    @classmethod
-    def of(cls, plan: Plan, **counts: int) -> Self:
-        """Return the record of a plan."""
-        return cls(
-            id=plan.id,
-            service_id=plan.service_id,
-            name=plan.name,
-            price_cents=plan.price_cents,
-            currency=plan.currency,
-            features=plan.features,
-            billing_price_id=plan.billing_price_id,
-            is_default=plan.is_default,
-            created_at=plan.created_at,
-            **counts,
-        )
-
-
-class PlanItem(PlanRecord, kw_only=True):
+class PlanItem(PlanRecord):
     """A plan in a list, with the number of users who are subscribed to it."""
 
     subscription_count: int
@@ -116,14 +66,7 @@ class PlanItem(PlanRecord, kw_only=True):
 @on_service(Operation.PLANS_CHANGE)
 async def create_plan(call: Call, org_slug: str, service_slug: str, body: NewPlan) -> PlanRecord:
     """Create a plan. To be purchasable, it needs the id of a price at the payment provider."""
-    given = PlanFields(
-        name=body.name,
-        price_cents=body.price_cents,
-        currency=body.currency,
-        features=body.features,
-        billing_price_id=body.billing_price_id,
-    )
-    return PlanRecord.of(await call.transact(plans.create, org_slug, service_slug, given))
+    return PlanRecord.of(await call.transact(plans.create, org_slug, service_slug, body.to(PlanFields)))
 
 
 @routes.get("/api/organizations/:org_slug/services/:service_slug/plans", refuses=(ServiceUnknown,))
@@ -140,16 +83,7 @@ async def list_plans(call: Call, org_slug: str, service_slug: str) -> list[PlanI
 @on_service(Operation.PLANS_CHANGE)
 async def change_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID, body: PlanChange) -> PlanRecord:
     """Change a plan. Its subscriptions continue; their users get the new features with their next tokens."""
-    price_id = body.billing_price_id
-    changes = PlanChanges(
-        name=body.name,
-        price_cents=body.price_cents,
-        currency=body.currency,
-        features=body.features,
-        billing_price_id=None if isinstance(price_id, msgspec.UnsetType) else price_id,
-        changes_price_id=price_id is not msgspec.UNSET,
-    )
-    return PlanRecord.of(await call.transact(plans.change, org_slug, service_slug, plan_id, changes))
+    return PlanRecord.of(await call.transact(plans.change, org_slug, service_slug, plan_id, body.given()))
 
 
 @routes.delete(

@@ -1,9 +1,7 @@
 """Services as the members of their organization create, read, change and delete them."""
 
-from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 from urllib.parse import urlsplit
-from uuid import UUID
 
 import msgspec
 
@@ -14,20 +12,20 @@ from core.services.client_records import Outside
 from core.services.management import (
     AudienceTaken,
     CountedService,
-    ServiceFields,
     ServiceLimitExceeded,
     ServiceNotConfidential,
     ServiceSlugTaken,
     ServiceSubscribed,
     Usage,
 )
-from core.services.services import Service, ServiceType, ServiceUnknown
+from core.services.services import Service, ServiceFields, ServiceType, ServiceUnknown
 from entrypoints.http.services.plans import PlanRecord
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization, on_service
-from entrypoints.web.decoding import Query
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization, on_service
+from entrypoints.web.serving.entities import Change, Input, Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "services",
@@ -35,139 +33,23 @@ routes = Routes(
     " clients with a secret; `mobile` and `desktop` services are public clients and use PKCE.",
 )
 
-ServiceName = Annotated[str, msgspec.Meta(description="The name for people, with 1 to 100 characters.")]
-Scopes = Annotated[
-    list[str], msgspec.Meta(description="The scopes to request from this provider; null for its default scopes.")
-]
-RedirectUris = Annotated[
-    list[str],
-    msgspec.Meta(
-        description="The addresses to which a browser may be sent back, compared exactly. Absolute and without a"
-        " fragment; plain http only for loopback, other schemes only for mobile and desktop."
-    ),
-]
-ActivationUri = Annotated[
-    str, msgspec.Meta(description="The page of the service on which people activate a device, or null.")
-]
-LogoutRedirectUris = Annotated[
-    list[str],
-    msgspec.Meta(description="The addresses to which a browser may be sent after signing out, compared exactly."),
-]
-BackchannelUri = Annotated[
-    str, msgspec.Meta(description="The address to which Gatehouse posts a logout token when a session ends, or null.")
-]
-FrontchannelUri = Annotated[
-    str, msgspec.Meta(description="The page that the browser loads in a frame when a session ends, or null.")
-]
-JwksUri = Annotated[
-    str, msgspec.Meta(description="The address of the public keys that sign the service's assertions, or null.")
-]
-Jwks = Annotated[
-    dict[str, list[dict[str, Any]]],
-    msgspec.Meta(description="The public keys that sign the service's assertions, as a JSON Web Key Set, or null."),
-]
-Audiences = Annotated[
-    list[str],
-    msgspec.Meta(
-        description="The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute"
-        " https addresses under a verified domain of the organization, each registered by one service only."
-    ),
-]
 ListLimit = Annotated[int, msgspec.Meta(ge=1, description="The most services to return; all of them if it is omitted.")]
 ListOffset = Annotated[int, msgspec.Meta(ge=0, description="How many services to skip.")]
 
 
-class NewService(msgspec.Struct, kw_only=True):
+class NewService(Input, of=ServiceFields):
     """A new service: a slug for paths, which never changes, a name for people, and its type."""
 
-    slug: str
-    name: ServiceName
-    service_type: ServiceType
-    codehost_scopes: Scopes | None = None
-    websuite_scopes: Scopes | None = None
-    officesuite_scopes: Scopes | None = None
-    redirect_uris: RedirectUris = msgspec.field(default_factory=list)
-    device_activation_uri: ActivationUri | None = None
-    post_logout_redirect_uris: LogoutRedirectUris = msgspec.field(default_factory=list)
-    backchannel_logout_uri: BackchannelUri | None = None
-    frontchannel_logout_uri: FrontchannelUri | None = None
-    jwks_uri: JwksUri | None = None
-    jwks: Jwks | None = None
-    audiences: Audiences = msgspec.field(default_factory=list)
 
-
-class ServiceChange(msgspec.Struct, kw_only=True):
+class ServiceChange(Change, of=ServiceFields, without=("slug",)):
     """The fields to change, at least one; omitted fields keep their values, and lists are replaced."""
 
-    name: ServiceName | msgspec.UnsetType = msgspec.UNSET
-    service_type: ServiceType | msgspec.UnsetType = msgspec.UNSET
-    codehost_scopes: Scopes | msgspec.UnsetType | None = msgspec.UNSET
-    websuite_scopes: Scopes | msgspec.UnsetType | None = msgspec.UNSET
-    officesuite_scopes: Scopes | msgspec.UnsetType | None = msgspec.UNSET
-    redirect_uris: RedirectUris | msgspec.UnsetType = msgspec.UNSET
-    device_activation_uri: ActivationUri | msgspec.UnsetType | None = msgspec.UNSET
-    post_logout_redirect_uris: LogoutRedirectUris | msgspec.UnsetType = msgspec.UNSET
-    backchannel_logout_uri: BackchannelUri | msgspec.UnsetType | None = msgspec.UNSET
-    frontchannel_logout_uri: FrontchannelUri | msgspec.UnsetType | None = msgspec.UNSET
-    jwks_uri: JwksUri | msgspec.UnsetType | None = msgspec.UNSET
-    jwks: Jwks | msgspec.UnsetType | None = msgspec.UNSET
-    audiences: Audiences | msgspec.UnsetType = msgspec.UNSET
 
-    def given(self) -> dict[str, object]:
-        """Return the fields that the request names."""
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        return {name: value for name, value in fields.items() if value is not msgspec.UNSET}
-
-
-class ServiceRecord(msgspec.Struct, kw_only=True):
+class ServiceRecord(Record, of=Service, without=("updated_at",)):
     """A service. Clients of OpenID Connect use `client_id`; it never changes."""
 
-    id: UUID
-    org_id: UUID
-    slug: str
-    name: str
-    service_type: ServiceType
-    client_id: UUID
-    codehost_scopes: list[str] | None
-    websuite_scopes: list[str] | None
-    officesuite_scopes: list[str] | None
-    redirect_uris: list[str]
-    device_activation_uri: str | None
-    post_logout_redirect_uris: list[str]
-    backchannel_logout_uri: str | None
-    frontchannel_logout_uri: str | None
-    jwks_uri: str | None
-    jwks: dict[str, list[dict[str, Any]]] | None
-    audiences: list[str]
-    created_at: datetime
 
-    @classmethod
-    def of(cls, service: Service, **counts: int) -> Self:
-        """Return the record of a service."""
-        return cls(
-            id=service.id,
-            org_id=service.organization_id,
-            slug=service.slug,
-            name=service.name,
-            service_type=service.service_type,
-            client_id=service.client_id,
-            codehost_scopes=service.codehost_scopes,
-            websuite_scopes=service.websuite_scopes,
-            officesuite_scopes=service.officesuite_scopes,
-            redirect_uris=service.redirect_uris,
-            device_activation_uri=service.device_activation_uri,
-            post_logout_redirect_uris=service.post_logout_redirect_uris,
-            backchannel_logout_uri=service.backchannel_logout_uri,
-            frontchannel_logout_uri=service.frontchannel_logout_uri,
-            jwks_uri=service.jwks_uri,
-            jwks=service.jwks,
-            audiences=service.audiences,
-            created_at=service.created_at,
-            **counts,
-        )
-
-
-class ServiceItem(ServiceRecord, kw_only=True):
+class ServiceItem(ServiceRecord):
     """A service in a list, with the numbers of its plans and of the users who are subscribed to it."""
 
     plan_count: int
@@ -228,22 +110,8 @@ async def create_service(call: Call, org_slug: str, body: NewService) -> Service
 
     A `web` or `api` service gets a client secret. Store it: it cannot be shown again, only replaced.
     """
-    given = ServiceFields(
-        name=body.name,
-        service_type=body.service_type,
-        codehost_scopes=body.codehost_scopes,
-        websuite_scopes=body.websuite_scopes,
-        officesuite_scopes=body.officesuite_scopes,
-        redirect_uris=body.redirect_uris,
-        device_activation_uri=body.device_activation_uri,
-        post_logout_redirect_uris=body.post_logout_redirect_uris,
-        backchannel_logout_uri=body.backchannel_logout_uri,
-        frontchannel_logout_uri=body.frontchannel_logout_uri,
-        jwks_uri=body.jwks_uri,
-        jwks=body.jwks,
-        audiences=body.audiences,
-    )
-    created = await call.transact(management.create, org_slug, body.slug, given, outside=outside(call))
+    given = body.to(ServiceFields)
+    created = await call.transact(management.create, org_slug, given, outside=outside(call))
     return ServiceCreated(
         service=ServiceRecord.of(created.service),
         default_plan=PlanRecord.of(created.default_plan),

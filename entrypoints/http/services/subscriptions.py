@@ -3,9 +3,9 @@
 from core.errors import Forbidden
 from core.services import subscriptions
 from core.services.subscriptions import NoServiceContext, OwnSubscription
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import signed_in
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import signed_in
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("subscription", "Your own subscription to the service that your token was issued for.")
 

@@ -1,19 +1,15 @@
-"""Listing, ending and refreshing the caller's sessions."""
+"""Listing and ending the caller's sessions."""
 
 from uuid import UUID
 
 import msgspec
 
-from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.sessions import refresh as sessions_refresh
+from core.errors import Forbidden, NotFound
 from core.sessions import sessions
-from core.sessions.refresh import RefreshRefused, TokenReused
 from core.sessions.sessions import SessionItem
-from entrypoints.http.sessions.token_answers import Tokens, signed
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import account_wide, in_person, public, signed_in
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import account_wide, in_person, signed_in
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "sessions",
@@ -21,46 +17,11 @@ routes = Routes(
 )
 
 
-class Refresh(SecretBody, kw_only=True):
-    """The refresh token of a session."""
-
-    refresh_token: str
-
-
-class Message(msgspec.Struct, kw_only=True):
-    """What was done, in words for people."""
-
-    message: str
-
-
 class SessionList(msgspec.Struct, kw_only=True):
     """The sessions of the caller."""
 
     sessions: list[SessionItem]
     total: int
-
-
-@routes.post("/api/auth/refresh", refuses=(RefreshRefused, OrganizationNotActive))
-@public
-async def refresh(call: Call, body: Refresh) -> Tokens:
-    """Exchange a refresh token for a new access token and the next refresh token.
-
-    A refresh token can be used once. For half a minute a repeated use gets the same answer, because two tabs may
-    refresh at once; later it ends the session, because the token must have been copied.
-    """
-    outcome = await call.step(sessions_refresh.refresh, body.refresh_token)
-    if isinstance(outcome, TokenReused):
-        await call.transact(sessions_refresh.end_reused, outcome)
-        raise RefreshRefused
-    return signed(call, outcome)
-
-
-@routes.post("/api/auth/logout")
-@signed_in
-async def log_out(call: Call) -> Message:
-    """End the session of this access token."""
-    await call.transact(sessions.log_out)
-    return Message(message="You are signed out.")
 
 
 @routes.get("/api/user/sessions")

@@ -4,15 +4,15 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from core.accounts.providers import Provider
 from core.sign_in import identities
 from core.sign_in.identities import IdentityItem, IdentityUnknown, LastIdentity
 from core.sign_in.upstream import linking
-from core.sign_in.upstream.flows import ProviderClient, ProviderNotOffered
+from core.sign_in.upstream.flows import ProviderNotOffered
 from core.sign_in.upstream.providers import external_of, linked_of
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_person, signed_in
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sign_in.identities import platform_clients
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_person, signed_in
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "identities",
@@ -50,9 +50,3 @@ async def link_identity(call: Call, provider: str) -> LinkBegun:
 async def unlink_identity(call: Call, provider: str) -> None:
     """Unlink the account of a provider, unless it is the last way to sign in."""
     await call.transact(identities.unlink_mine, linked_of(provider))
-
-
-def platform_clients(call: Call) -> dict[Provider, ProviderClient]:
-    """Return the platform's credentials at the external providers where it has some."""
-    providers = call.installation.external_providers.values()
-    return {one.provider: one.client for one in providers if one.client is not None}

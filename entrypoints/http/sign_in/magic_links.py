@@ -7,24 +7,24 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
 from core.sign_in.magic_links import DestinationMismatch, MagicLinkRefused
-from entrypoints.http.accounts.registration import LetterWanted
-from entrypoints.http.sessions.sessions import Message
-from entrypoints.http.sessions.token_answers import (
-    SecondFactorDue,
-    SignedIn,
+from entrypoints.http.accounts.registration import MailedLinkRequest
+from entrypoints.shared.sessions.token_answers import (
+    PendingSecondFactor,
+    SignInTokens,
     answer_outcome,
     destination,
     transact_counted,
 )
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("magic links", "Signing in with a mailed link, without a password.")
 
 
-class MagicLink(SecretBody, kw_only=True):
+class MagicLinkSignIn(SecretBody, kw_only=True):
     """The token of the link or the code of its page, and the organization and service to sign in to."""
 
     token: UUID
@@ -38,7 +38,7 @@ class MagicLink(SecretBody, kw_only=True):
     refuses=(RedirectNotRegistered, NotFound),
 )
 @public
-async def request_link(call: Call, body: LetterWanted) -> Message:
+async def request_link(call: Call, body: MailedLinkRequest) -> Message:
     """Mail a link to sign in with, which is valid for 15 minutes and can be used once.
 
     The answer is the same whether or not an account has the address. The link opens a page that shows a code to
@@ -54,7 +54,7 @@ async def request_link(call: Call, body: LetterWanted) -> Message:
     refuses=(MagicLinkRefused, SsoRequired, DestinationMismatch, NotFound, Forbidden, OrganizationNotActive),
 )
 @public
-async def verify_link(call: Call, body: MagicLink) -> SignedIn | SecondFactorDue:
+async def verify_link(call: Call, body: MagicLinkSignIn) -> SignInTokens | PendingSecondFactor:
     """Sign in with the token of a mailed link, or with the code of its page; the answer is that of `/api/auth/login`.
 
     The organization and service are those that the link was requested for.

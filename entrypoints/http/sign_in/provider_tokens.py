@@ -10,11 +10,11 @@ from core.sign_in.identities import IdentityUnknown, ProviderTokens
 from core.sign_in.provider_tokens import ReauthRequired, Refreshing
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.providers import external_of
-from entrypoints.http.sign_in.identities import platform_clients
-from entrypoints.web.calls import Call, shielded
-from entrypoints.web.credentials import in_person
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sign_in.identities import platform_clients
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call, shielded
+from entrypoints.web.serving.credentials import in_person
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("identities", "Accounts at other providers that sign a user in.")
 

@@ -1,13 +1,14 @@
 """Webhooks of an organization: where its events are sent."""
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
-from core.webhooks import webhooks
+from core.webhooks import deliveries, webhooks
 from core.webhooks.webhooks import (
     TooManyWebhooks,
     Webhook,
@@ -16,11 +17,12 @@ from core.webhooks.webhooks import (
     WebhookUnknown,
     WebhookWithSecret,
 )
-from entrypoints.web.bodies import Empty
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.bodies import Empty
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Input, Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "webhooks",
@@ -37,13 +39,8 @@ class WebhookCreation(msgspec.Struct, kw_only=True):
     events: list[str]
 
 
-class WebhookChange(msgspec.Struct, kw_only=True):
+class WebhookUpdate(Input, of=WebhookChanges):
     """The fields to change; omitted fields keep their values."""
-
-    name: str | None = None
-    url: str | None = None
-    events: list[str] | None = None
-    is_active: bool | None = None
 
 
 class WebhookList(msgspec.Struct, kw_only=True):
@@ -53,17 +50,28 @@ class WebhookList(msgspec.Struct, kw_only=True):
     total: int
 
 
-class CreatedWebhook(SecretBody, kw_only=True):
+class CreatedWebhook(Record, SecretBody, of=Webhook):
     """The new webhook with its secret, which is shown only once."""
 
-    id: UUID
-    name: str
-    url: str
-    events: list[str]
-    is_active: bool
-    created_at: datetime
-    updated_at: datetime
     secret: str
+
+
+class QueuedDelivery(msgspec.Struct, kw_only=True):
+    """The delivery that was queued."""
+
+    delivery_id: UUID
+
+
+class FailedDeliveriesQueueing(msgspec.Struct, kw_only=True):
+    """The moment since which failed deliveries are sent again."""
+
+    since: Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class QueuedDeliveries(msgspec.Struct, kw_only=True):
+    """How many deliveries were queued again."""
+
+    queued: int
 
 
 @routes.get("/api/organizations/:org_slug/webhooks/event-types")
@@ -106,13 +114,13 @@ async def show_webhook(call: Call, org_slug: str, webhook_id: UUID) -> Webhook:
 
 @routes.patch("/api/organizations/:org_slug/webhooks/:webhook_id", refuses=(WebhookUnknown, WebhookNameTaken))
 @in_organization(Operation.WEBHOOK_CONFIGURE)
-async def change_webhook(call: Call, org_slug: str, webhook_id: UUID, body: WebhookChange) -> Webhook:
+async def change_webhook(call: Call, org_slug: str, webhook_id: UUID, body: WebhookUpdate) -> Webhook:
     """Change a webhook. An inactive one receives nothing."""
     return await call.transact(
         webhooks.change,
         org_slug,
         webhook_id,
-        WebhookChanges(name=body.name, url=body.url, events=body.events, is_active=body.is_active),
+        body.to(WebhookChanges),
         allowed=call.installation.settings.outbound_allowed,
     )
 
@@ -133,13 +141,22 @@ async def delete_webhook(call: Call, org_slug: str, webhook_id: UUID) -> Empty:
 
 
 def _shown(created: WebhookWithSecret) -> CreatedWebhook:
-    return CreatedWebhook(
-        id=created.webhook.id,
-        name=created.webhook.name,
-        url=created.webhook.url,
-        events=created.webhook.events,
-        is_active=created.webhook.is_active,
-        created_at=created.webhook.created_at,
-        updated_at=created.webhook.updated_at,
-        secret=created.secret.reveal(),
+    return CreatedWebhook.of(created.webhook, secret=created.secret.reveal())
+
+
+@routes.post("/api/organizations/:org_slug/webhooks/:webhook_id/test", refuses=(WebhookUnknown,))
+@in_organization(Operation.WEBHOOKS_CHANGE)
+async def test_webhook(call: Call, org_slug: str, webhook_id: UUID) -> QueuedDelivery:
+    """Send a `webhook.test` event to this webhook; its result is in the list of deliveries."""
+    return QueuedDelivery(delivery_id=await call.transact(deliveries.test, org_slug, webhook_id))
+
+
+@routes.post("/api/organizations/:org_slug/webhooks/:webhook_id/redeliver-failed", refuses=(WebhookUnknown,))
+@in_organization(Operation.WEBHOOKS_CHANGE)
+async def redeliver_failed(
+    call: Call, org_slug: str, webhook_id: UUID, body: FailedDeliveriesQueueing
+) -> QueuedDeliveries:
+    """Send again what has failed for good since a moment, at most 10,000 deliveries; the oldest first."""
+    return QueuedDeliveries(
+        queued=await call.transact(deliveries.redeliver_failed, org_slug, webhook_id, since=body.since)
     )

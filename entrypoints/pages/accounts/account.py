@@ -1,19 +1,18 @@
 """The first page of one's own account: what there is to know and to change, by section."""
 
 from core.accounts import profile
-from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page
+from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.rendering import Page
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+routes = account_pages()
 
 
 @routes.get(ACCOUNT)
 @in_browser
-async def show_account(call: Call, query: Outcome) -> Page:
+async def show_account(call: Call, query: DoneQuery) -> Page:
     """Show an overview of your account."""
     return account_page(
         call,

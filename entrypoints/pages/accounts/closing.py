@@ -1,22 +1,20 @@
 """The page that closes one's own account."""
 
-from typing import Annotated, Final
+from typing import Final
 
 from core.accounts import closing
 from core.accounts.closing import BelongsToOrganizations, GovernsPlatform
 from core.errors import Forbidden
 from entrypoints.pages.account_pages import ACCOUNT, account_page
+from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.languages import translated
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, page
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import recent
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.routes import Routes
+from entrypoints.pages.rendering import Page, PageOrRedirect, page
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.browsers import recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+routes = account_pages()
 
 CLOSING: Final = f"{ACCOUNT}/closing"
 
@@ -31,7 +29,7 @@ async def show_closing(call: Call) -> Page:
 
 @routes.post(CLOSING, refuses=(BelongsToOrganizations, GovernsPlatform, Forbidden))
 @in_browser
-async def close_account(call: Call) -> Page | Annotated[None, Status(303)]:
+async def close_account(call: Call) -> PageOrRedirect:
     """Close your account and sign this browser out; programs use `DELETE /api/user`."""
     await recent(call)
     reopenable_until = await call.transact(closing.close)

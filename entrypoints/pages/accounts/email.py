@@ -1,20 +1,18 @@
 """The page with one's own address: asking for another one, and dropping that."""
 
-from typing import Annotated, Final
+from typing import Final
 
 from core.accounts import email_changes, profile
 from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
-from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page, address_after, after
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import ProtectedForm, recent
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.routes import Routes
+from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after, after
+from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+routes = account_pages()
 
 EMAIL: Final = f"{ACCOUNT}/email"
 
@@ -25,9 +23,23 @@ class NewAddress(ProtectedForm, kw_only=True):
     email: str = ""
 
 
+async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, form: NewAddress | None = None) -> Page:
+    mine = await call.read(profile.read)
+    present = call.in_browser.email
+    return account_page(
+        call,
+        "account_email.html",
+        done=done,
+        refusal=refusal,
+        email=present,
+        requested=mine.email if mine.email != present else None,
+        typed=form.email if form is not None else "",
+    )
+
+
 @routes.get(EMAIL)
 @in_browser
-async def show_email(call: Call, query: Outcome) -> Page:
+async def show_email(call: Call, query: DoneQuery) -> Page:
     """Show your email address, and the one that you have asked to change to."""
     await recent(call)
     return await _page(call, done=query.done)
@@ -35,13 +47,11 @@ async def show_email(call: Call, query: Outcome) -> Page:
 
 @routes.post(EMAIL, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden,))
 @in_browser
-async def ask_for_change(call: Call, form: NewAddress) -> Page | Annotated[None, Status(303)]:
+@shows_again(_page, BadRequest)
+async def ask_for_change(call: Call, form: NewAddress) -> PageOrRedirect:
     """Ask to change your email address; programs use `PATCH /api/user`."""
     await recent(call, page=EMAIL)
-    try:
-        await call.transact(email_changes.request, form.email, tells_taken=False)
-    except BadRequest as refusal:
-        return await _page(call, refusal=refusal, typed=form.email)
+    await call.transact(email_changes.request, form.email, tells_taken=False)
     return after(EMAIL, "address-asked")
 
 
@@ -53,17 +63,3 @@ async def drop_change(call: Call) -> None:
     # Asking for the present address drops an earlier request.
     await call.transact(email_changes.request, call.in_browser.email)
     call.headers["Location"] = address_after(EMAIL, "address-dropped")
-
-
-async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, typed: str = "") -> Page:
-    mine = await call.read(profile.read)
-    present = call.in_browser.email
-    return account_page(
-        call,
-        "account_email.html",
-        done=done,
-        refusal=refusal,
-        email=present,
-        requested=mine.email if mine.email != present else None,
-        typed=typed,
-    )

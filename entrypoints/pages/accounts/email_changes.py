@@ -3,12 +3,12 @@
 from core.accounts import email_change_undo, email_changes
 from core.accounts.email_change_undo import AddressGone, GovernsSince
 from core.accounts.links import LinkUnusable
-from entrypoints.pages.forms import MailedLink, MailedLinkForm
+from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("profile", "Your own account.", refusal_page)
 
@@ -26,7 +26,7 @@ async def show_undo(call: Call, query: MailedLink) -> Page:
 
 @routes.post("/auth/undo-email-change", refuses=(LinkUnusable, AddressGone, GovernsSince))
 @public
-async def undo(call: Call, form: MailedLinkForm) -> Page:
+async def undo(call: Call, form: LinkForm) -> Page:
     """Drop an email change that is not verified yet, or restore the old email address of an account.
 
     Restoring it ends the sessions of the account, and leads to choosing a new password.

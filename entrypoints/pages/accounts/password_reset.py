@@ -10,22 +10,22 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest, SsoRequired
 from core.rate_limits import RateLimit
 from entrypoints.pages.brands import brand_of
-from entrypoints.pages.forms import MailedLink, MailedLinkForm
+from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
-from entrypoints.pages.returns import Way, WayForm
-from entrypoints.web.browsers import SIGN_IN
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not, public
-from entrypoints.web.routes import Routes
+from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not, public
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.", refusal_page)
 
 FORGOT_PASSWORD: Final = "/app/forgot-password"  # noqa: S105 - a path, not a secret
 
 
-class ResetForm(MailedLinkForm, kw_only=True):
+class PasswordResetForm(LinkForm, kw_only=True):
     """The fields of the form."""
 
     new_password: str = ""
@@ -40,7 +40,7 @@ class ForgotForm(WayForm, kw_only=True):
 
 @routes.get(FORGOT_PASSWORD)
 @in_browser_or_not
-async def show_forgot_password(call: Call, query: Way) -> Page:
+async def show_forgot_password(call: Call, query: ReturnQuery) -> Page:
     """Show the form that requests a link to choose a password."""
     return form_page(call, "forgot_password.html", way=query, email="", problem="")
 
@@ -70,7 +70,7 @@ async def show_reset_form(call: Call, query: MailedLink) -> Page:
 
 @routes.post("/auth/reset-password", refuses=(LinkUnusable, SsoRequired))
 @public
-async def submit_reset_form(call: Call, form: ResetForm) -> Page:
+async def submit_reset_form(call: Call, form: PasswordResetForm) -> Page:
     """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""
     reset = await call.read(password_reset.inspect, form.token)
     password_problem = passwords.problem(form.new_password)

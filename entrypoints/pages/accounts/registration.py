@@ -9,16 +9,15 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
 from entrypoints.pages import returns
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.returns import Way, WayForm
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not
-from entrypoints.web.routes import Routes
+from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not
 
-routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+routes = sign_in_pages()
 
 REGISTER: Final = "/app/register"
 SEND_AGAIN: Final = "/app/register/send-again"
@@ -39,7 +38,7 @@ class SendAgainForm(WayForm, kw_only=True):
 
 @routes.get(REGISTER)
 @in_browser_or_not
-async def show_registration(call: Call, query: Way) -> Page:
+async def show_registration(call: Call, query: ReturnQuery) -> Page:
     """Show the form that creates an account."""
     return await _form(call, query)
 
@@ -72,7 +71,7 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
 
 @routes.get(SEND_AGAIN, status=303)
 @in_browser_or_not
-async def show_send_again(call: Call) -> Annotated[None, Status(303)]:
+async def show_send_again(call: Call) -> Annotated[None, AnswerStatus(303)]:
     """Redirect to the form: this page needs an address."""
     call.headers["Location"] = REGISTER
 
@@ -85,7 +84,9 @@ async def send_again(call: Call, form: SendAgainForm) -> Page:
     return await _sent(call, form.way, form.email)
 
 
-async def _form(call: Call, way: Way, *, email: str = "", email_problem: str = "", password_problem: str = "") -> Page:
+async def _form(
+    call: Call, way: ReturnQuery, *, email: str = "", email_problem: str = "", password_problem: str = ""
+) -> Page:
     return form_page(
         call,
         "register.html",
@@ -97,5 +98,5 @@ async def _form(call: Call, way: Way, *, email: str = "", email_problem: str = "
     )
 
 
-async def _sent(call: Call, way: Way, email: str) -> Page:
+async def _sent(call: Call, way: ReturnQuery, email: str) -> Page:
     return form_page(call, "registered.html", way=way, email=email)

@@ -14,20 +14,20 @@ from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.verification import UnprovedAddress, VerifiedAddress
 from core.errors import Refusal
-from entrypoints.http.sessions.sessions import Message
 from entrypoints.pages.brands import Brand, brand_of
-from entrypoints.pages.forms import MailedLink, MailedLinkForm
+from entrypoints.pages.declaring import registration_pages
+from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.languages import translated
-from entrypoints.pages.refusals import prefers_json, refusal_page
+from entrypoints.pages.refusals import prefers_json
 from entrypoints.pages.rendering import Page, form_page, page
-from entrypoints.web import browsers
-from entrypoints.web.answers import JSON, Status
-from entrypoints.web.browsers import SIGN_IN, ProtectedForm
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not, public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import JSON, AnswerStatus
+from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not, public
 
-routes = Routes("registration", "Creating an account and verifying its email address.", refusal_page)
+routes = registration_pages()
 
 
 class RegistrationLinkForm(ProtectedForm, kw_only=True):
@@ -70,7 +70,7 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
 
 @routes.post("/auth/verify-email", refuses=(LinkUnusable, AddressProvedElsewhere))
 @public
-async def confirm_email(call: Call, form: MailedLinkForm) -> Message | Page:
+async def confirm_email(call: Call, form: LinkForm) -> Message | Page:
     """Change the address of an account to the one that the link was mailed to, as the button of its page does.
 
     For the link of a registration it does the same as opening the link.
@@ -90,7 +90,7 @@ async def confirm_email(call: Call, form: MailedLinkForm) -> Message | Page:
 
 @routes.post("/auth/verify-email/choose-password", status=303, refuses=(LinkUnusable,))
 @in_browser_or_not
-async def choose_password(call: Call, form: RegistrationLinkForm) -> Annotated[None, Status(303)]:
+async def choose_password(call: Call, form: RegistrationLinkForm) -> Annotated[None, AnswerStatus(303)]:
     """Verify the address without the password of its registration, and lead to the form that chooses one.
 
     Everything that was set up for the account before is removed.

@@ -28,10 +28,10 @@ from core.errors import Forbidden
 from entrypoints.pages.languages import marked
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, Page, page
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.decoding import Query
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("sandbox", "The pages of the sandbox that stands in for the payment provider.", refusal_page)
 

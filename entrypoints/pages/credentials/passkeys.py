@@ -1,6 +1,6 @@
 """The pages of one's own passkeys. Adding one needs a script, because only scripts can ask the browser to make one."""
 
-from typing import Annotated, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -17,19 +17,17 @@ from core.credentials.passkeys import (
 from core.credentials.webauthn import Attestation, Transport
 from core.errors import BadRequest, Forbidden, Refusal
 from core.sessions import browser_sessions
-from entrypoints.http.credentials.passkeys import NewCredential, attestation_of, transports_of
-from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page, after
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import ProtectedForm, recent
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.decoding import decode_body
-from entrypoints.web.routes import Routes
+from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, after
+from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.shared.credentials.passkeys import RegistrationCredential, attestation_of, transports_of
+from entrypoints.web.input.decoding import decode_body
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+routes = account_pages()
 
 PASSKEYS: Final = f"{ACCOUNT}/passkeys"
 NEW: Final = f"{PASSKEYS}/new"
@@ -49,9 +47,26 @@ class NameForm(ProtectedForm, kw_only=True):
     name: str = ""
 
 
+async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
+    mine = await call.read(passkeys.list_mine)
+    return account_page(call, "account_passkeys.html", done=done, refusal=refusal, passkeys=mine)
+
+
+async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:
+    started = await call.transact(passkeys.start_registration)
+    return account_page(
+        call,
+        "account_new_passkey.html",
+        refusal=refusal,
+        has_script=True,
+        challenge_id=str(started.challenge_id),
+        options=msgspec.json.encode(started.options).decode(),
+    )
+
+
 @routes.get(PASSKEYS)
 @in_browser
-async def show_passkeys(call: Call, query: Outcome) -> Page:
+async def show_passkeys(call: Call, query: DoneQuery) -> Page:
     """Show your passkeys."""
     return await _page(call, done=query.done)
 
@@ -66,55 +81,42 @@ async def show_new_passkey(call: Call) -> Page:
 
 @routes.post(NEW, refuses=(RegistrationOver, RegistrationRefused, TooManyPasskeys, PasskeyExists, Forbidden))
 @in_browser
-async def add_passkey(call: Call, form: NewPasskeyForm) -> Page | Annotated[None, Status(303)]:
+@shows_again(_new_page, BadRequest, PasskeyExists, but_not=(TooManyPasskeys,))
+async def add_passkey(call: Call, form: NewPasskeyForm) -> PageOrRedirect:
     """Register the passkey that the browser made; programs use `POST /api/auth/passkeys/register/finish`."""
     await recent(call, page=NEW)
-    try:
-        challenge_id, (attestation, transports) = _challenge_id(form), _made(form.credential)
-        _, cookie = await call.transact(
-            browser_sessions.and_renew,
-            call.in_browser,
-            passkeys.finish_registration,
-            challenge_id,
-            attestation,
-            transports,
-            form.name or None,
-        )
-    except TooManyPasskeys:
-        raise
-    except (BadRequest, PasskeyExists) as refusal:
-        return await _new_page(call, refusal)
+    challenge_id, (attestation, transports) = _challenge_id(form), _made(form.credential)
+    _, cookie = await call.transact(
+        browser_sessions.and_renew,
+        call.in_browser,
+        passkeys.finish_registration,
+        challenge_id,
+        attestation,
+        transports,
+        form.name or None,
+    )
     browsers.keep_session(call, cookie)
     return after(PASSKEYS, "passkey-added")
 
 
 @routes.post(f"{PASSKEYS}/:passkey_id/rename", refuses=(PasskeyUnknown, Forbidden))
 @in_browser
-async def rename_passkey(call: Call, passkey_id: UUID, form: NameForm) -> Page | Annotated[None, Status(303)]:
+@shows_again(_page, BadRequest)
+async def rename_passkey(call: Call, passkey_id: UUID, form: NameForm) -> PageOrRedirect:
     """Rename one of your passkeys."""
     await recent(call, page=PASSKEYS)
-    try:
-        await call.transact(passkeys.rename_mine, passkey_id, form.name)
-    except BadRequest as refusal:
-        return await _page(call, refusal=refusal)
+    await call.transact(passkeys.rename_mine, passkey_id, form.name)
     return after(PASSKEYS, "renamed")
 
 
 @routes.post(f"{PASSKEYS}/:passkey_id/remove", refuses=(LastSignInMethod, PasskeyUnknown, Forbidden))
 @in_browser
-async def remove_passkey(call: Call, passkey_id: UUID) -> Page | Annotated[None, Status(303)]:
+@shows_again(_page, LastSignInMethod)
+async def remove_passkey(call: Call, passkey_id: UUID) -> PageOrRedirect:
     """Remove one of your passkeys."""
     await recent(call, page=PASSKEYS)
-    try:
-        await call.transact(passkeys.remove_mine, passkey_id)
-    except LastSignInMethod as refusal:
-        return await _page(call, refusal=refusal)
+    await call.transact(passkeys.remove_mine, passkey_id)
     return after(PASSKEYS, "passkey-removed")
-
-
-async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
-    mine = await call.read(passkeys.list_mine)
-    return account_page(call, "account_passkeys.html", done=done, refusal=refusal, passkeys=mine)
 
 
 def _challenge_id(form: NewPasskeyForm) -> UUID:
@@ -126,20 +128,8 @@ def _challenge_id(form: NewPasskeyForm) -> UUID:
 
 def _made(credential: str) -> tuple[Attestation, list[Transport]]:
     try:
-        made = decode_body(credential.encode("utf-8", "surrogatepass"), NewCredential)
+        made = decode_body(credential.encode("utf-8", "surrogatepass"), RegistrationCredential)
         return attestation_of(made), transports_of(made)
     except BadRequest:
         # The script of the page wrote it, or there is no script: no field of it means anything to a person.
         raise RegistrationRefused from None
-
-
-async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:
-    started = await call.transact(passkeys.start_registration)
-    return account_page(
-        call,
-        "account_new_passkey.html",
-        refusal=refusal,
-        has_script=True,
-        challenge_id=str(started.challenge_id),
-        options=msgspec.json.encode(started.options).decode(),
-    )

@@ -5,17 +5,16 @@ from uuid import UUID
 from core.accounts.links import LinkUnusable
 from core.invitations import confirmation
 from core.rate_limits import RateLimit
+from entrypoints.pages.declaring import invitation_pages
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.invitations.invitations import joined_page, message_page
 from entrypoints.pages.languages import translated
-from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
 
-routes = Routes("invitations", "Inviting people to an organization, and their answers.", refusal_page)
+routes = invitation_pages()
 
 
 class ConfirmationForm(SecretBody, kw_only=True):

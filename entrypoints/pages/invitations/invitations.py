@@ -8,23 +8,21 @@ import msgspec
 
 from core.errors import OrganizationNotActive
 from core.invitations import answers
-from core.invitations.acceptance import InvitationAnswered, Joined, NextStep
+from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered, Joined, NextStep
 from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import InvitationExpired
 from core.rate_limits import RateLimit
-from entrypoints.http.invitations.invitations import CANNOT_JOIN
 from entrypoints.pages.brands import brand_of
+from entrypoints.pages.declaring import invitation_pages
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
-from entrypoints.web.browsers import SIGN_IN
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.hidden import SecretBody
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
 
-routes = Routes("invitations", "Inviting people to an organization, and their answers.", refusal_page)
+routes = invitation_pages()
 
 ACCEPT: Final = "/app/invitations/accept"
 DECLINE: Final = "/app/invitations/decline"
@@ -73,7 +71,7 @@ async def follow_link(call: Call, query: InvitationLink) -> None:
 async def show_invitation(call: Call, query: InvitationLink) -> Page:
     """Show the invitation, with a button to accept and one to decline; opening the page changes nothing."""
     presented = await call.read(answers.inspect, query.token, query.proof or None)
-    brand = await brand_of(call, presented.invitation.org_id)
+    brand = await brand_of(call, presented.invitation.organization_id)
     return page(call, "invitation.html", token=query.token, proof=query.proof or "", presented=presented, brand=brand)
 
 

@@ -1,24 +1,21 @@
 """The page of one's own organizations and of the invitations to others: accepting, declining, leaving."""
 
-from typing import Annotated, Final
+from typing import Final
 
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.invitations import answers
-from core.invitations.acceptance import InvitationAnswered
+from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
 from core.invitations.answers import InvitationUnknown
 from core.organizations import management, members
 from core.rate_limits import RateLimit
-from entrypoints.http.invitations.invitations import CANNOT_JOIN
-from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page, address_after, after
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import ProtectedForm
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.routes import Routes
+from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after, after
+from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+routes = account_pages()
 
 ORGANIZATIONS: Final = f"{ACCOUNT}/organizations"
 
@@ -35,9 +32,20 @@ class MembershipForm(ProtectedForm, kw_only=True):
     org_slug: str = ""
 
 
+async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
+    return account_page(
+        call,
+        "account_organizations.html",
+        done=done,
+        refusal=refusal,
+        organizations=await call.read(management.list_mine),
+        invitations=await call.read(answers.list_mine),
+    )
+
+
 @routes.get(ORGANIZATIONS)
 @in_browser
-async def show_organizations(call: Call, query: Outcome) -> Page:
+async def show_organizations(call: Call, query: DoneQuery) -> Page:
     """Show your organizations, and the invitations that wait for your answer."""
     return await _page(call, done=query.done)
 
@@ -70,21 +78,8 @@ async def decline_invitation(call: Call, form: ReceivedForm) -> None:
 
 @routes.post(f"{ORGANIZATIONS}/leave", refuses=(NotFound, Forbidden))
 @in_browser
-async def leave_organization(call: Call, form: MembershipForm) -> Page | Annotated[None, Status(303)]:
+@shows_again(_page, BadRequest)
+async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect:
     """Leave an organization; programs use `POST /api/organizations/:slug/leave`."""
-    try:
-        await call.transact(members.leave, form.org_slug)
-    except BadRequest as refusal:
-        return await _page(call, refusal=refusal)
+    await call.transact(members.leave, form.org_slug)
     return after(ORGANIZATIONS, "left")
-
-
-async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
-    return account_page(
-        call,
-        "account_organizations.html",
-        done=done,
-        refusal=refusal,
-        organizations=await call.read(management.list_mine),
-        invitations=await call.read(answers.list_mine),
-    )

@@ -17,10 +17,10 @@ from core.errors import NotFound
 from core.mail import mail
 from core.mail.mail import Mail
 from entrypoints.pages.rendering import HTML, Page, page
-from entrypoints.web.answers import JSON
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.answers import JSON
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("mailbox", "The mail that would have been sent, in development mode without a mail server.")
 
@@ -48,7 +48,7 @@ class MailboxMessage(msgspec.Struct, kw_only=True, frozen=True):
     created_at: datetime
 
 
-class Messages(msgspec.Struct, kw_only=True, frozen=True):
+class Mailbox(msgspec.Struct, kw_only=True, frozen=True):
     """The mails, newest first."""
 
     messages: list[MailboxMessage]
@@ -64,12 +64,12 @@ class Piece:
 
 @routes.get("/dev/mailbox")
 @public
-async def read(call: Call) -> Messages | Page:
+async def read(call: Call) -> Mailbox | Page:
     """Show the latest mails, newest first, as a page, or as JSON when the request accepts `application/json`."""
     messages = [_message(call, mail_message) for mail_message in await call.read(mail.latest, MAILS_MAX)]
     call.vary("Accept")
     if call.request.accept_mimetypes.best_match([HTML, JSON], default=HTML) == JSON:
-        return Messages(messages=messages)
+        return Mailbox(messages=messages)
     response = page(
         call, "mailbox.html", mails=[(message, pieces(message.text)) for message in messages], maximum=MAILS_MAX
     )

@@ -14,19 +14,19 @@ from core.openid.requests import RequestOver, RequestRefused
 from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SignInRefused
-from entrypoints.http.openid.pushed_requests import AuthorizationFields
-from entrypoints.http.sessions import token_answers
 from entrypoints.pages.openid.leading_back import leading_page
 from entrypoints.pages.refusals import protocol_refusal_page
-from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
-from entrypoints.web.answers import Status, see_other
-from entrypoints.web.browsers import ProtectedForm, cookie_name
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not, public
-from entrypoints.web.decoding import Query
-from entrypoints.web.hosts import issuer_of, on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.openid.authorization_fields import AuthorizationFields
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import ProtectedForm, cookie_name
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not, public
+from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing in to services, in the browser.", protocol_refusal_page)
 
@@ -61,7 +61,7 @@ class AnswerForm(ProtectedForm, kw_only=True):
 @routes.get(AUTHORIZE, refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
-async def authorize(call: Call, query: AuthorizationQuery) -> Page | Annotated[None, Status(303)]:
+async def authorize(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
     """Sign the user in to a service, and send the browser back with a code.
 
     Only the `redirect_uri` that the service has registered is followed, character by character; a `desktop` service may
@@ -73,7 +73,7 @@ async def authorize(call: Call, query: AuthorizationQuery) -> Page | Annotated[N
 @routes.get("/auth/authorize/continue", refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
-async def continue_after_sign_in(call: Call, query: AuthorizationQuery) -> Page | Annotated[None, Status(303)]:
+async def continue_after_sign_in(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
     """Do the same after a sign-in that Gatehouse has begun for the service, as with an external provider."""
     return await _respond(call, await _begin(call, query), is_after_form=True)
 
@@ -98,7 +98,7 @@ async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
 @routes.get(RESUME, refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
-async def resume(call: Call, query: ResumeQuery) -> Page | Annotated[None, Status(303)]:
+async def resume(call: Call, query: ResumeQuery) -> PageOrRedirect:
     """Go on with a request after the user has signed in."""
     answer = await call.transact(authorization.resume, query.request_id, _visitor(call), issuer=issuer_of(call))
     return await _respond(call, answer, is_after_form=True)
@@ -107,7 +107,7 @@ async def resume(call: Call, query: ResumeQuery) -> Page | Annotated[None, Statu
 @routes.post("/auth/authorize/allow", refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
-async def allow(call: Call, form: AnswerForm) -> Page | Annotated[None, Status(303)]:
+async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
     """Continue to the service."""
     answer = await call.transact(authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call))
     return await _respond(call, answer, is_after_form=True)
@@ -118,7 +118,7 @@ async def allow(call: Call, form: AnswerForm) -> Page | Annotated[None, Status(3
 @in_browser_or_not
 async def deny(call: Call, form: AnswerForm) -> Page:
     """Go back to the service without signing in to it."""
-    back = await call.transact(authorization.deny, form.request_id, issuer=issuer_of(call))
+    back = await call.transact(authorization.deny, form.request_id, _visitor(call), issuer=issuer_of(call))
     return leading_page(call, back.address)
 
 

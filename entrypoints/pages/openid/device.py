@@ -8,25 +8,23 @@ import msgspec
 from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive
-from core.openid import device_codes
-from core.openid.device_codes import UserCodeExpired, UserCodeUnknown, WaitingDevice
+from core.openid import device
+from core.openid.device import ACTIVATION_PATH, UserCodeExpired, UserCodeUnknown, WaitingDevice
 from core.organizations.access import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
-from entrypoints.http.openid.device_codes import ACTIVATION_PATH
-from entrypoints.http.sessions import token_answers
 from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, form_page, page
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page, page
 from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import ProtectedForm, recent
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not
-from entrypoints.web.decoding import Query
-from entrypoints.web.hosts import issuer_of, on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("device flow", "The page on which people approve a device.", refusal_page)
 
@@ -48,7 +46,7 @@ class DeviceCodeForm(ProtectedForm, kw_only=True):
 @routes.get(ACTIVATION_PATH, limits=(RateLimit.DEVICE_FLOW,), refuses=(UserCodeUnknown, UserCodeExpired))
 @on_custom_hosts
 @in_browser_or_not
-async def show_device(call: Call, query: ActivationQuery) -> Page | Annotated[None, Status(303)]:
+async def show_device(call: Call, query: ActivationQuery) -> PageOrRedirect:
     """Ask for the code of a device, or show which service asks and from where."""
     if not query.user_code:
         return form_page(call, "device.html", problem="", user_code="")
@@ -58,7 +56,7 @@ async def show_device(call: Call, query: ActivationQuery) -> Page | Annotated[No
 @routes.post(ACTIVATION_PATH, limits=LIMITS, refuses=(UserCodeUnknown, UserCodeExpired))
 @on_custom_hosts
 @in_browser_or_not
-async def type_code(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, Status(303)]:
+async def type_code(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
     """Take the code that the user has typed."""
     return await _answer_page(call, form.user_code)
 
@@ -69,16 +67,16 @@ async def type_code(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, 
 )
 @on_custom_hosts
 @in_browser_or_not
-async def approve_device(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, Status(303)]:
+async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
     """Sign the device in."""
     if call.browser is None:
         return await _to_sign_in(call, form.user_code)
-    if (await call.read(device_codes.find, form.user_code)).client is None:
+    if (await call.read(device.find, form.user_code)).client is None:
         # It can do whatever the user can, so they prove that they are there.
         await recent(call)
     try:
         await call.transact(
-            device_codes.approve,
+            device.approve,
             form.user_code,
             call.browser,
             device_token=token_answers.destination(call).device_token,
@@ -95,13 +93,13 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> Page | Annotated[N
 @in_browser_or_not
 async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
     """Refuse the device."""
-    await call.transact(device_codes.deny, form.user_code)
+    await call.transact(device.deny, form.user_code)
     return page(call, "device_answered.html", is_approved=False)
 
 
 async def _answer_page(call: Call, user_code: str) -> Response:
     try:
-        waiting = await call.read(device_codes.find, user_code)
+        waiting = await call.read(device.find, user_code)
     except (UserCodeUnknown, UserCodeExpired) as refusal:
         return form_page(call, "device.html", status=refusal.code.status, problem=refusal.message, user_code=user_code)
     if call.browser is None:

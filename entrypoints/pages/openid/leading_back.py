@@ -10,7 +10,7 @@ from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, page
 if TYPE_CHECKING:
     from quart import Response
 
-    from entrypoints.web.calls import Call
+    from entrypoints.web.serving.calls import Call
 
 
 def leading_page(call: Call, address: str, *, frames: tuple[str, ...] = (), seconds: int = 0) -> Response:

@@ -10,18 +10,17 @@ from core.openid.logout import LogoutRequest, SignedOut
 from core.openid.requests import RequestOver, RequestRefused
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
-from entrypoints.http.openid.id_token_hints import hinted_claims
 from entrypoints.pages.openid.sign_out import signed_out
 from entrypoints.pages.refusals import protocol_refusal_page
-from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.rendering import PageOrRedirect, form_page
 from entrypoints.pages.saml import carriers
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import ProtectedForm
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not, public
-from entrypoints.web.decoding import Query
-from entrypoints.web.hosts import issuer_of, on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.openid.id_token_hints import hinted_claims
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not, public
+from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing out at the request of a service.", protocol_refusal_page)
 
@@ -76,7 +75,7 @@ class LogoutForm(ProtectedForm, kw_only=True):
 @routes.get(LOGOUT, refuses=(RequestRefused, RequestOver))
 @on_custom_hosts
 @in_browser_or_not
-async def log_out_browser(call: Call, query: LogoutRequestQuery) -> Page | Annotated[None, Status(303)]:
+async def log_out_browser(call: Call, query: LogoutRequestQuery) -> PageOrRedirect:
     """Sign out of Gatehouse and of everything that was signed in to from this browser.
 
     With a valid `id_token_hint` at once, else after the user has pressed a button. The services whose sessions end hear
@@ -123,7 +122,7 @@ async def log_out_by_form(call: Call, form: PostedLogout) -> None:
 @routes.post("/auth/logout/confirm", refuses=(RequestRefused,))
 @on_custom_hosts
 @in_browser_or_not
-async def confirm_logout(call: Call, form: LogoutForm) -> Page | Annotated[None, Status(303)]:
+async def confirm_logout(call: Call, form: LogoutForm) -> PageOrRedirect:
     """Sign out, as the user has said."""
     wanted = LogoutRequest(
         client_id=form.client_id or None,

@@ -4,7 +4,7 @@ It is in this area because the services of the session are told: those that have
 and after them the service providers of SAML are told, one after the other.
 """
 
-from typing import Annotated, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from quart import Response
@@ -13,20 +13,19 @@ from core.openid import logout
 from core.openid.logout import SignedOut
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import LIFETIME, BrowserReturn
+from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.openid.leading_back import leading_page
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.rendering import PageOrRedirect, form_page
 from entrypoints.pages.saml import carriers
 from entrypoints.pages.saml.slo import SIGNED_OUT
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status, see_other
-from entrypoints.web.browsers import SIGN_IN
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not
-from entrypoints.web.hosts import issuer_of, on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
 
-routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+routes = sign_in_pages()
 
 # The pages of services get this long to load before the browser goes on.
 FRAMES_SECONDS: Final = 3
@@ -37,7 +36,7 @@ RETURN_COOKIE: Final = "gatehouse_signed_out"
 @routes.get(SIGNED_OUT)
 @on_custom_hosts
 @in_browser_or_not
-async def show_sign_out(call: Call) -> Page | Annotated[None, Status(303)]:
+async def show_sign_out(call: Call) -> PageOrRedirect:
     """Show the button that signs out, or that the browser is signed out; go on to where a service wants it to go."""
     name = browsers.cookie_name(call, RETURN_COOKIE)
     return_id = call.request.cookies.get(name)
@@ -52,7 +51,7 @@ async def show_sign_out(call: Call) -> Page | Annotated[None, Status(303)]:
 @routes.post(SIGNED_OUT)
 @on_custom_hosts
 @in_browser_or_not
-async def sign_out(call: Call) -> Page | Annotated[None, Status(303)]:
+async def sign_out(call: Call) -> PageOrRedirect:
     """End the session of this browser and what was signed in to from it, and tell the applications."""
     if call.browser is None:
         return see_other(SIGNED_OUT)

@@ -2,12 +2,13 @@
 
 They need no account, and use none: a browser that is signed in does here what the link allows, and no more. The pages
 of the other parts are in the areas of their capabilities: `pages/saml/setup.py`, `pages/scim/setup.py`,
-`pages/audit/setup.py`. They use `part_page`, `setup_cookie`, `protected_cookie` and `SetupForm` of this module.
+`pages/audit/setup.py`. They use `part_page`, `problems_of`, `setup_cookie`, `protected_cookie` and `SetupForm` of it.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from quart import Response
@@ -16,21 +17,20 @@ from core.errors import BadRequest
 from core.organizations import setup_links
 from core.organizations.settings import domain
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainUnset, DomainVerifiedElsewhere
-from core.organizations.setup_links import Part, Setup, SetupLinkDead
+from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from entrypoints.pages.brands import brand_of
+from entrypoints.pages.declaring import setup_pages, shows_again
 from entrypoints.pages.languages import marked
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, page
-from entrypoints.web import browsers, hosts
-from entrypoints.web.answers import Status, see_other
-from entrypoints.web.browsers import FormRefused, ProtectedForm
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.pages.rendering import Page, PageOrRedirect, page
+from entrypoints.web.serving import browsers, hosts
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
 
-routes = Routes("setup pages", "Filling in settings of an organization with a setup link.", refusal_page)
+routes = setup_pages()
 
 COOKIE: Final = "gatehouse_setup"
 # A day of work; the link itself stays valid for longer.
@@ -58,6 +58,30 @@ class DomainForm(SetupForm, kw_only=True):
     """The domain to claim."""
 
     domain: str = ""
+
+
+async def _domain_page(
+    call: Call,
+    *,
+    form: DomainForm | None = None,
+    refusal: BadRequest | None = None,
+    failure: str = "",
+    found: Sequence[str] | None = (),
+) -> Response:
+    setup = await call.read(setup_links.present, setup_cookie(call), Part.DOMAIN)
+    claim = await call.read(domain.find_by_link, setup_cookie(call))
+    return await part_page(
+        call,
+        "setup_domain.html",
+        setup,
+        status=400 if refusal is not None or failure else 200,
+        claimed=domain.shown(claim.proof) if claim is not None else None,
+        target=urlsplit(call.installation.settings.base_url).hostname,
+        typed=form.domain if form is not None else "",
+        problem=refusal.details[0].message if refusal is not None else "",
+        failure=failure,
+        found=found,
+    )
 
 
 @routes.get("/app/setup/:secret", limits=LIMITS, refuses=(SetupLinkDead,))
@@ -97,20 +121,18 @@ async def show_domain(call: Call) -> Page:
 
 @routes.post(DOMAIN, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
 @public
-async def set_domain(call: Call, form: DomainForm) -> Page | Annotated[None, Status(303)]:
+@shows_again(_domain_page, BadRequest)
+async def set_domain(call: Call, form: DomainForm) -> PageOrRedirect:
     """Claim a domain; members use `PUT /api/organizations/:slug/domain`."""
     cookie = protected_cookie(call, form)
     own_names = hosts.own_names(call.installation.settings)
-    try:
-        await call.transact(domain.set_by_link, cookie, form.domain, own_names=own_names)
-    except BadRequest as refusal:
-        return await _domain_page(call, problem=refusal.details[0].message, typed=form.domain)
+    await call.transact(domain.set_by_link, cookie, form.domain, own_names=own_names)
     return see_other(DOMAIN)
 
 
 @routes.post("/app/setup/parts/domain/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, *DOMAIN_REFUSALS))
 @public
-async def verify_domain(call: Call, form: SetupForm) -> Page | Annotated[None, Status(303)]:
+async def verify_domain(call: Call, form: SetupForm) -> PageOrRedirect:
     """Ask the name servers of the domain for the TXT record now, and show what they said."""
     cookie = protected_cookie(call, form)
     claim = await call.read(domain.find_by_link, cookie)
@@ -124,26 +146,12 @@ async def verify_domain(call: Call, form: SetupForm) -> Page | Annotated[None, S
     return see_other(DOMAIN)
 
 
-async def _domain_page(
-    call: Call, *, problem: str = "", typed: str = "", failure: str = "", found: Sequence[str] | None = ()
-) -> Response:
-    setup = await call.read(setup_links.present, setup_cookie(call), Part.DOMAIN)
-    claim = await call.read(domain.find_by_link, setup_cookie(call))
-    return await part_page(
-        call,
-        "setup_domain.html",
-        setup,
-        status=400 if problem or failure else 200,
-        claimed=domain.shown(claim.proof) if claim is not None else None,
-        target=urlsplit(call.installation.settings.base_url).hostname,
-        typed=typed,
-        problem=problem,
-        failure=failure,
-        found=found,
-    )
+def problems_of(refusal: BadRequest | None) -> Mapping[str, str]:
+    """Return what is wrong with each field of a form, for its template; nothing for every other name."""
+    return defaultdict(str, {one.field: one.message for one in refusal.details} if refusal is not None else {})
 
 
-async def part_page(call: Call, template: str, setup: Setup, *, status: int = 200, **values: Any) -> Response:
+async def part_page(call: Call, template: str, setup: OpenSetup, *, status: int = 200, **values: Any) -> Response:
     """Return a page of a setup, whose forms carry the token of its cookie."""
     token = browser_sessions.form_token_of(setup_cookie(call)).reveal()
     brand = await brand_of(call, setup.organization_id)

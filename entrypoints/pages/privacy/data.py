@@ -6,16 +6,15 @@ from quart import Response
 
 from core.errors import Forbidden
 from core.privacy import export as privacy_export
-from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page
+from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.rendering import Page
-from entrypoints.web.answers import JSON, Media, Status, encode
-from entrypoints.web.browsers import recent
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.answers import JSON, AnswerStatus, Media, encode
+from entrypoints.web.serving.browsers import recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+routes = account_pages()
 
 DATA: Final = f"{ACCOUNT}/data"
 
@@ -24,14 +23,14 @@ Download: TypeAlias = Annotated[Response, Media(JSON)]
 
 @routes.get(DATA)
 @in_browser
-async def show_data(call: Call, query: Outcome) -> Page:
+async def show_data(call: Call, query: DoneQuery) -> Page:
     """Show what can be done with your data."""
     return account_page(call, "account_data.html", done=query.done)
 
 
 @routes.post(f"{DATA}/download", refuses=(Forbidden,))
 @in_browser
-async def download_data(call: Call) -> Download | Annotated[None, Status(303)]:
+async def download_data(call: Call) -> Download | Annotated[None, AnswerStatus(303)]:
     """Download your data as a JSON file; programs use `GET /api/privacy/export/:user_id`."""
     await recent(call, page=DATA)
     package = await call.transact(privacy_export.export, call.in_browser.user_id)

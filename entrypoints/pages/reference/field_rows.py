@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from entrypoints.web.answers import encode
+from entrypoints.web.serving.answers import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from entrypoints.web.schemas import Schema, Schemas
+    from entrypoints.web.describing.schemas import Schema, Schemas
 
 # Deeper than any body of the interface; a recursive type ends here.
 DEPTH_MAX: Final = 4

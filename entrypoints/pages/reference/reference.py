@@ -1,7 +1,7 @@
 """The reference of the interface: every route, its input, its answers, and a command to try it. One page, no scripts.
 
-It is generated from the same declarations as the OpenAPI document (`entrypoints/web/openapi.py`), so that the two
-agree. The page is the same for every reader and is rendered once.
+It is generated from the same declarations as the OpenAPI document (`entrypoints/web/describing/openapi.py`), so that
+the two agree. The page is the same for every reader and is rendered once.
 """
 
 from collections.abc import Iterable
@@ -17,16 +17,16 @@ from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks, takes
 from entrypoints.pages.rendering import HTML, Page, protected, render
-from entrypoints.web.access_policies import CredentialKind
-from entrypoints.web.answers import Status
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.documented_errors import RefusalDescription, refusals
-from entrypoints.web.documents import Document, generated_once
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.openapi import introductions, operation_id, parameters_of
-from entrypoints.web.routes import Route, Routes
-from entrypoints.web.schemas import Schemas, answers, for_readers
+from entrypoints.web.describing.documented_errors import RefusalDescription, refusals
+from entrypoints.web.describing.openapi import introductions, operation_id, parameters_of
+from entrypoints.web.describing.schemas import Schemas, answers, for_readers
+from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.documents import Document, generated_once
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Route, Routes
 
 routes = Routes("reference", "This reference, for people and for programs.")
 
@@ -84,7 +84,7 @@ async def home(call: Call) -> None:
 
 @routes.get(ADDRESS)
 @public
-async def page(call: Call) -> Page | Annotated[None, Status(304)]:
+async def page(call: Call) -> Page | Annotated[None, AnswerStatus(304)]:
     """Show this reference."""
     document = await generated_once(_write)
     return protected(document.response(call))

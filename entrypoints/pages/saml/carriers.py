@@ -5,15 +5,15 @@ from typing import Final
 from quart import Response
 
 from core.errors import Refusal
-from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, Binding, EncodedMessage, MessageRefused, OutgoingMessage
+from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, MessageRefused, OutgoingMessage, SamlBinding
 from core.saml.requests import LIFETIME
-from core.saml.sign_in import Answer, NotAdmitted
+from core.saml.sign_in import NotAdmitted, ResponseToPost
 from core.secrets import Secret
 from entrypoints.pages.languages import language_of, translated
 from entrypoints.pages.rendering import page
-from entrypoints.web.answers import see_other
-from entrypoints.web.browsers import cookie_name
-from entrypoints.web.calls import Call
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import cookie_name
+from entrypoints.web.serving.calls import Call
 
 # Binds what is under way to the browser in which it began.
 KEY_COOKIE: Final = "gatehouse_saml"
@@ -27,10 +27,10 @@ POLICY: Final = (
 )
 
 
-def carry_answer(call: Call, answer: Answer, value: str) -> Response:
+def carry_answer(call: Call, answer: ResponseToPost, value: str) -> Response:
     """Return the page that posts an answer; with a problem its user reads that first, and presses the button."""
     message = OutgoingMessage(
-        binding=Binding.POST,
+        binding=SamlBinding.POST,
         url=answer.response.destination,
         parameter="SAMLResponse",
         value=value,
@@ -52,7 +52,7 @@ def carry_answer(call: Call, answer: Answer, value: str) -> Response:
     )
 
 
-def _explanation(call: Call, answer: Answer, problem: Refusal) -> tuple[str, str]:
+def _explanation(call: Call, answer: ResponseToPost, problem: Refusal) -> tuple[str, str]:
     """Return the heading and the text that tell a user why they are not signed in."""
     if isinstance(problem, NotAdmitted):
         return (
@@ -69,7 +69,7 @@ def _explanation(call: Call, answer: Answer, problem: Refusal) -> tuple[str, str
 
 def carry(call: Call, message: OutgoingMessage) -> Response:
     """Return the redirect or the page that carries a message about a logout."""
-    return see_other(message.url) if message.binding is Binding.REDIRECT else _form(call, message, "")
+    return see_other(message.url) if message.binding is SamlBinding.REDIRECT else _form(call, message, "")
 
 
 def begin_to_carry(call: Call, message: OutgoingMessage) -> Response:
@@ -77,7 +77,7 @@ def begin_to_carry(call: Call, message: OutgoingMessage) -> Response:
 
     Browsers apply the policy of a form's page to all redirects that follow it, so here they end.
     """
-    if message.binding is Binding.POST:
+    if message.binding is SamlBinding.POST:
         return carry(call, message)
     response = page(call, "saml_redirect.html", url=message.url)
     response.headers["Refresh"] = f"0; url={message.url}"
@@ -96,7 +96,7 @@ def keep_browser_key(call: Call, key: Secret) -> None:
 
 
 def encoded(
-    binding: Binding, request: str, response: str, relay_state: str | None, query: bytes = b""
+    binding: SamlBinding, request: str, response: str, relay_state: str | None, query: bytes = b""
 ) -> EncodedMessage:
     """Return the message of a query or a form; raise `MessageRefused` for none, two, or too long a relay state."""
     if bool(request) == bool(response):

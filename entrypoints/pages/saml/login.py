@@ -9,18 +9,18 @@ from core.errors import Refusal
 from core.organizations.access import Operation
 from core.saml import sign_in
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX
-from core.saml.sign_in import AgreementRequired, Answer, Visit
+from core.saml.sign_in import AgreementRequired, ResponseToPost, Visit
 from core.sign_in.refusals import SecondFactorDue
-from entrypoints.http.sessions import token_answers
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.saml import sso
 from entrypoints.pages.sign_in.ways import send_to_sign_in
-from entrypoints.web.answers import refused
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization
-from entrypoints.web.decoding import Query
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import refused
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
 
 _OWN_SITE: Final = "same-origin"
 
@@ -66,7 +66,7 @@ async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery
         relay_state=query.relay_state,
     )
     begun = await call.transact(sign_in.initiate, org_slug, service_slug, visit)
-    if isinstance(begun.outcome, Answer):
+    if isinstance(begun.outcome, ResponseToPost):
         return await sso.answered(call, begun.outcome)
     if isinstance(begun.outcome, AgreementRequired):
         return sso.agreement_page(call, begun.provider, begun.outcome, relay_state=query.relay_state)

@@ -1,8 +1,7 @@
 """The page of a setup link for SAML: where the application is, what to enter there, and what it has sent since."""
 
-from collections import defaultdict
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from quart import Response
 
@@ -11,17 +10,23 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.setup_links import SetupLinkDead
 from core.saml import setup
 from core.saml.messages import NameIdFormat
+from entrypoints.pages.declaring import setup_pages, shows_again
 from entrypoints.pages.languages import marked
-from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page
-from entrypoints.web.answers import Status, see_other
-from entrypoints.web.browsers import FormRefused
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.pages.organizations.setup import (
+    LIMITS,
+    SetupForm,
+    part_page,
+    problems_of,
+    protected_cookie,
+    setup_cookie,
+)
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import FormRefused
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
 
-routes = Routes("setup pages", "Filling in settings of an organization with a setup link.", refusal_page)
+routes = setup_pages()
 
 SAML: Final = "/app/setup/parts/saml"
 # The names of users in assertions that the page offers.
@@ -50,6 +55,24 @@ ENTRA: Final = SamlSetupForm(
 )
 
 
+async def _page(call: Call, form: SamlSetupForm | None = None, refusal: BadRequest | None = None) -> Response:
+    shown = await call.read(setup.show, setup_cookie(call))
+    base_url = call.installation.settings.base_url
+    problems = problems_of(refusal)
+    return await part_page(
+        call,
+        "setup_saml.html",
+        shown.setup,
+        status=400 if problems else 200,
+        shown=shown,
+        typed=form or _stored(shown),
+        problems=problems,
+        names=NAMES,
+        entra=ENTRA,
+        entity_id=f"{base_url}/saml/{shown.setup.organization_slug}/{shown.service.slug}",
+    )
+
+
 @routes.get(SAML, refuses=(SetupLinkDead,))
 @public
 async def show_saml(call: Call) -> Page:
@@ -59,16 +82,14 @@ async def show_saml(call: Call) -> Page:
 
 @routes.post(SAML, limits=LIMITS, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(SetupLinkDead, FormRefused))
 @public
-async def set_saml(call: Call, form: SamlSetupForm) -> Page | Annotated[None, Status(303)]:
+@shows_again(_page, BadRequest)
+async def set_saml(call: Call, form: SamlSetupForm) -> PageOrRedirect:
     """Turn SAML on; members use `POST /api/organizations/:org_slug/services/:service_slug/saml`."""
     cookie = protected_cookie(call, form)
     # Reading metadata takes a thread, so a dead link is refused before.
     await call.read(setup.show, cookie)
-    try:
-        changes = await _changes(call, form)
-        await call.transact(setup.configure, cookie, changes, email_attribute=form.email_attribute.strip())
-    except BadRequest as refusal:
-        return await _page(call, form, {one.field: one.message for one in refusal.details})
+    changes = await _changes(call, form)
+    await call.transact(setup.configure, cookie, changes, email_attribute=form.email_attribute.strip())
     return see_other(SAML)
 
 
@@ -97,23 +118,6 @@ async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
         return typed
     fields = await call.installation.saml.read_metadata(form.metadata)
     return {**fields, "name_id_format": fields["name_id_format"] or typed["name_id_format"]}
-
-
-async def _page(call: Call, form: SamlSetupForm | None = None, problems: Mapping[str, str] | None = None) -> Response:
-    shown = await call.read(setup.show, setup_cookie(call))
-    base_url = call.installation.settings.base_url
-    return await part_page(
-        call,
-        "setup_saml.html",
-        shown.setup,
-        status=400 if problems else 200,
-        shown=shown,
-        typed=form or _stored(shown),
-        problems=defaultdict(str, problems or {}),
-        names=NAMES,
-        entra=ENTRA,
-        entity_id=f"{base_url}/saml/{shown.setup.organization_slug}/{shown.service.slug}",
-    )
 
 
 def _stored(shown: setup.SamlSetup) -> SamlSetupForm:

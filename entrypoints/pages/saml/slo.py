@@ -3,7 +3,6 @@
 A posted message is kept and answered with a redirect to a GET, like a request for a sign-in.
 """
 
-from typing import Annotated
 from urllib.parse import urlencode
 
 import msgspec
@@ -13,26 +12,26 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.saml import logouts, providers
 from core.saml.logouts import LogoutMessage, LogoutStateUnknown
 from core.saml.messages import (
-    Binding,
     EncodedMessage,
-    LogoutRequest,
     LogoutResponse,
     MessageRefused,
     OutgoingLogoutRequest,
     OutgoingMessage,
+    SamlBinding,
+    SamlLogoutRequest,
 )
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.secrets import Secret
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.saml import carriers, sso
-from entrypoints.web import hosts
-from entrypoints.web.answers import see_other
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not, public
-from entrypoints.web.decoding import Query
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving import hosts
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not, public
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", sso.routes.description, protocol_refusal_page)
 
@@ -57,12 +56,6 @@ class SloForm(msgspec.Struct, kw_only=True):
     relay_state: str | None = msgspec.field(name="RelayState", default=None)
 
 
-class LogoutQuery(Query, kw_only=True):
-    """The state of a logout that began here."""
-
-    saml_state: Annotated[str, msgspec.Meta(description="The state of a logout under way.", examples=["$SAML_STATE"])]
-
-
 @routes.get("/saml/:org_slug/:service_slug/slo", limits=sso.LIMITS, refuses=REFUSES)
 @on_custom_hosts
 @in_browser_or_not
@@ -72,7 +65,7 @@ async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, quer
         return await go_on(call, query.saml_state, carriers.browser_key(call))
     provider = await call.read(providers.find, org_slug, service_slug)
     message = carriers.encoded(
-        Binding.REDIRECT, query.saml_request, query.saml_response, query.relay_state, call.request.query_string
+        SamlBinding.REDIRECT, query.saml_request, query.saml_response, query.relay_state, call.request.query_string
     )
     state, key = await _take(call, provider, message)
     return await go_on(call, state, key)
@@ -90,27 +83,18 @@ async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, quer
 async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: SloForm) -> None:
     """Take a message about a logout; what comes next follows the redirect."""
     provider = await call.read(providers.find, org_slug, service_slug)
-    message = carriers.encoded(Binding.POST, form.saml_request, form.saml_response, form.relay_state)
+    message = carriers.encoded(SamlBinding.POST, form.saml_request, form.saml_response, form.relay_state)
     state, _ = await _take(call, provider, message)
     call.headers["Location"] = f"{provider.path}/slo?{urlencode({'saml_state': state})}"
 
 
-@routes.get("/saml/logout", limits=sso.LIMITS, refuses=REFUSES)
-@on_custom_hosts
-@in_browser_or_not
-async def log_out_everywhere(call: Call, query: LogoutQuery) -> Page | sso.Redirect:
-    """Tell service providers that the user of this browser has signed out at Gatehouse."""
-    message = await _next(call, query.saml_state, carriers.browser_key(call))
-    return carriers.begin_to_carry(call, message) if message is not None else see_other(SIGNED_OUT)
-
-
 async def go_on(call: Call, state: str, key: Secret | None) -> Response:
     """Send the next message of a logout."""
-    message = await _next(call, state, key)
+    message = await next_message(call, state, key)
     return carriers.carry(call, message) if message is not None else see_other(SIGNED_OUT)
 
 
-async def _next(call: Call, state: str, key: Secret | None) -> OutgoingMessage | None:
+async def next_message(call: Call, state: str, key: Secret | None) -> OutgoingMessage | None:
     """Return the next message of a logout; None when it is over and no service provider waits."""
     base_url = hosts.issuer_of(call)
     session_id = call.browser.session_id if call.browser is not None else None
@@ -123,7 +107,7 @@ async def _take(call: Call, provider: SamlProvider, message: EncodedMessage) -> 
     base_url = hosts.issuer_of(call)
     received = await call.installation.saml.read(message, provider.configuration.sp_certificate)
     match received:
-        case LogoutRequest():
+        case SamlLogoutRequest():
             taken = await call.transact(
                 logouts.take,
                 provider,

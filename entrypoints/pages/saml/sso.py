@@ -17,25 +17,23 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import MembershipSuspended, SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.saml import contacts, providers, requests, sign_in
-from core.saml.messages import AuthnRequest, Binding, EncodedMessage, MessageRefused
+from core.saml.messages import AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
-from core.saml.sign_in import AgreementRequired, Answer, Visit
+from core.saml.sign_in import AgreementRequired, ResponseToPost, Visit
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SignInRefused
-from entrypoints.http.sessions import token_answers
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.saml import carriers
-from entrypoints.pages.sign_in.ways import send_to_sign_in
-from entrypoints.web import hosts
-from entrypoints.web.answers import Status, see_other
-from entrypoints.web.browsers import ProtectedForm
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser, in_browser_or_not, public
-from entrypoints.web.decoding import Query
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving import hosts
+from entrypoints.web.serving.answers import AnswerStatus, see_other
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not, public
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", protocol_refusal_page)
 
@@ -52,7 +50,7 @@ REFUSES: Final = (
     SessionOver,
 )
 
-Redirect = Annotated[None, Status(303)]
+Redirect = Annotated[None, AnswerStatus(303)]
 
 
 class SsoQuery(Query, kw_only=True):
@@ -70,20 +68,6 @@ class SsoForm(msgspec.Struct, kw_only=True):
     relay_state: str | None = msgspec.field(name="RelayState", default=None)
 
 
-class AuthenticateQuery(Query, kw_only=True):
-    """The state of a request, and the ticket of a sign-in elsewhere if there was one."""
-
-    saml_state: str = ""
-    ticket: str = ""
-
-
-class AgreementForm(ProtectedForm, kw_only=True):
-    """The button of a user who agrees; without a state the service provider has not asked."""
-
-    saml_state: str = ""
-    relay_state: str | None = None
-
-
 @routes.get("/saml/:org_slug/:service_slug/sso", limits=LIMITS, refuses=REFUSES)
 @on_custom_hosts
 @in_browser_or_not
@@ -94,12 +78,14 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     """
     if query.saml_state:
         found = await call.read(requests.find, org_slug, service_slug, query.saml_state, carriers.browser_key(call))
-        outcome = await call.transact(sign_in.answer, found.provider, found.pending, _visit(call))
-        if isinstance(outcome, Answer):
+        outcome = await call.transact(sign_in.answer, found.provider, found.pending, visit(call))
+        if isinstance(outcome, ResponseToPost):
             return await answered(call, outcome)
-        return see_other(_address(found.provider, "authenticate", query.saml_state))
+        return see_other(address(found.provider, "authenticate", query.saml_state))
     provider = await call.read(providers.find, org_slug, service_slug)
-    message = carriers.encoded(Binding.REDIRECT, query.saml_request, "", query.relay_state, call.request.query_string)
+    message = carriers.encoded(
+        SamlBinding.REDIRECT, query.saml_request, "", query.relay_state, call.request.query_string
+    )
     async with _recorded_refusal(call, provider):
         request = await _read(call, provider, message)
         done = await call.transact(
@@ -108,12 +94,12 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
             request,
             relay_state=message.relay_state,
             browser_key=carriers.browser_key(call),
-            visit=_visit(call),
+            visit=visit(call),
         )
-    if isinstance(done.outcome, Answer):
+    if isinstance(done.outcome, ResponseToPost):
         return await answered(call, done.outcome)
     carriers.keep_browser_key(call, done.taken.browser_key)
-    return see_other(_address(provider, "authenticate", done.taken.state.reveal()))
+    return see_other(address(provider, "authenticate", done.taken.state.reveal()))
 
 
 @routes.post(
@@ -128,7 +114,7 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
 async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: SsoForm) -> None:
     """Take a request for a sign-in; the answer follows the redirect."""
     provider = await call.read(providers.find, org_slug, service_slug)
-    message = carriers.encoded(Binding.POST, form.saml_request, "", form.relay_state)
+    message = carriers.encoded(SamlBinding.POST, form.saml_request, "", form.relay_state)
     async with _recorded_refusal(call, provider):
         request = await _read(call, provider, message)
         taken = await call.transact(
@@ -140,55 +126,10 @@ async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: Ss
             base_url=hosts.issuer_of(call),
         )
     carriers.keep_browser_key(call, taken.browser_key)
-    call.headers["Location"] = _address(provider, "sso", taken.state.reveal())
+    call.headers["Location"] = address(provider, "sso", taken.state.reveal())
 
 
-@routes.get("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
-@on_custom_hosts
-@in_browser_or_not
-async def authenticate(call: Call, org_slug: str, service_slug: str, query: AuthenticateQuery) -> Page | Redirect:
-    """Answer a request that waits; a browser that is not signed in is led to the sign-in first."""
-    found = await call.read(requests.find, org_slug, service_slug, query.saml_state, carriers.browser_key(call))
-    if query.ticket:
-        outcome = await call.transact(
-            sign_in.answer_with_ticket, found.provider, found.pending, query.ticket, _visit(call)
-        )
-    else:
-        outcome = await call.transact(sign_in.answer, found.provider, found.pending, _visit(call))
-    if isinstance(outcome, Answer):
-        return await answered(call, outcome)
-    if isinstance(outcome, AgreementRequired):
-        return agreement_page(call, found.provider, outcome, saml_state=query.saml_state)
-    return await send_to_sign_in(
-        call,
-        return_to=_address(found.provider, "authenticate", query.saml_state),
-        organization=org_slug,
-        service=service_slug,
-        request_key=found.pending.key,
-    )
-
-
-@routes.post("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
-@on_custom_hosts
-@in_browser
-async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
-    """Sign the user of this browser in to the service provider, whose page they have agreed to."""
-    if not form.saml_state:
-        provider, pending = await call.read(providers.find, org_slug, service_slug), None
-    else:
-        found = await call.read(requests.find, org_slug, service_slug, form.saml_state, carriers.browser_key(call))
-        provider, pending = found.provider, found.pending
-    outcome = await call.transact(
-        sign_in.answer, provider, pending, _visit(call, has_agreed=True, relay_state=form.relay_state)
-    )
-    if isinstance(outcome, Answer):
-        return await answered(call, outcome)
-    if pending is not None:
-        return see_other(_address(provider, "authenticate", form.saml_state))
-    return await send_to_sign_in(call, return_to="/app", organization=org_slug, service=service_slug)
-
-
-async def answered(call: Call, answer: Answer) -> Response:
+async def answered(call: Call, answer: ResponseToPost) -> Response:
     """Return the page that posts an answer to the service provider."""
     value = await call.installation.saml.response(answer.response, answer.key)
     if answer.grant is not None:
@@ -232,7 +173,8 @@ async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> 
     return request
 
 
-def _visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:
+def visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:
+    """Return who visits, and what they have agreed to."""
     return Visit(
         session_id=call.session_id,
         base_url=hosts.issuer_of(call),
@@ -242,5 +184,6 @@ def _visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = No
     )
 
 
-def _address(provider: SamlProvider, page: str, state: str) -> str:
+def address(provider: SamlProvider, page: str, state: str) -> str:
+    """Return the address of a page for the request that waits under the state."""
     return f"{provider.path}/{page}?{urlencode({'saml_state': state})}"

@@ -8,15 +8,14 @@ from core.organizations.setup_links import SetupLinkDead
 from core.scim import setup
 from core.scim.tokens import TooManyTokens
 from core.secrets import Secret
+from entrypoints.pages.declaring import setup_pages
 from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
-from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
-from entrypoints.web.browsers import FormRefused
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.browsers import FormRefused
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
 
-routes = Routes("setup pages", "Filling in settings of an organization with a setup link.", refusal_page)
+routes = setup_pages()
 
 SCIM: Final = "/app/setup/parts/scim"
 

@@ -6,21 +6,20 @@ from uuid import UUID
 from core.credentials.user_agents import describe
 from core.errors import Forbidden, NotFound
 from core.sessions import sessions
-from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page, address_after
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after
+from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.rendering import Page
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+routes = account_pages()
 
 SESSIONS: Final = f"{ACCOUNT}/sessions"
 
 
 @routes.get(SESSIONS)
 @in_browser
-async def show_sessions(call: Call, query: Outcome) -> Page:
+async def show_sessions(call: Call, query: DoneQuery) -> Page:
     """Show where your account is signed in."""
     mine = [(session, describe(session.user_agent)) for session in await call.read(sessions.list_mine)]
     return account_page(call, "account_sessions.html", done=query.done, sessions=mine)

@@ -1,6 +1,5 @@
 """The page of the accounts at other providers that sign a user in."""
 
-from typing import Annotated
 from urllib.parse import urlencode
 
 from core.sign_in import identities
@@ -8,18 +7,16 @@ from core.sign_in.identities import IdentityUnknown, LastIdentity
 from core.sign_in.upstream import linking
 from core.sign_in.upstream.flows import ProviderNotOffered
 from core.sign_in.upstream.providers import external_of, linked_of
-from entrypoints.http.sign_in.identities import platform_clients
-from entrypoints.pages.account_pages import Outcome, account_page, after
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page
-from entrypoints.pages.sign_in.upstream import IDENTITIES
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import ProtectedForm, recent
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.routes import Routes
+from entrypoints.pages.account_pages import DoneQuery, account_page, after
+from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.sign_in.upstream.providers import IDENTITIES
+from entrypoints.shared.sign_in.identities import platform_clients
+from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("account pages", "Looking after your own account in a browser.", refusal_page)
+routes = account_pages()
 
 
 class ProviderForm(ProtectedForm, kw_only=True):
@@ -28,9 +25,16 @@ class ProviderForm(ProtectedForm, kw_only=True):
     provider: str = ""
 
 
+async def _page(call: Call, *, done: str = "", refusal: LastIdentity | None = None) -> Page:
+    linked = await call.read(identities.list_mine)
+    known = await call.read(identities.linked_here)
+    others = [provider for provider in platform_clients(call) if provider not in known]
+    return account_page(call, "account_identities.html", done=done, refusal=refusal, identities=linked, others=others)
+
+
 @routes.get(IDENTITIES)
 @in_browser
-async def show_identities(call: Call, query: Outcome) -> Page:
+async def show_identities(call: Call, query: DoneQuery) -> Page:
     """Show the external accounts that are linked to yours, and what else can be linked."""
     return await _page(call, done=query.done)
 
@@ -47,18 +51,9 @@ async def begin_to_link(call: Call, form: ProviderForm) -> Page:
 
 @routes.post(f"{IDENTITIES}/unlink", refuses=(IdentityUnknown,))
 @in_browser
-async def unlink_account(call: Call, form: ProviderForm) -> Page | Annotated[None, Status(303)]:
+@shows_again(_page, LastIdentity)
+async def unlink_account(call: Call, form: ProviderForm) -> PageOrRedirect:
     """Unlink an account, unless it is the last way to sign in."""
     await recent(call)
-    try:
-        await call.transact(identities.unlink_mine, linked_of(form.provider))
-    except LastIdentity as refusal:
-        return await _page(call, refusal=refusal)
+    await call.transact(identities.unlink_mine, linked_of(form.provider))
     return after(IDENTITIES, "unlinked")
-
-
-async def _page(call: Call, *, done: str = "", refusal: LastIdentity | None = None) -> Page:
-    linked = await call.read(identities.list_mine)
-    known = await call.read(identities.linked_here)
-    others = [provider for provider in platform_clients(call) if provider not in known]
-    return account_page(call, "account_identities.html", done=done, refusal=refusal, identities=linked, others=others)

@@ -1,22 +1,19 @@
 """The page of a magic link: a button that signs in, or shows the code to paste where the user wanted to sign in."""
 
-from typing import Annotated
-
 from core.errors import SsoRequired
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
-from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.pages.brands import brand_of
-from entrypoints.pages.forms import MailedLink, MailedLinkForm
+from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, page
-from entrypoints.pages.returns import Way
+from entrypoints.pages.rendering import Page, PageOrRedirect, page
+from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.sign_in import ways
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("magic links", "Signing in with a mailed link, without a password.", refusal_page)
 
@@ -39,18 +36,19 @@ async def show_link(call: Call, query: MailedLink) -> Page:
 
 @routes.post("/auth/magic-link", refuses=(MagicLinkRefused, SsoRequired))
 @public
-async def press_link(call: Call, form: MailedLinkForm) -> Page | Annotated[None, Status(303)]:
+async def press_link(call: Call, form: LinkForm) -> PageOrRedirect:
     """Sign in, in the browser where the link was requested on a page; else exchange the link for a code and show it.
 
     Programs use `POST /api/auth/magic-link/verify`.
     """
-    link = await call.read(magic_links.inspect, form.token)
+    # A transaction, so that a refusal is noted; opening the page is no attempt to sign in.
+    link = await call.transact(magic_links.inspect, form.token)
     if link.browser is None or not link.browser.is_bound_to(browsers.binding(call)):
         exchanged = await call.transact(magic_links.exchange, form.token)
         brand = await brand_of(call, exchanged.back.organization_id)
         return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back, brand=brand)
     # Another site cannot send this form: it does not know the token of a link that this browser has requested.
     await browsers.find_session(call)
-    way = Way(return_to=link.browser.return_to, return_id=link.browser.return_id)
+    way = ReturnQuery(return_to=link.browser.return_to, return_id=link.browser.return_id)
     outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call, way))
     return await ways.conclude(call, outcome, way)

@@ -1,6 +1,6 @@
 """Signing in with a mailed link on the pages: requesting it, and entering the code that its page shows."""
 
-from typing import Annotated, Final
+from typing import Final
 from uuid import UUID
 
 from quart import Response
@@ -11,22 +11,20 @@ from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
-from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.pages import returns
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.returns import Way
+from entrypoints.pages.declaring import sign_in_pages
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.sign_in import AddressForm
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import SIGN_IN
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.hosts import on_custom_hosts
 
-routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+routes = sign_in_pages()
 
 LINK: Final = "/app/sign-in/link"
 CODE: Final = "/app/sign-in/code"
@@ -65,16 +63,17 @@ async def show_link_code(call: Call) -> None:
 @routes.post(CODE, limits=(RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP), refuses=(MagicLinkRefused, SsoRequired))
 @on_custom_hosts
 @in_browser_or_not
-async def submit_link_code(call: Call, form: LinkCodeForm) -> Page | Annotated[None, Status(303)]:
+async def submit_link_code(call: Call, form: LinkCodeForm) -> PageOrRedirect:
     """Sign in with the code that the page of the mailed link shows."""
     try:
-        outcome = await transact_counted(call, magic_links.verify, _code(form.code), ways.destination(call, form.way))
+        wanted = ways.destination(call, form.way)
+        outcome = await transact_counted(call, magic_links.verify, _code(form.code), wanted, mailed_to=form.email)
     except (MagicLinkRefused, BadRequest) as refusal:
         return await _mail_page(call, form.way, form.email, refusal)
     return await ways.conclude(call, outcome, form.way)
 
 
-async def mail_link(call: Call, way: Way, email: str) -> Response:
+async def mail_link(call: Call, way: ReturnQuery, email: str) -> Response:
     """Mail a link to sign in with, and return the page that takes the code of it."""
     binding = browsers.binding(call)
     browser = RequestingBrowser(binding=binding, return_to=way.return_to, return_id=way.return_id) if binding else None
@@ -82,7 +81,7 @@ async def mail_link(call: Call, way: Way, email: str) -> Response:
     return await _mail_page(call, way, email)
 
 
-async def _mail_page(call: Call, way: Way, email: str, refusal: Refusal | None = None) -> Response:
+async def _mail_page(call: Call, way: ReturnQuery, email: str, refusal: Refusal | None = None) -> Response:
     return form_page(
         call,
         "mailed_link.html",

@@ -1,27 +1,25 @@
 """Signing in with a passkey on the pages; a script fills the form in, and submits it."""
 
-from typing import Annotated, Final
-from uuid import UUID
+from typing import Final
 
 from core.errors import BadRequest, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys
 from core.sign_in.passkeys import PasskeyRefused
-from entrypoints.http.credentials.passkeys import Credential, assertion_of
-from entrypoints.http.sessions.token_answers import transact_counted
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page
+from entrypoints.pages.declaring import sign_in_pages
+from entrypoints.pages.forms import challenge_id_of
+from entrypoints.pages.rendering import PageOrRedirect
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.sign_in import AddressForm, address_page, methods_page
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import SIGN_IN
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not
-from entrypoints.web.decoding import decode_body
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
+from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.web.input.decoding import decode_body
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.hosts import on_custom_hosts
 
-routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+routes = sign_in_pages()
 
 PASSKEY: Final = "/app/sign-in/passkey"
 
@@ -46,14 +44,14 @@ async def show_passkey(call: Call) -> None:
 )
 @on_custom_hosts
 @in_browser_or_not
-async def submit_passkey(call: Call, form: PasskeyForm) -> Page | Annotated[None, Status(303)]:
+async def submit_passkey(call: Call, form: PasskeyForm) -> PageOrRedirect:
     """Sign in with a passkey; programs use `POST /api/auth/passkeys/authenticate/finish`."""
     try:
         outcome = await transact_counted(
             call,
             passkeys.finish,
-            _challenge_id(form.challenge_id),
-            assertion_of(decode_body(form.credential.encode(), Credential)),
+            challenge_id_of(form.challenge_id),
+            assertion_of(decode_body(form.credential.encode(), AuthenticationCredential)),
             ways.destination(call, form.way),
         )
     except (PasskeyRefused, BadRequest):
@@ -62,10 +60,3 @@ async def submit_passkey(call: Call, form: PasskeyForm) -> Page | Annotated[None
             return await methods_page(call, form.way, form.email, refusal=refusal)
         return await address_page(call, form.way, refusal=refusal)
     return await ways.conclude(call, outcome, form.way)
-
-
-def _challenge_id(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise BadRequest.of_field("challenge_id", "This must be an id.") from None

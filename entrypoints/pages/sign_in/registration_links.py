@@ -1,7 +1,5 @@
 """Confirming a registration on the page of its link, which signs in; the page is that of `accounts/verification.py`."""
 
-from typing import Annotated
-
 import trio
 from quart import Response
 
@@ -17,20 +15,18 @@ from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.registration_links import RegistrationPasswordWrong
-from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.pages.accounts.verification import RegistrationLinkForm, is_same_browser, show
 from entrypoints.pages.brands import brand_of
+from entrypoints.pages.declaring import registration_pages
 from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, page
-from entrypoints.pages.returns import Way
+from entrypoints.pages.rendering import PageOrRedirect, page
+from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.sign_in import ways
-from entrypoints.web.answers import Status
-from entrypoints.web.calls import Call, shielded
-from entrypoints.web.credentials import in_browser_or_not
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.web.serving.calls import Call, shielded
+from entrypoints.web.serving.credentials import in_browser_or_not
 
-routes = Routes("registration", "Creating an account and verifying its email address.", refusal_page)
+routes = registration_pages()
 
 
 class RegistrationConfirmationForm(RegistrationLinkForm, kw_only=True):
@@ -45,14 +41,14 @@ class RegistrationConfirmationForm(RegistrationLinkForm, kw_only=True):
     refuses=(LinkUnusable, SignInRefused, RegistrationPasswordWrong, SsoRequired),
 )
 @in_browser_or_not
-async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -> Page | Annotated[None, Status(303)]:
+async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -> PageOrRedirect:
     """Verify the address of a registration and sign in; programs send `Accept: application/json` with the link's GET.
 
     The browser in which it was registered needs no password.
     """
     found = await call.read(verification.inspect_unproved, form.token)
     # Elsewhere the registration says nothing about what waits in this browser.
-    way = _way(found) if is_same_browser(call, found) else Way()
+    way = _way(found) if is_same_browser(call, found) else ReturnQuery()
     wanted = ways.destination(call, way)
     if is_same_browser(call, found):
         outcome = await transact_counted(call, registration_links.confirm, form.token, wanted)
@@ -84,7 +80,7 @@ async def _authenticate(
 
 
 async def _lead_on(
-    call: Call, outcome: SignInCompleted | SecondFactorPending, found: UnprovedAddress, way: Way
+    call: Call, outcome: SignInCompleted | SecondFactorPending, found: UnprovedAddress, way: ReturnQuery
 ) -> Response:
     """Complete the sign-in, and lead on to where the registration came from."""
     led_on = await ways.conclude(call, outcome, way)
@@ -106,7 +102,9 @@ async def _back_page(call: Call, email: str, back: ReturnTarget) -> Response:
     )
 
 
-def _way(found: UnprovedAddress) -> Way:
+def _way(found: UnprovedAddress) -> ReturnQuery:
     """Return where the page led on which the registration was made."""
     browser = found.registration.browser if found.registration is not None else None
-    return Way(return_to=browser.return_to, return_id=browser.return_id) if browser is not None else Way()
+    return (
+        ReturnQuery(return_to=browser.return_to, return_id=browser.return_id) if browser is not None else ReturnQuery()
+    )

@@ -16,25 +16,24 @@ from core.sign_in.second_factor import (
     PreAuthOver,
     TooManyWrongCodes,
 )
-from entrypoints.http.sessions import token_answers
 from entrypoints.pages import returns
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.returns import Way, WayForm
+from entrypoints.pages.declaring import sign_in_pages
+from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.returns import ReturnQuery, WayForm
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.ways import SECOND_FACTOR
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import SIGN_IN
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import admit_pre_auth_token, in_browser_or_not
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import admit_pre_auth_token, in_browser_or_not
+from entrypoints.web.serving.hosts import on_custom_hosts
 
-routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+routes = sign_in_pages()
 
 
-class SecondFactorQuery(Way, kw_only=True):
+class SecondFactorQuery(ReturnQuery, kw_only=True):
     """Where the sign-in leads, and whether the browser is to stay signed in."""
 
     stay: Annotated[str, msgspec.Meta(description="Whether the browser stays signed in.")] = ""
@@ -66,7 +65,7 @@ async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
 )
 @on_custom_hosts
 @in_browser_or_not
-async def submit_code(call: Call, form: CodeForm) -> Page | Annotated[None, Status(303)]:
+async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
     """Finish a sign-in with a code; programs use `POST /api/auth/mfa/verify`."""
     token = call.request.cookies.get(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
     if token is None:
@@ -90,29 +89,27 @@ async def submit_code(call: Call, form: CodeForm) -> Page | Annotated[None, Stat
     return await ways.complete(call, verified.completed, form.way)
 
 
-async def code_page(call: Call, way: Way, *, stay: str, trust: str = "", refusal: Refusal | None = None) -> Response:
+async def code_page(
+    call: Call, way: ReturnQuery, *, stay: str, trust: str = "", refusal: Refusal | None = None
+) -> Response:
     """Return the page with the field for a code, and what was refused."""
-    # The message of an input that is no code begins with the name of its field.
-    problem = "" if refusal is None else refusal.message
-    if isinstance(refusal, BadRequest):
-        problem = refusal.details[0].message
     return form_page(
         call,
         "second_factor.html",
         status=refusal.code.status if refusal is not None else 200,
         **await returns.context(call, way),
-        problem=problem,
+        problem=problem_of(refusal),
         stay=stay,
         trust=trust,
     )
 
 
-def over_page(call: Call, way: Way, *, status: int = 401) -> Response:
+def over_page(call: Call, way: ReturnQuery, *, status: int = 401) -> Response:
     """Return the page of a sign-in that waits for no code, or no longer."""
     call.forget_cookie(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
     return form_page(
         call,
         "sign_in_over.html",
         status=status,
-        address=Way(return_to=way.return_to, return_id=way.return_id).on(SIGN_IN),
+        address=ReturnQuery(return_to=way.return_to, return_id=way.return_id).on(SIGN_IN),
     )

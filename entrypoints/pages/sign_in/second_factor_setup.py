@@ -1,6 +1,6 @@
 """Setting up a second factor during a sign-in, because an organization requires it."""
 
-from typing import Annotated, Final
+from typing import Final
 
 from quart import Response
 
@@ -9,19 +9,19 @@ from core.credentials.mfa import MfaAlreadyEnabled, MfaNotSetUp, SetupCodeWrong
 from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
-from entrypoints.http.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
-from entrypoints.pages.refusals import message_on_page, refusal_page
-from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.returns import Way, WayForm
+from entrypoints.pages.declaring import shows_again, sign_in_pages
+from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.returns import ReturnQuery, WayForm
 from entrypoints.pages.sign_in.ways import SET_UP
-from entrypoints.web import browsers
-from entrypoints.web.answers import Status, see_other
-from entrypoints.web.browsers import SIGN_IN, SIGN_IN_AGAIN, recent
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.routes import Routes
+from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
 
-routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+routes = sign_in_pages()
 
 CONFIRM: Final = "/app/second-factor/confirm"
 
@@ -32,9 +32,23 @@ class ConfirmForm(WayForm, kw_only=True):
     code: str = ""
 
 
+async def _code_page(
+    call: Call, form: WayForm, *, secret: str = "", picture: str = "", refusal: Refusal | None = None
+) -> Response:
+    return form_page(
+        call,
+        "second_factor_code.html",
+        status=400 if refusal is not None else 200,
+        way=form.way,
+        secret=secret,
+        picture=picture,
+        problem=problem_of(refusal),
+    )
+
+
 @routes.get(SET_UP)
 @in_browser
-async def show_setup(call: Call, query: Way) -> Page | Annotated[None, Status(303)]:
+async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
     """Explain what is to be set up; a user who has a second factor is asked for a code instead."""
     if (await call.read(mfa.status)).enabled:
         return see_other(query.on(SIGN_IN_AGAIN))
@@ -49,9 +63,9 @@ async def begin_setup(call: Call, form: WayForm) -> Page:
     await recent(call)
     setup = await call.transact(mfa.set_up)
     uri = setup.uri.reveal()
-    return _code_page(
+    return await _code_page(
         call,
-        form.way,
+        form,
         secret=_grouped(setup.secret.reveal()),
         picture=await call.installation.qr_codes.svg(uri, title=QR_CODE_TITLE),
     )
@@ -70,38 +84,17 @@ async def show_confirm(call: Call) -> None:
     refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled),
 )
 @in_browser
+@shows_again(_code_page, BadRequest, but_not=(MfaAlreadyEnabled, MfaNotSetUp))
 async def confirm_setup(call: Call, form: ConfirmForm) -> Page:
     """Turn the second factor on with a code of the app, and show the backup codes.
 
     Programs use `POST /api/user/mfa/verify`.
     """
-    try:
-        enabled, cookie = await call.transact(browser_sessions.and_renew, call.in_browser, mfa.enable, form.code)
-    except (MfaAlreadyEnabled, MfaNotSetUp):
-        raise
-    except BadRequest as refusal:
-        return _code_page(call, form.way, refusal=refusal)
+    enabled, cookie = await call.transact(browser_sessions.and_renew, call.in_browser, mfa.enable, form.code)
     browsers.keep_session(call, cookie)
     codes = [code.reveal() for code in enabled.codes]
     # The sign-in page leads a browser that is signed in on.
     return form_page(call, "backup_codes.html", codes=codes, address=form.way.on(SIGN_IN))
-
-
-def _code_page(
-    call: Call, way: Way, *, secret: str = "", picture: str = "", refusal: Refusal | None = None
-) -> Response:
-    problem = "" if refusal is None else message_on_page(refusal)
-    if isinstance(refusal, BadRequest) and refusal.details:
-        problem = refusal.details[0].message
-    return form_page(
-        call,
-        "second_factor_code.html",
-        status=400 if refusal is not None else 200,
-        way=way,
-        secret=secret,
-        picture=picture,
-        problem=problem,
-    )
 
 
 def _grouped(secret: str) -> str:

@@ -3,30 +3,29 @@
 What the second step offers depends on the domain of the address alone, so that it tells nothing about accounts.
 """
 
-from typing import Annotated, Final
+from typing import Final
 
 from quart import Response
 
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
-from core.sign_in import lookup
-from core.sign_in.lookup import Lookup
+from core.sign_in import lookup_email
+from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.lookup_email import EmailLookupResult
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.upstream import beginning
-from entrypoints.http.sign_in.login import authenticate
 from entrypoints.pages import returns
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.returns import Way, WayForm
+from entrypoints.pages.declaring import sign_in_pages
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.returns import ReturnQuery, WayForm
 from entrypoints.pages.sign_in import ways
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import SIGN_IN
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser_or_not
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sign_in.login import authenticate
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.hosts import on_custom_hosts
 
-routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+routes = sign_in_pages()
 
 PASSWORD: Final = "/app/sign-in/password"  # noqa: S105 - a path, not a secret
 LIMITS: Final = (RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP)
@@ -48,7 +47,7 @@ class PasswordForm(AddressForm, kw_only=True):
 @routes.get(SIGN_IN)
 @on_custom_hosts
 @in_browser_or_not
-async def show_sign_in(call: Call, query: Way) -> Page | Annotated[None, Status(303)]:
+async def show_sign_in(call: Call, query: ReturnQuery) -> PageOrRedirect:
     """Show the sign-in page; a browser that is signed in is led on."""
     if call.browser is not None:
         return await ways.go_on(call, query)
@@ -61,7 +60,7 @@ async def show_sign_in(call: Call, query: Way) -> Page | Annotated[None, Status(
 async def submit_address(call: Call, form: AddressForm) -> Page:
     """Show how addresses of this domain sign in."""
     try:
-        found = await call.read(lookup.by_domain, form.email, base_url="")
+        found = await call.read(lookup_email.by_domain, form.email, base_url="")
     except BadRequest:
         return await address_page(call, form.way, email=form.email, is_invalid=True)
     return await methods_page(call, form.way, form.email.strip(), found=found)
@@ -78,7 +77,7 @@ async def show_password(call: Call) -> None:
 @routes.post(PASSWORD, limits=LIMITS, refuses=(SignInRefused, SsoRequired))
 @on_custom_hosts
 @in_browser_or_not
-async def submit_password(call: Call, form: PasswordForm) -> Page | Annotated[None, Status(303)]:
+async def submit_password(call: Call, form: PasswordForm) -> PageOrRedirect:
     """Sign in with a password; programs use `POST /api/auth/login`."""
     stays_signed_in = bool(form.stay)
     wanted = ways.destination(call, form.way, stays_signed_in=stays_signed_in)
@@ -90,41 +89,42 @@ async def submit_password(call: Call, form: PasswordForm) -> Page | Annotated[No
 
 
 async def address_page(
-    call: Call, way: Way, *, email: str = "", is_invalid: bool = False, refusal: Refusal | None = None
+    call: Call, way: ReturnQuery, *, email: str = "", is_invalid: bool = False, refusal: Refusal | None = None
 ) -> Response:
     """Return the page of the first step, with what was refused."""
     status = 400 if is_invalid else 200 if refusal is None else refusal.code.status
+    kept = await returns.kept_return(call, way)
     return form_page(
         call,
         "sign_in.html",
         status=status,
         has_script=True,
-        **await returns.context(call, way),
+        **returns.shown(way, kept),
         email=email,
         is_invalid=is_invalid,
-        providers=await providers_of(call, way),
+        providers=await _providers_of(call, kept),
         problem=refusal.message if refusal is not None else "",
     )
 
 
-async def providers_of(call: Call, way: Way) -> list[str]:
+async def _providers_of(call: Call, kept: BrowserReturn | None) -> list[str]:
     """Return the external providers with which a sign-in may continue that leads this way."""
     if call.custom_host is not None:
         # The sign-in would begin under the base URL, whose session does not work here.
         return []
     external = call.installation.external_providers
     platform = [provider for provider in external if external[provider].client is not None]
-    return list(await call.read(beginning.offered, way.return_id, platform, list(external)))
+    return list(await call.read(beginning.offered, kept, platform, list(external)))
 
 
 async def methods_page(
     call: Call,
-    way: Way,
+    way: ReturnQuery,
     email: str,
     *,
     refusal: Refusal | None = None,
     stay: str = "",
-    found: Lookup | None = None,
+    found: EmailLookupResult | None = None,
 ) -> Response:
     """Return the page of the second step, with what was refused, and the connection of the address's domain."""
     return form_page(

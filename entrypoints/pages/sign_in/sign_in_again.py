@@ -3,8 +3,6 @@
 One factor is enough: the session has proved what it needed when it began.
 """
 
-from typing import Annotated
-
 from quart import Response
 
 from core.credentials import mfa
@@ -14,22 +12,21 @@ from core.sign_in import second_factor
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.refusals import CountedRefusal, SignInRefused
 from core.sign_in.second_factor import CodeWrong, PreAuthOver
-from entrypoints.http.sessions.token_answers import transact_counted
-from entrypoints.http.sign_in.login import authenticate
 from entrypoints.pages import returns
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.returns import Way, WayForm
+from entrypoints.pages.declaring import sign_in_pages
+from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.returns import ReturnQuery, WayForm
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.sign_in import LIMITS
-from entrypoints.web.answers import Status
-from entrypoints.web.browsers import SIGN_IN_AGAIN
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_browser
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.shared.sign_in.login import authenticate
+from entrypoints.web.serving.browsers import SIGN_IN_AGAIN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.hosts import on_custom_hosts
 
-routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+routes = sign_in_pages()
 
 
 class AgainForm(WayForm, kw_only=True):
@@ -42,7 +39,7 @@ class AgainForm(WayForm, kw_only=True):
 @routes.get(SIGN_IN_AGAIN)
 @on_custom_hosts
 @in_browser
-async def show_sign_in_again(call: Call, query: Way) -> Page:
+async def show_sign_in_again(call: Call, query: ReturnQuery) -> Page:
     """Ask for the password, or for a code."""
     return await _page(call, query)
 
@@ -54,7 +51,7 @@ async def show_sign_in_again(call: Call, query: Way) -> Page:
 )
 @on_custom_hosts
 @in_browser
-async def submit_sign_in_again(call: Call, form: AgainForm) -> Page | Annotated[None, Status(303)]:
+async def submit_sign_in_again(call: Call, form: AgainForm) -> PageOrRedirect:
     """Continue the session of this browser after the password or a code."""
     try:
         outcome = await (_by_code(call, form) if form.code else _by_password(call, form))
@@ -80,10 +77,7 @@ async def _by_code(call: Call, form: AgainForm) -> SignInCompleted:
     return verified.completed
 
 
-async def _page(call: Call, way: Way, refusal: Refusal | None = None) -> Response:
-    problem = "" if refusal is None else refusal.message
-    if isinstance(refusal, BadRequest):
-        problem = refusal.details[0].message
+async def _page(call: Call, way: ReturnQuery, refusal: Refusal | None = None) -> Response:
     return form_page(
         call,
         "sign_in_again.html",
@@ -91,5 +85,5 @@ async def _page(call: Call, way: Way, refusal: Refusal | None = None) -> Respons
         has_script=True,
         **await returns.context(call, way),
         has_code=(await call.read(mfa.status)).enabled,
-        problem=problem,
+        problem=problem_of(refusal),
     )

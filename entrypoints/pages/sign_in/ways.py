@@ -10,12 +10,12 @@ from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
 from core.sign_in.proofs import Destination, InBrowser
-from entrypoints.http.sessions import token_answers
 from entrypoints.pages import returns
-from entrypoints.pages.returns import Way
-from entrypoints.web import browsers
-from entrypoints.web.answers import see_other
-from entrypoints.web.calls import Call
+from entrypoints.pages.returns import ReturnQuery
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.calls import Call
 
 HOME: Final = "/app"
 SECOND_FACTOR: Final = "/app/second-factor"
@@ -27,7 +27,7 @@ PRE_AUTH_COOKIE: Final = "gatehouse_pre_auth"
 UPSTREAM_COOKIE: Final = "gatehouse_upstream"
 
 
-async def go_on(call: Call, way: Way, *, is_organization_chosen: bool = False) -> Response:
+async def go_on(call: Call, way: ReturnQuery, *, is_organization_chosen: bool = False) -> Response:
     """Lead the browser to where the sign-in was to lead; what is no path of Gatehouse is ignored.
 
     A sign-in for an organization leads to its choice first, which checks what the organization requires.
@@ -41,7 +41,7 @@ async def go_on(call: Call, way: Way, *, is_organization_chosen: bool = False) -
     return see_other(used.target if used is not None else HOME)
 
 
-def destination(call: Call, way: Way, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
+def destination(call: Call, way: ReturnQuery, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
     """Return the destination of a sign-in on a page: the platform, in this browser.
 
     `way` is what the form of the sign-in carried, so that the sign-in counts for the request that waits there, and for
@@ -105,7 +105,7 @@ async def send_to_set_up(
 
 
 async def conclude(
-    call: Call, outcome: SignInCompleted | SecondFactorPending, way: Way, *, stays_signed_in: bool = False
+    call: Call, outcome: SignInCompleted | SecondFactorPending, way: ReturnQuery, *, stays_signed_in: bool = False
 ) -> Response:
     """Answer a sign-in: lead on, or to the page of the second factor."""
     if isinstance(outcome, SecondFactorPending):
@@ -115,7 +115,7 @@ async def conclude(
     return await complete(call, outcome, way)
 
 
-async def complete(call: Call, completed: SignInCompleted, way: Way) -> Response:
+async def complete(call: Call, completed: SignInCompleted, way: ReturnQuery) -> Response:
     """Keep the session of a completed sign-in in the browser, and lead on."""
     assert completed.cookie is not None, "a sign-in on a page has begun no browser session"
     browsers.begin_session(call, completed.cookie)

@@ -5,14 +5,14 @@ from typing import Protocol
 from uuid import UUID
 
 from core.secrets import Secret
-from core.sign_in.upstream.connections import Connection
+from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.flows import ProviderClient
 
 
 class UpstreamConnections(Protocol):
     """The connections of organizations; the secrets are encrypted, and read only where they are needed."""
 
-    def of_organization(self, organization_id: UUID) -> Sequence[Connection]:
+    def of_organization(self, organization_id: UUID) -> Sequence[ConnectionRecord]:
         """List the connections of an organization, the oldest first."""
         ...
 
@@ -20,7 +20,7 @@ class UpstreamConnections(Protocol):
         """Return the number of connections of an organization."""
         ...
 
-    def find(self, organization_id: UUID, connection_id: UUID) -> Connection | None:
+    def find(self, organization_id: UUID, connection_id: UUID) -> ConnectionRecord | None:
         """Return a connection; None when the organization has none with that id."""
         ...
 
@@ -36,11 +36,11 @@ class UpstreamConnections(Protocol):
         """Return our credentials at the provider of an enabled connection; None when it has none."""
         ...
 
-    def add(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> None:
+    def add(self, organization_id: UUID, connection: ConnectionRecord, secret: Secret | None) -> None:
         """Store a new connection."""
         ...
 
-    def save(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> None:
+    def save(self, organization_id: UUID, connection: ConnectionRecord, secret: Secret | None) -> None:
         """Store the new state of a connection; without a secret the one before stays."""
         ...
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+from uuid import UUID
 
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderTokens
@@ -25,12 +26,12 @@ class UpstreamGateway(Protocol):
 
 
 class ConnectionGateway(Protocol):
-    """Exchanges with the OpenID providers of connections; otherwise as `UpstreamGateway`."""
+    """Exchanges with the OpenID providers that organizations have named; otherwise as `UpstreamGateway`."""
 
-    async def discover(self, issuer: str, *, is_fresh: bool = False) -> Discovered:
+    async def discover(self, organization_id: UUID, issuer: str, *, is_fresh: bool = False) -> Discovered:
         """Return what a provider says of itself, which may be some minutes old unless it is to be fresh."""
         ...
 
-    async def identify(self, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+    async def identify(self, organization_id: UUID, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
         """Return the claims of a code, from a verified ID token and what the provider says of its user besides."""
         ...

@@ -1,6 +1,7 @@
 """The SAML identity providers of connections."""
 
 from typing import Protocol
+from uuid import UUID
 
 from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlMetadata, SamlRequest, ServiceProvider
 
@@ -11,8 +12,10 @@ class SamlConnectionGateway(Protocol):
     Every failure is `UpstreamFailed` within a few seconds, and logged.
     """
 
-    async def describe(self, metadata: SamlMetadata, *, is_fresh: bool = False) -> SamlDescription:
-        """Return what metadata say, which may be some minutes old unless they are to be fresh.
+    async def describe(
+        self, organization_id: UUID, metadata: SamlMetadata, *, is_fresh: bool = False
+    ) -> SamlDescription:
+        """Return what metadata of an organization say, which may be some minutes old unless they are to be fresh.
 
         Raise `MetadataUnusable` when they describe no identity provider, or another one than they should.
         """
@@ -22,7 +25,7 @@ class SamlConnectionGateway(Protocol):
         """Return the address at the identity provider that carries a request."""
         ...
 
-    async def read_answer(self, metadata: SamlMetadata, value: str) -> SamlAnswer:
+    async def read_answer(self, organization_id: UUID, metadata: SamlMetadata, value: str) -> SamlAnswer:
         """Return an answer whose assertion, if there is one, a key of the identity provider has signed."""
         ...
 

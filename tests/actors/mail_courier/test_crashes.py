@@ -9,10 +9,8 @@ import pytest
 import structlog
 import trio
 
-from actors.mail_courier import (
-    RECORD_SECONDS_MAX,
-    SEND_SECONDS_MAX,
-)
+from actors.dispatching import RECORD_SECONDS_MAX
+from actors.mail_courier import SEND_SECONDS_MAX
 from core.mail.mail import ATTEMPTS_MAX, LEASE
 from tests.actors.mail_courier.installation import Crash, Installation
 
@@ -20,10 +18,10 @@ if TYPE_CHECKING:
     from trio.testing import MockClock
 
 
-# The steps of a courier for two mails: a claim that returns both, a claim that returns none, and the rest for each.
+# The steps of a courier for two mails: a lease of both, a lease of none, and the rest for each.
 STEPS = [
     (f"{moment} {step}", nth)
-    for step, times in (("delete_old", 1), ("claim", 2), ("acceptance", 2), ("record_sent", 2))
+    for step, times in (("delete_old", 1), ("lease", 2), ("acceptance", 2), ("record_sent", 2))
     for moment in ("before", "after")
     for nth in range(1, times + 1)
 ]
@@ -135,7 +133,7 @@ class TestOutage:
     async def test_mails_wait_for_the_database_and_the_outage_is_logged_once(
         self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
     ) -> None:
-        installation.database.outages["claim"] = 6
+        installation.database.outages["lease"] = 6
         await installation.queue("ada@example.org")
 
         with structlog.testing.capture_logs() as lines:

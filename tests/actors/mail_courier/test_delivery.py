@@ -68,7 +68,7 @@ async def test_an_idle_courier_claims_once_per_period(
 
     await trio.sleep(10.5 * PERIOD_SECONDS)
 
-    assert installation.database.calls.count("claim") == 11
+    assert installation.database.calls.count("lease") == 11
 
 
 async def test_a_deferred_mail_is_retried_after_its_delay(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,7 @@ import trio
 
 from actors.routed_mail_courier import (
     EXPIRY_PERIOD_SECONDS,
+    JOB_TYPE,
     MAILS_OF_LEASE_MAX,
     PERIOD_SECONDS,
     SEND_SECONDS_MAX,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from core.mail.mail import RenderedMail
     from core.mail.servers import MailServer
+    from ports.unit_of_work import UnitOfWork
     from tests.actors.mail_courier.installation import Installation
 
 RENDERER = JinjaMailRenderer(base_url="https://id.example.com")
@@ -44,7 +47,9 @@ class FakeServers:
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
         self.attempts = 0
 
-    async def send(self, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail) -> str:
+    async def send(
+        self, organization_id: UUID, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail
+    ) -> str:
         self.attempts += 1
         await trio.lowlevel.checkpoint()
         if server.host in self.reactions:
@@ -87,16 +92,19 @@ class Stage:
         return organization_id
 
     async def queue(self, organization_id: UUID, *recipients: str) -> None:
-        for to in recipients:
-            await self._installation.database.run_uncounted(
-                mail.send,
-                to,
-                MailTemplate.TRIAL_ENDING,
-                organization_id=organization_id,
-                service="Shop",
-                organization="Acme",
-                link="",
-            )
+        def send_all(uow: UnitOfWork) -> None:
+            for to in recipients:
+                mail.send(
+                    uow,
+                    to,
+                    MailTemplate.TRIAL_ENDING,
+                    organization_id=organization_id,
+                    service="Shop",
+                    organization="Acme",
+                    link="",
+                )
+
+        await self._installation.database.run_uncounted(send_all)
 
 
 @pytest.fixture
@@ -110,8 +118,8 @@ async def refuse() -> None:
     raise MailServerUnusable("The mail server cannot be reached: Connection refused")
 
 
-async def test_a_mail_leaves_as_soon_as_it_is_committed(
-    stage: Stage, nursery: trio.Nursery, autojump_clock: MockClock
+async def test_a_mail_leaves_as_soon_as_it_is_committed_and_is_measured(
+    stage: Stage, nursery: trio.Nursery, installation: Installation, autojump_clock: MockClock
 ) -> None:
     acme = stage.organization("acme")
     nursery.start_soon(stage.courier().run)
@@ -121,6 +129,23 @@ async def test_a_mail_leaves_as_soon_as_it_is_committed(
     await trio.sleep(0.1)
 
     assert stage.servers.delivered == {"acme": ["ada@example.org"]}
+    assert f'{{job_type="{JOB_TYPE}"}} 1.0' in installation.metrics.exposition().decode()
+
+
+async def test_mails_that_cannot_be_decrypted_fail_and_hold_up_no_later_ones(
+    stage: Stage, nursery: trio.Nursery, connection: Connection, autojump_clock: MockClock
+) -> None:
+    acme = stage.organization("acme")
+    await stage.queue(acme, *(f"lost-{number}@example.org" for number in range(2 * MAILS_OF_LEASE_MAX)))
+    connection.execute("UPDATE mails SET values_sealed = 'x'")
+    await stage.queue(acme, "ada@example.org")
+
+    nursery.start_soon(stage.courier().run)
+    await trio.sleep(2.5 * PERIOD_SECONDS)
+
+    assert stage.servers.delivered == {"acme": ["ada@example.org"]}
+    [[failed]] = connection.execute("SELECT count(*) FROM mails WHERE state = 'failed'").fetchall()
+    assert failed == 2 * MAILS_OF_LEASE_MAX
 
 
 async def test_dead_and_silent_servers_delay_no_other_organization(
@@ -235,6 +260,44 @@ async def test_a_mail_whose_courier_crashed_is_sent_after_the_lease(
 
     assert before == {}
     assert stage.servers.delivered == {"acme": ["ada@example.org"]}
+
+
+async def test_a_mail_whose_sending_was_cancelled_is_sent_after_the_lease(
+    stage: Stage, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    acme = stage.organization("acme")
+    stage.servers.reactions["acme"] = trio.sleep_forever
+    await stage.queue(acme, "ada@example.org", "bob@example.org")
+    with trio.move_on_after(SEND_SECONDS_MAX / 2):
+        await stage.courier().run()
+    stage.servers.reactions.clear()
+
+    nursery.start_soon(stage.courier().run)
+    await trio.sleep(LEASE.total_seconds() - SEND_SECONDS_MAX)
+    before = dict(stage.servers.delivered)
+    await trio.sleep(SEND_SECONDS_MAX)
+
+    assert before == {}
+    assert sorted(stage.servers.delivered["acme"]) == ["ada@example.org", "bob@example.org"]
+
+
+async def test_an_organization_with_a_thousand_mails_delays_no_other(
+    stage: Stage, nursery: trio.Nursery, installation: Installation, autojump_clock: MockClock
+) -> None:
+    flooded, quiet = stage.organization("flooded"), stage.organization("quiet")
+    await stage.queue(flooded, *[f"{one}@example.org" for one in range(1_000)])
+    stage.servers.reactions["flooded"] = partial(trio.sleep, 0.1)
+    await stage.queue(quiet, "ada@example.org")
+
+    nursery.start_soon(stage.courier().run)
+    await trio.sleep(0.05)
+    assert stage.servers.delivered == {"quiet": ["ada@example.org"]}
+    await stage.queue(quiet, "bob@example.org")
+    await trio.sleep(0.1 * MAILS_OF_LEASE_MAX)
+
+    assert stage.servers.delivered["quiet"] == ["ada@example.org", "bob@example.org"]
+    assert len(stage.servers.delivered["flooded"]) == MAILS_OF_LEASE_MAX
+    assert list(installation.states().values()).count("routed") == 1_000 - MAILS_OF_LEASE_MAX
 
 
 async def test_a_database_that_is_away_delays_the_mail_and_repeats_none(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import trio
 
-from actors import dispatching, event_sequencer
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -166,7 +165,9 @@ class Simulation:
         async with self.standing_still:
             await self.database.transact(publish_all)
 
-    async def send(self, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime) -> Attempt:
+    async def send(
+        self, organization_id: UUID, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime
+    ) -> Attempt:
         """Send to a receiver, which behaves as its URL says (the port `WebhookSender`)."""
         assert [secret.reveal() for secret in secrets] == [SECRET.reveal()]
         self.step()
@@ -224,11 +225,11 @@ class Simulation:
     async def _quiet(self) -> None:
         with trio.fail_after(VIRTUAL_SECONDS_MAX):
             while True:
-                if self._open_deliveries() == 0:
+                if self.open_deliveries() == 0:
                     return
                 await trio.sleep(PERIOD_SECONDS)
 
-    def _open_deliveries(self) -> int:
+    def open_deliveries(self) -> int:
         """Return how many events and deliveries wait that an active webhook is to get."""
         [[count]] = self.connection.execute(
             """
@@ -245,8 +246,8 @@ class Simulation:
 
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the actors poll seldom."""
-    monkeypatch.setattr(event_sequencer, "PERIOD_SECONDS", PERIOD_SECONDS)
-    monkeypatch.setattr(dispatching, "PERIOD_SECONDS", PERIOD_SECONDS)
+    monkeypatch.setattr(EventSequencer, "period_seconds", PERIOD_SECONDS)
+    monkeypatch.setattr(WebhookDispatcher, "period_seconds", PERIOD_SECONDS)
 
 
 def _behave(behaviour: str, chance: random.Random) -> tuple[float, Attempt]:

@@ -18,6 +18,7 @@ from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.gateways.attempts import ATTEMPT_SECONDS_MAX
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX
 from core.errors import ServiceUnavailable
+from ports.doorbells import Bell
 from tests.actors.webhooks.simulation import EPOCH, PERIOD_SECONDS, Simulation
 from tests.postgres import connected
 
@@ -35,12 +36,14 @@ class FailingDatabase:
     def __init__(self, simulation: Simulation, database: PostgresDatabase) -> None:
         self.outages: dict[str, int] = {}
         self.calls: list[str] = []
+        self.arguments: list[tuple[str, tuple[Any, ...]]] = []
         self._simulation = simulation
         self._database = database
 
     async def transact(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         name: str = getattr(use_case, "func", use_case).__name__
         self.calls.append(name)
+        self.arguments.append((name, args))
         if self.outages.get(name, 0) > 0:
             self.outages[name] -= 1
             raise ServiceUnavailable(retry_after_seconds=1)
@@ -158,28 +161,102 @@ async def test_draining_finishes_the_attempts_in_flight_and_leases_no_more(
                 process.dispatcher.drain()
         nursery.cancel_scope.cancel()
 
-    assert len(simulation.sent) == DELIVERIES_AT_ONCE_MAX
-    assert sorted(statuses(simulation)) == [(False, 0)] * 4 + [(True, 1)] * 8
+    assert len(simulation.sent) == 1
+    assert sorted(statuses(simulation)) == [(False, 0)] * 11 + [(True, 1)]
 
 
-async def test_at_most_eight_deliveries_go_to_one_receiver_and_64_webhooks_are_served_at_once(
+async def test_receivers_that_hang_get_one_delivery_at_a_time_and_so_many_webhooks_are_served_at_once(
     simulation: Simulation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    for number in range(12):
+    at_once_max = webhook_dispatcher.WEBHOOKS_AT_ONCE_MAX + webhook_dispatcher.SLOW_WEBHOOKS_AT_ONCE_MAX
+    for number in range(at_once_max // ORGANIZATION_TARGETS_MAX + 2):
         simulation.organization(f"org-{number}", **{f"r{number}-{n}": "dead" for n in range(10)})
         await simulation.publish(f"org-{number}", *(f"{number} {n}" for n in range(10)))
     process = Process(simulation)
-    await process.start(nursery)
+    nursery.start_soon(process.sequencer.run)
+    await trio.sleep(PERIOD_SECONDS)
+    began_at = simulation.now
+    nursery.start_soon(process.dispatcher.run)
     await trio.sleep(10)
 
     rows = simulation.connection.execute(
         "SELECT organization_id, count(*) FROM webhook_queues WHERE leased_until IS NOT NULL GROUP BY 1"
     ).fetchall()
 
-    assert sum(count for _, count in rows) == webhook_dispatcher.WEBHOOKS_AT_ONCE_MAX
+    assert sum(count for _, count in rows) == at_once_max
     assert max(count for _, count in rows) <= ORGANIZATION_TARGETS_MAX
-    await trio.sleep(ATTEMPT_SECONDS_MAX - 5)
-    assert len(simulation.sent) == 64 * DELIVERIES_AT_ONCE_MAX
+    await trio.sleep(ATTEMPT_SECONDS_MAX - 1)
+    first = [sent for sent in simulation.sent if sent.at < began_at + ATTEMPT_SECONDS_MAX]
+    assert len(first) == at_once_max
+
+
+async def test_160_receivers_that_hang_delay_the_delivery_of_another_organization_by_less_than_two_seconds(
+    simulation: Simulation, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    for number in range(20):
+        simulation.organization(f"org-{number}", **{f"r{number}-{n}": "dead" for n in range(8)})
+        await simulation.publish(f"org-{number}", *(f"{number} {n}" for n in range(20)))
+    simulation.organization("acme", only="good")
+    process = Process(simulation)
+    await process.start(nursery)
+
+    delays: list[float] = []
+    # At the beginning, and when all of them have just failed and are leased again.
+    for at in (0.1, ATTEMPT_SECONDS_MAX + 0.01, 2 * ATTEMPT_SECONDS_MAX + 0.01):
+        await trio.sleep(at - simulation.now)
+        await simulation.publish("acme", str(at))
+        process.doorbells.ring(Bell.EVENTS)
+        await trio.sleep(3)
+        delays += [sent.at - at for sent in simulation.sent if sent.body["data"]["name"] == str(at)]
+
+    assert len(delays) == 3
+    assert max(delays) < 2
+
+
+async def test_a_batch_that_fails_is_halved_until_it_succeeds_and_grows_again(
+    simulation: Simulation, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    simulation.organization("acme", only="good")
+    process = Process(simulation)
+    process.database.outages["hand_on"] = 3
+    await simulation.publish("acme", *(str(number) for number in range(2 * event_sequencer.BATCH_ROWS_MAX)))
+
+    await process.start(nursery)
+    await trio.sleep(5 * PERIOD_SECONDS)
+
+    sizes = [args[0] for name, args in process.database.arguments if name == "hand_on"]
+    halves = [event_sequencer.BATCH_ROWS_MAX >> failures for failures in range(4)]
+    assert sizes[:4] == halves
+    assert halves[-1] < sizes[4] <= sizes[5] <= event_sequencer.BATCH_ROWS_MAX
+    assert simulation.open_deliveries() == 0
+
+
+async def test_a_webhook_with_more_deliveries_than_go_at_once_gets_all_of_them_within_a_period(
+    simulation: Simulation, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    simulation.organization("acme", only="good")
+    process = Process(simulation)
+    await simulation.publish("acme", *(str(number) for number in range(5 * DELIVERIES_AT_ONCE_MAX)))
+
+    await process.start(nursery)
+    await trio.sleep(PERIOD_SECONDS / 2)
+
+    assert statuses(simulation) == [(True, 1)] * (5 * DELIVERIES_AT_ONCE_MAX)
+
+
+async def test_an_event_of_the_same_process_is_handed_on_and_delivered_without_waiting_for_a_period(
+    simulation: Simulation, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    simulation.organization("acme", only="good")
+    process = Process(simulation)
+    await process.start(nursery)
+    await trio.sleep(PERIOD_SECONDS / 4)
+
+    await simulation.publish("acme", "a")
+    process.doorbells.ring(Bell.EVENTS)
+    await trio.sleep(PERIOD_SECONDS / 4)
+
+    assert statuses(simulation) == [(True, 1)]
 
 
 async def test_latency_and_durations_are_measured(

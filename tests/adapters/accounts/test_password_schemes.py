@@ -19,7 +19,7 @@ from adapters.crypto import password_schemes
 from adapters.crypto.password_schemes import SCHEMES, read, scheme_of, stored_form
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from core.accounts.user_import import HashTooExpensive
-from ports.accounts.passwords import Verdict
+from ports.accounts.passwords import PasswordVerdict
 
 if TYPE_CHECKING:
     from tests.secret_watch import SecretWatch
@@ -271,8 +271,8 @@ class TestHasher:
     async def test_a_right_password_needs_an_upgrade_of_its_hash(self, encoded: str) -> None:
         hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
-        assert await hasher.verify(PASSWORD, encoded) == Verdict(is_right=True, needs_upgrade=True)
-        assert await hasher.verify("wrong", encoded) == Verdict(is_right=False, needs_upgrade=False)
+        assert await hasher.verify(PASSWORD, encoded) == PasswordVerdict(is_right=True, needs_upgrade=True)
+        assert await hasher.verify("wrong", encoded) == PasswordVerdict(is_right=False, needs_upgrade=False)
 
     @pytest.mark.parametrize("encoded", [*UNREADABLE, *TOO_EXPENSIVE])
     async def test_an_unreadable_or_too_expensive_hash_is_refused_at_once(self, encoded: str) -> None:
@@ -281,7 +281,7 @@ class TestHasher:
 
         verdict = await hasher.verify(PASSWORD, encoded)
 
-        assert verdict == Verdict(is_right=False, needs_upgrade=False)
+        assert verdict == PasswordVerdict(is_right=False, needs_upgrade=False)
         # The cheapest of the too expensive hashes would take some seconds of processor time.
         assert time.process_time() - started < 1
 

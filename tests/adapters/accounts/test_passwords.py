@@ -23,7 +23,7 @@ from adapters.crypto.password_schemes import StoredHash
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
-from ports.accounts.passwords import Verdict
+from ports.accounts.passwords import PasswordVerdict
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
-RIGHT = Verdict(is_right=True, needs_upgrade=False)
-OUTDATED = Verdict(is_right=True, needs_upgrade=True)
-WRONG = Verdict(is_right=False, needs_upgrade=False)
+RIGHT = PasswordVerdict(is_right=True, needs_upgrade=False)
+OUTDATED = PasswordVerdict(is_right=True, needs_upgrade=True)
+WRONG = PasswordVerdict(is_right=False, needs_upgrade=False)
 # Nothing here takes long; this ends a test that hangs.
 DEADLINE_SECONDS = 10
 
@@ -200,7 +200,7 @@ async def test_a_comparison_without_an_account_has_the_cost_of_one_with_an_accou
 
 async def test_a_comparison_without_an_account_waits_for_a_slot_like_any_other(tmp_path: Path) -> None:
     hasher = Argon2PasswordHasher(places=1, machine=MachineSlots(tmp_path, 1), cost=CHEAP)
-    verdicts: list[Verdict] = []
+    verdicts: list[PasswordVerdict] = []
 
     async def compare() -> None:
         verdicts.append(await hasher.verify("correct horse", None))

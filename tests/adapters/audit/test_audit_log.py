@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -142,11 +142,11 @@ def test_each_entry_is_counted_once_in_several_batches(connection: Connection, t
     assert total(connection) == 5
 
 
-def test_unsettled_entries_are_counted_by_the_page(
+def test_entries_of_the_last_hour_are_counted_by_the_page(
     connection: Connection, transact: Transact, clock: SettableClock
 ) -> None:
     write(connection, times=2)
-    clock.now = datetime.now(UTC) + SETTLES_AFTER / 2
+    clock.now = datetime.now(UTC) + timedelta(minutes=59)
 
     assert transact(audit_log.count_next, 100) == 0
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 import trio
 
 from adapters.postgres.audit.chain import ORGANIZATIONS_MAX, PAGE, UNSEALED, WAITING
 from core.audit import chain
-from core.audit.chain import FIRST_HASH
+from core.audit.chain import FIRST_HASH, SealingBacklog, UnsealedLog
 from core.audit.verification import ChainBroken
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all, verify
 from tests.plans import explained, rows_read, tables_read_whole
@@ -17,7 +18,6 @@ from tests.postgres import connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from uuid import UUID
 
     from adapters.postgres.database import PostgresDatabase
     from tests.clock import SettableClock
@@ -138,6 +138,59 @@ def test_a_log_with_a_backlog_delays_no_other_log(
     assert builder.value("SELECT count(*) FROM audit_chains WHERE organization_id = ANY (%s)", others) == len(others)
 
 
+def test_new_entries_of_a_log_with_a_backlog_are_sealed_before_the_old_ones(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    old = [add_entry(builder.connection, acme, clock, number=number) for number in range(20)]
+    clock.advance(2 * chain.FRESH)
+    new = [add_entry(builder.connection, acme, clock, number=number) for number in range(2)]
+
+    assert transact(chain.seal_next, 6) == 6
+
+    sealed = [entry for entry, position in positions(builder, acme).items() if position is not None]
+    assert sealed == [*old[:4], *new]
+    seal_all(transact)
+    assert transact(verify, acme) == 22
+
+
+def test_a_large_log_is_sealed_beside_more_organizations_than_a_batch_has(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    others = [builder.organization(f"org-{number}") for number in range(2 * ORGANIZATIONS_MAX)]
+    for organization_id in others:
+        for number in range(2):
+            add_entry(builder.connection, organization_id, clock, number=number)
+    for number in range(3 * BATCH_ENTRIES):
+        add_entry(builder.connection, acme, clock, number=number)
+    largest = [UnsealedLog(organization_id=acme, entries=3 * BATCH_ENTRIES)]
+
+    # In no more than two of these batches it is the turn of the large log.
+    for _ in range(6):
+        transact(chain.seal_next, BATCH_ENTRIES, largest)
+
+    assert transact(lambda uow: uow.audit_chains.end(acme)).sealed_through == 3 * BATCH_ENTRIES
+    assert builder.value("SELECT count(*) FROM audit_chains WHERE organization_id = ANY (%s)", others) == len(others)
+
+
+def test_the_backlog_names_the_largest_logs(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    bolt = builder.organization("bolt")
+    for organization_id, entries in ((acme, 5), (bolt, 9)):
+        for number in range(entries):
+            add_entry(builder.connection, organization_id, clock, number=number)
+    before = transact(chain.backlog)
+    transact(lambda uow: uow.audit_log.count_next(UUID(int=2**128 - 1), 100))
+    counted = transact(chain.backlog)
+    transact(chain.seal_next, 6)
+    while_sealing = transact(chain.backlog)
+    seal_all(transact)
+
+    assert (before.entries, counted.entries, while_sealing.entries) == (0, 14, 8)
+    assert [log.organization_id for log in counted.largest] == [bolt, acme]
+    assert transact(chain.backlog) == SealingBacklog(entries=0, largest=[])
+
+
 def test_a_log_that_is_alone_gets_the_whole_batch(
     builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
 ) -> None:
@@ -206,13 +259,15 @@ def test_nothing_reads_sealed_entries_to_find_unsealed_ones(
     found = explained(
         builder.connection, WAITING, {"after": "00000000-0000-0000-0000-000000000000", "organizations_max": 5}
     )
-    unsealed = explained(builder.connection, UNSEALED, {"organization_ids": [acme, waiting], "share": 10})
+    wanted = {"organization_ids": [acme, waiting], "shares": [10, 10], "fresh_since": clock() - chain.FRESH}
+    unsealed = explained(builder.connection, UNSEALED, wanted)
     page = explained(builder.connection, PAGE, PAGE_AFTER_100 | {"organization_id": acme})
 
     for plan in (found, unsealed, page):
         assert tables_read_whole(plan) == set()
     assert rows_read(found, "audit_entries") <= 4
-    assert rows_read(unsealed, "audit_entries") == 2
+    # Each entry once among the fresh ones, once among the oldest, and once by its id.
+    assert rows_read(unsealed, "audit_entries") == 6
     assert rows_read(page, "audit_entries") <= 11
 
 

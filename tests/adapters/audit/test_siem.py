@@ -13,7 +13,7 @@ from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.audit.siem import EVENTS, LEASE
 from core.audit import chain, siem_stream
 from core.audit.siem import SiemOptions, SiemProvider, SiemStream
-from core.audit.siem_stream import BATCH_EVERY, SCANNED_MAX, Receipt
+from core.audit.siem_stream import BATCH_EVERY, SCANNED_MAX, StreamReceipt
 from core.secrets import Secret
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Transact = Callable[..., Any]
 
-NOTHING = Receipt(received=0, status_code=None, error=None)
+NOTHING = StreamReceipt(received=0, status_code=None, error=None)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def lease(transact: Transact) -> list[LeasedStream]:
 def pass_over(transact: Transact, stream: LeasedStream) -> None:
     """Record that everything that is sealed was received."""
     batch = transact(siem_stream.next_batch, stream)
-    received = Receipt(received=len(batch.events), status_code=200, error=None)
+    received = StreamReceipt(received=len(batch.events), status_code=200, error=None)
     assert transact(siem_stream.record, stream, batch, received) is not None
 
 
@@ -126,7 +126,7 @@ async def test_sealing_and_recording_at_once_never_leave_a_stream_asleep_with_en
     async def serve() -> None:
         for stream in await database.transact(siem_stream.lease, 10):
             batch = await database.read(siem_stream.next_batch, stream)
-            receipt = Receipt(received=len(batch.events), status_code=200, error=None)
+            receipt = StreamReceipt(received=len(batch.events), status_code=200, error=None)
             await database.transact(siem_stream.record, stream, batch, receipt)
 
     for _ in range(30):
@@ -170,7 +170,7 @@ def test_a_filter_that_admits_little_passes_many_entries_at_a_time(
         [stream] = lease(transact)
         batch = transact(siem_stream.next_batch, stream)
         seen.append((len(batch.events), batch.through, batch.has_more))
-        receipt = Receipt(received=len(batch.events), status_code=200, error=None)
+        receipt = StreamReceipt(received=len(batch.events), status_code=200, error=None)
         transact(siem_stream.record, stream, batch, receipt)
 
     assert seen == [(1, SCANNED_MAX, True), (1, SCANNED_MAX + 4000, False)]

@@ -90,6 +90,7 @@ def test_any_order_and_repetition_of_events_ends_in_the_state_of_the_ordered_sin
 @example(happenings=[("renewed", 0), ("renewed", 0)])
 @example(happenings=[("failed", 1), ("renewed", 0)])
 @example(happenings=[("ended", 1), ("customer deleted", 0)])
+@example(happenings=[("renewed", 0), ("renewed", 0), ("customer deleted", 0)])
 def test_the_state_is_that_of_the_provider(
     seller: Seller, transact: Transact, happenings: list[tuple[str, int]]
 ) -> None:

@@ -11,7 +11,7 @@ from core.billing import checkout, customers, provider_events, receiver, sandbox
 from core.billing.checkout import Checkout, Started
 from core.billing.customers import CustomerWish
 from core.billing.provider import BillingFailed, BillingMode
-from core.billing.receiver import Receipt, Received
+from core.billing.receiver import EventReceipt, Received
 from core.billing.sandbox import Posting, SandboxAction, SandboxSubscriptionUnknown
 from tests.world.billing import CUSTOMER, SUBSCRIPTION, Seller
 from tests.world.builder import NO_ID, new_id
@@ -106,7 +106,7 @@ def test_an_invoice_without_a_customer_counts_for_its_subscription(seller: Selle
         transact, seller.event("invoice.payment_failed", seller.invoice(customer=None), created=seller.at + 1)
     )
 
-    assert received == Received(receipt=Receipt.APPLIED)
+    assert received == Received(receipt=EventReceipt.APPLIED)
     assert seller.state() == ("pro", "past_due")
 
 
@@ -120,8 +120,8 @@ def test_a_repeated_event_is_a_duplicate_whatever_it_is_about(seller: Seller, tr
     first = [deliver(transact, event).receipt for event in events]
     second = [deliver(transact, event).receipt for event in events]
 
-    assert first == [Receipt.PARKED, Receipt.APPLIED, Receipt.IGNORED]
-    assert second == [Receipt.DUPLICATE] * 3
+    assert first == [EventReceipt.PARKED, EventReceipt.APPLIED, EventReceipt.IGNORED]
+    assert second == [EventReceipt.DUPLICATE] * 3
 
 
 def test_a_contradiction_that_was_parked_is_refused_once_when_its_customer_is_known(
@@ -149,7 +149,7 @@ def test_a_plan_that_was_deleted_before_its_purchase_was_known_leaves_it_parked(
 
     received = deliver(transact, seller.event("checkout.session.completed", session, created=seller.at + 1))
 
-    assert received.receipt is Receipt.PARKED
+    assert received.receipt is EventReceipt.PARKED
     assert seller.subscriptions() == []
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adapters.crypto.passkeys import PyWebAuthn
 from core.credentials.passkey_challenges import LIFETIME
-from core.credentials.webauthn import Assertion, Attestation, Descriptor, Transport, VerifiedAttestation
+from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion, Transport, VerifiedAttestation
 from tests.authenticators import AAGUID, ORIGIN, Authenticator, cose_key, decoded, encoded, make_key
 
 CHALLENGE = b"\x01" * 64
@@ -33,10 +33,10 @@ def attestation(authenticator: Authenticator, *, challenge: bytes = CHALLENGE) -
     )
 
 
-def assertion(authenticator: Authenticator, *, challenge: bytes = CHALLENGE) -> Assertion:
+def assertion(authenticator: Authenticator, *, challenge: bytes = CHALLENGE) -> PasskeyAssertion:
     """Let an authenticator sign a challenge."""
     response = authenticator.get(WEBAUTHN.request_options(challenge, allowed=()))["response"]
-    return Assertion(
+    return PasskeyAssertion(
         credential_id=authenticator.credential_id,
         client_data=decoded(response["clientDataJSON"]),
         authenticator_data=decoded(response["authenticatorData"]),

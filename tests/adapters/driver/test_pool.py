@@ -1,9 +1,10 @@
-"""The pool and event loops: a connection that is established after its event loop has ended is closed."""
+"""The pool: it closes connections that were idle, and those that are established after their event loop has ended."""
 
 from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import psycopg
@@ -11,7 +12,9 @@ import pytest
 import trio
 
 from adapters.postgres.driver.greenlets import run_in_greenlet
-from adapters.postgres.driver.pool import NoConnection, Pool, PostgresPoolStatistics
+from adapters.postgres.driver.pool import IDLE_SECONDS_MAX, NoConnection, Pool, PostgresPoolStatistics
+from tests.meeting import Meeting
+from tests.postgres import CONNECTIONS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -131,3 +134,25 @@ def test_an_attempt_that_fails_after_its_event_loop_has_ended_has_no_effect(pool
 def refuse() -> NoReturn:
     """Fail to connect."""
     raise psycopg.OperationalError
+
+
+async def test_connections_that_were_idle_for_long_are_closed_and_those_in_use_stay(database_url: str) -> None:
+    pool, all_connected = Pool(database_url, connections_max=CONNECTIONS_MAX), Meeting(CONNECTIONS_MAX)
+
+    def connect() -> None:
+        with pool.connection(time.monotonic() + LONG_SECONDS):
+            all_connected.wait()
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(CONNECTIONS_MAX):
+            nursery.start_soon(partial(run_in_greenlet, connect, places=pool.places, wait_seconds_max=LONG_SECONDS))
+    pool.shrink()
+    before = pool.statistics().total
+    for pooled in pool._idle[:-1]:
+        pooled.idle_since -= IDLE_SECONDS_MAX
+
+    pool.shrink()
+
+    after = pool.statistics().total
+    pool.close()
+    assert (before, after) == (CONNECTIONS_MAX, 1)

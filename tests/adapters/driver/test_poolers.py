@@ -17,6 +17,7 @@ from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.pgbouncer import pgbouncer
 from tests.postgres import data_folder
 from tests.processes import Commands, Services, given_database
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long
 
-SESSIONS_MAX = 20
+# Two processes, each with ten connections in its pool, one that listens, and one beside it for a moment.
+SESSIONS_MAX = 24
 PROCESS_SECONDS_MAX = 30.0
 REPOSITORY = Path(__file__).resolve().parents[3]
 # Two processes that count alike, each with a statement of its own.
@@ -64,7 +66,7 @@ def pooler(postgres: str, tmp_path: Path) -> Iterator[Callable[..., AbstractCont
 
 @contextmanager
 def role_settings(postgres: str) -> Generator[None]:
-    """Give the role the settings that a pooler drops, as the README says."""
+    """Give the role the settings that a pooler drops, as ops/docs/database.md says."""
     with psycopg.connect(postgres, autocommit=True) as connection:
         for name, value in SESSION_SETTINGS.items():
             connection.execute(f"ALTER ROLE gatehouse SET {name} = '{value}'".encode())
@@ -120,6 +122,8 @@ def test_a_server_works_through_session_mode_where_the_role_has_our_time_limits(
         services = Services(tmp_path, given_database(url) | {"GATEHOUSE_DEV": "on"})
         try:
             service = services.ready("--workers", "2")
+            service.wait_for("worker.ready")
+            wait_until(lambda: b'sso_polling_processes{role="listening"} 1.0' in service.get("/metrics").content)
             statuses = [service.get("/health/ready").status for _ in range(20)]
             # The sessions of a server that has ended are used by the next one.
             stopped = service.stop()
@@ -129,6 +133,22 @@ def test_a_server_works_through_session_mode_where_the_role_has_our_time_limits(
 
     assert statuses == [200] * 20
     assert (stopped, again) == (0, 200)
+
+
+def test_a_server_whose_notifications_pass_a_pooler_in_transaction_mode_polls_for_itself(
+    pooler: Callable[..., AbstractContextManager[str]], postgres: str, tmp_path: Path
+) -> None:
+    with role_settings(postgres), pooler(mode="transaction", ignored="options") as url:
+        settings = given_database(postgres) | {"GATEHOUSE_DEV": "on", "GATEHOUSE_DATABASE_LISTEN_URL": url}
+        services = Services(tmp_path, settings)
+        try:
+            service = services.ready()
+            service.wait_for("polling.alone")
+        finally:
+            services.close()
+
+    [line] = service.logged("polling.alone")
+    assert line["reason"].startswith("a connection pooler gives one session of PostgreSQL to several clients")
 
 
 def test_forked_processes_that_share_a_session_never_run_a_statement_of_each_other(

@@ -58,7 +58,7 @@ def test_a_connection_without_one_of_our_time_limits_is_refused_with_the_cause(
     with pytest.raises(PoolerUnsuitable, match=rf"{name} is 0 instead of \d+s, because a connection pooler dropped"):
         TimedConnection.open(database_url)
 
-    assert "see Poolers and failover in the README" in (problem_of(database_url) or "")
+    assert "see Poolers in ops/docs/database.md" in (problem_of(database_url) or "")
 
 
 def test_a_session_that_another_connection_has_used_is_refused(database_url: str) -> None:

@@ -34,9 +34,8 @@ class TestPlaceholders:
 
         assert found == (5, 2, 7)
 
-    @pytest.mark.parametrize(
-        ("text", "value"),
-        [
+    def test_a_percent_sign_can_be_literal(self, connection: Connection, subtests: pytest.Subtests) -> None:
+        cases: list[tuple[LiteralString | bytes, object]] = [
             ("SELECT 7 %% 4", 3),
             ("SELECT 7 % 4", 3),
             ("SELECT 'half: 50%%'", "half: 50%"),
@@ -44,12 +43,10 @@ class TestPlaceholders:
             ("SELECT '%%(name)s'", "%(name)s"),
             ("SELECT '%%%%'", "%%"),
             (b"SELECT 9 %% 4", 1),
-        ],
-    )
-    def test_a_percent_sign_can_be_literal(
-        self, connection: Connection, text: LiteralString | bytes, value: object
-    ) -> None:
-        assert connection.execute(text).fetchone() == (value,)
+        ]
+        for text, value in cases:
+            with subtests.test(text=text, value=value):
+                assert connection.execute(text).fetchone() == (value,)
 
     def test_a_statement_can_have_no_values(self, connection: Connection) -> None:
         assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -79,10 +76,8 @@ class TestPlaceholders:
 class TestValues:
     """A value that is sent comes back unchanged."""
 
-    @pytest.mark.parametrize("is_binary", [False, True], ids=["text", "binary"])
-    @pytest.mark.parametrize(
-        ("text", "value"),
-        [
+    def test_a_value_comes_back_unchanged(self, connection: Connection, subtests: pytest.Subtests) -> None:
+        cases: list[tuple[LiteralString, object]] = [
             ("SELECT %s::text", None),
             ("SELECT %s::uuid", None),
             ("SELECT %s::text", ""),
@@ -103,15 +98,19 @@ class TestValues:
             ("SELECT %s::text[]", ["", "a,b", '"', "NULL", None]),
             ("SELECT %s::uuid[]", [UUID(int=1), UUID(int=2)]),
             ("SELECT %s::text[]", []),
-        ],
-    )
-    def test_a_value_comes_back_unchanged(
-        self, connection: Connection, text: LiteralString, value: object, *, is_binary: bool
-    ) -> None:
-        found = connection.cursor(row_factory=scalar_row, binary=is_binary).execute(text, (value,)).fetchall()
+        ]
+        for text, value in cases:
+            for case, is_binary in (
+                ("text", False),
+                ("binary", True),
+            ):
+                with subtests.test(case=case, text=text, value=value):
+                    found = (
+                        connection.cursor(row_factory=scalar_row, binary=is_binary).execute(text, (value,)).fetchall()
+                    )
 
-        assert found == [value]
-        assert type(found[0]) is type(value)
+                    assert found == [value]
+                    assert type(found[0]) is type(value)
 
     @pytest.mark.parametrize("is_binary", [False, True], ids=["text", "binary"])
     def test_json_comes_back_unchanged(self, connection: Connection, *, is_binary: bool) -> None:

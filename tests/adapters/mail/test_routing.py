@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 import trio
 
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.resolver import DnsResolver
 from core.mail.mail import MailDeferred, MailRefused, MailServerUnusable
 from core.mail.servers import MailServer, TlsMode
 from core.secrets import Secret
@@ -22,24 +23,17 @@ from tests.mail_server import PostOffice
 if TYPE_CHECKING:
     import trustme
 
+    from tests.name_server import NameServer
+
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 NAME = "mail.acme.example"
 
 
-class Resolver:
-    """Resolves every name to one address."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-
-    def __call__(self, host: bytes, port: int) -> list[tuple[Any, ...]]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (self.address, port))]
-
-
 @pytest.fixture
-def resolver() -> Resolver:
-    """Every name leads to this machine."""
-    return Resolver("127.0.0.1")
+def here(names: NameServer) -> NameServer:
+    """A name server by which the mail server is this machine."""
+    names.lead(NAME, ["127.0.0.1"])
+    return names
 
 
 def server(port: int, **changes: Any) -> MailServer:
@@ -56,16 +50,17 @@ def server(port: int, **changes: Any) -> MailServer:
 
 
 async def send(
-    to: MailServer, resolver: Resolver, *, tls: ssl.SSLContext | None = None, allowed: tuple[Any, ...] = LOOPBACK
+    to: MailServer, here: NameServer, *, tls: ssl.SSLContext | None = None, allowed: tuple[Any, ...] = LOOPBACK
 ) -> str:
-    gateway = RoutingSmtpGateway(allowed, clock=SettableClock(), lookups=NameLookups(resolver), tls=tls)
+    lookups = NameLookups(DnsResolver((here.host, here.port)))
+    gateway = RoutingSmtpGateway(allowed, clock=SettableClock(), lookups=lookups, tls=tls)
     with trio.fail_after(10):
-        return await gateway.send(to, MAIL_ID, "ada@example.org", RENDERED)
+        return await gateway.send(UUID(int=9), to, MAIL_ID, "ada@example.org", RENDERED)
 
 
-async def test_the_reply_of_the_server_is_returned_and_the_sender_is_the_organization_s(resolver: Resolver) -> None:
+async def test_the_reply_of_the_server_is_returned_and_the_sender_is_the_organization_s(here: NameServer) -> None:
     with PostOffice().open() as office:
-        reply = await send(server(office.port), resolver)
+        reply = await send(server(office.port), here)
 
     [received] = office.received
     assert reply == "250 OK"
@@ -76,7 +71,7 @@ async def test_the_reply_of_the_server_is_returned_and_the_sender_is_the_organiz
 
 @pytest.mark.parametrize("mode", [TlsMode.STARTTLS, TlsMode.TLS])
 async def test_the_certificate_must_have_the_name_that_was_set(
-    resolver: Resolver, authority: trustme.CA, tls: ssl.SSLContext, mode: TlsMode
+    here: NameServer, authority: trustme.CA, tls: ssl.SSLContext, mode: TlsMode
 ) -> None:
     for name in (NAME, "mail.globex.example"):
         certificate = _certificate(authority, name)
@@ -85,38 +80,39 @@ async def test_the_certificate_must_have_the_name_that_was_set(
             starttls=None if is_implicit else certificate, tls=certificate if is_implicit else None
         ) as office:
             if name == NAME:
-                await send(server(office.port, tls=mode), resolver, tls=tls)
+                await send(server(office.port, tls=mode), here, tls=tls)
                 assert [received.is_encrypted for received in office.received] == [True]
             else:
                 with pytest.raises(MailServerUnusable, match="server is not valid: it is for another name"):
-                    await send(server(office.port, tls=mode), resolver, tls=tls)
+                    await send(server(office.port, tls=mode), here, tls=tls)
                 assert office.received == []
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254"])
-async def test_a_name_that_leads_to_a_private_address_is_not_connected_to(address: str) -> None:
+async def test_a_name_that_leads_to_a_private_address_is_not_connected_to(names: NameServer, address: str) -> None:
+    names.lead(NAME, [address])
     with PostOffice().open() as office, pytest.raises(MailServerUnusable, match="private address"):
-        await send(server(office.port), Resolver(address), allowed=())
+        await send(server(office.port), names, allowed=())
 
     assert office.received == []
 
 
-async def test_where_encryption_is_set_nothing_is_sent_without_it(resolver: Resolver) -> None:
+async def test_where_encryption_is_set_nothing_is_sent_without_it(here: NameServer) -> None:
     with PostOffice().open() as office, pytest.raises(MailServerUnusable, match="offers no encryption"):
-        await send(server(office.port, tls=TlsMode.STARTTLS), resolver)
+        await send(server(office.port, tls=TlsMode.STARTTLS), here)
 
     assert office.received == []
 
 
 async def test_a_refused_login_concerns_the_server(
-    resolver: Resolver, authority: trustme.CA, tls: ssl.SSLContext
+    here: NameServer, authority: trustme.CA, tls: ssl.SSLContext
 ) -> None:
     login = {"tls": TlsMode.STARTTLS, "username": "acme", "password": Secret("the wrong password")}
     with (
         PostOffice(logins={"acme": "the right password"}).open(starttls=_certificate(authority, NAME)) as office,
         pytest.raises(MailServerUnusable, match=r"refused the login \(535\)"),
     ):
-        await send(server(office.port, **login), resolver, tls=tls)
+        await send(server(office.port, **login), here, tls=tls)
 
 
 @pytest.mark.parametrize(
@@ -131,10 +127,10 @@ async def test_a_refused_login_concerns_the_server(
     ],
 )
 async def test_a_refusal_concerns_the_mail_or_the_server(
-    resolver: Resolver, command: str, reply: str, failure: type[Exception]
+    here: NameServer, command: str, reply: str, failure: type[Exception]
 ) -> None:
     with PostOffice(answers={command: reply}).open() as office, pytest.raises(failure) as raised:
-        await send(server(office.port), resolver)
+        await send(server(office.port), here)
 
     assert raised.type is failure
 

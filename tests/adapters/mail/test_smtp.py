@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.gateways import smtp
+from adapters.gateways.outbound import tls_of_the_system
 from core.mail.mail import MailDeferred, MailRefused, RenderedMail
 from tests.adapters.mail.smtp import MAIL_ID, SENDER, gateway_to, send
 from tests.mail_server import PostOffice, scripted_server
@@ -194,6 +195,12 @@ class TestPrivacy:
             await send(gateway_to(office.port, scheme="smtps", tls=tls))
 
         assert office.received[0].is_encrypted
+
+    def test_all_gateways_share_a_context_that_no_client_of_http_changes(self) -> None:
+        shared = {gateway_to(25)._sessions._tls, gateway_to(25)._sessions._tls}
+
+        assert len(shared) == 1
+        assert tls_of_the_system() not in shared
 
     @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
     async def test_an_untrusted_certificate_ends_the_conversation(

@@ -36,10 +36,11 @@ class TestVerdict:
         with office.open(), pytest.raises(MailDeferred, match=r"451 4\.7\.1 try again later"):
             await send(gateway_to(office.port))
 
-    async def test_a_refused_sender_defers_the_mail_because_the_operator_can_correct_it(self) -> None:
-        office = PostOffice(answers={"MAIL": "550 5.7.1 not your address"})
+    @pytest.mark.parametrize("answer", ["550 5.7.1 not your address", "553 sender unknown"])
+    async def test_a_refused_sender_is_final(self, answer: str) -> None:
+        office = PostOffice(answers={"MAIL": answer})
 
-        with office.open(), pytest.raises(MailDeferred, match="not your address"):
+        with office.open(), pytest.raises(MailRefused, match=answer):
             await send(gateway_to(office.port))
 
     async def test_a_refused_login_defers_the_mail_because_the_operator_can_correct_it(self) -> None:

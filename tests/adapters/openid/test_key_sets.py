@@ -6,6 +6,7 @@ import ipaddress
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 import trio
@@ -17,6 +18,7 @@ from tests.receiver import Receiver, open_receiver
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+ORGANIZATION_ID = UUID(int=9)
 KEYS = {"keys": [{"kty": "EC", "kid": "one"}]}
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 
@@ -51,51 +53,51 @@ async def test_a_key_set_is_fetched_once_and_remembered() -> None:
     async with open_receiver() as receiver, opened(receiver, KEYS) as (key_sets, time):
         async with trio.open_nursery() as nursery:
             for _ in range(5):
-                nursery.start_soon(key_sets.fetch, receiver.url)
-        assert await key_sets.fetch(receiver.url) == KEYS
+                nursery.start_soon(key_sets.fetch, ORGANIZATION_ID, receiver.url)
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url) == KEYS
         assert len(receiver.received) == 1
 
         time.now += REMEMBERED_SECONDS + 1
-        assert await key_sets.fetch(receiver.url) == KEYS
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url) == KEYS
         assert len(receiver.received) == 2
 
 
 async def test_an_unknown_key_asks_again_but_not_at_once() -> None:
     async with open_receiver() as receiver, opened(receiver, KEYS) as (key_sets, time):
-        await key_sets.fetch(receiver.url)
+        await key_sets.fetch(ORGANIZATION_ID, receiver.url)
         answers(receiver, {"keys": []})
 
-        assert await key_sets.fetch(receiver.url, is_fresh=True) == KEYS
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url, is_fresh=True) == KEYS
         time.now += PAUSE_SECONDS + 1
-        assert await key_sets.fetch(receiver.url, is_fresh=True) == {"keys": []}
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url, is_fresh=True) == {"keys": []}
 
 
 @pytest.mark.parametrize("answer", [b"nonsense", [], {}, {"keys": {}}, b" " * (BYTES_MAX + 1), b"[" * 50_000], ids=str)
 async def test_what_is_no_key_set_is_none(answer: Any) -> None:
     async with open_receiver() as receiver, opened(receiver, answer) as (key_sets, _):
-        assert await key_sets.fetch(receiver.url) is None
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url) is None
 
 
 async def test_a_refusal_is_no_key_set_and_is_asked_again_later() -> None:
     async with open_receiver() as receiver, opened(receiver, KEYS) as (key_sets, time):
         answers(receiver, KEYS, "404 Not Found")
-        assert await key_sets.fetch(receiver.url) is None
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url) is None
         answers(receiver, KEYS)
-        assert await key_sets.fetch(receiver.url) is None
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url) is None
         time.now += PAUSE_SECONDS + 1
 
-        assert await key_sets.fetch(receiver.url) == KEYS
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url) == KEYS
 
 
 async def test_a_private_address_is_not_asked() -> None:
     async with open_receiver() as receiver, opened(receiver, KEYS, allowed=()) as (key_sets, _):
-        assert await key_sets.fetch(receiver.url) is None
+        assert await key_sets.fetch(ORGANIZATION_ID, receiver.url) is None
         assert receiver.connections == 0
 
 
 async def test_the_number_of_remembered_addresses_is_bounded() -> None:
     async with open_receiver() as receiver, opened(receiver, KEYS, allowed=()) as (key_sets, _):
         for number in range(ADDRESSES_MAX + 10):
-            await key_sets.fetch(f"http://127.0.0.1:{receiver.port}/{number}")
+            await key_sets.fetch(ORGANIZATION_ID, f"http://127.0.0.1:{receiver.port}/{number}")
 
         assert key_sets.remembered_count == ADDRESSES_MAX

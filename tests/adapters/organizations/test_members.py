@@ -196,6 +196,7 @@ class Operations(RuleBasedStateMachine):
         return True
 
 
+@pytest.mark.hypothesis
 def test_there_is_exactly_one_owner_after_any_sequence_of_operations(crowd: Crowd, tools: Tools) -> None:
     class OperationsOfTheCrowd(Operations):
         pass
@@ -210,6 +211,7 @@ def test_there_is_exactly_one_owner_after_any_sequence_of_operations(crowd: Crow
     )
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_there_is_exactly_one_owner_after_concurrent_operations(
     crowd: Crowd, database: PostgresDatabase, seed: int
@@ -317,4 +319,4 @@ def test_a_page_of_many_members_is_found_by_indexes(large: tuple[Connection, dic
 
 
 def membership_of(organization_id: UUID, user_id: UUID, role: str, at: datetime) -> Membership:
-    return Membership(id=new_id(), org_id=organization_id, user_id=user_id, role=role, created_at=at)
+    return Membership(id=new_id(), organization_id=organization_id, user_id=user_id, role=role, created_at=at)

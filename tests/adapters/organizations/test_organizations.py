@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
-from adapters.postgres.audit.platform_audit_log import PAGE as AUDIT_PAGE
 from adapters.postgres.organizations import organizations
 from adapters.postgres.organizations.organizations import OF_MEMBER
+from adapters.postgres.platform.audit_log import PAGE as AUDIT_PAGE
 from adapters.postgres.platform.organizations import PAGE
 
 if TYPE_CHECKING:

@@ -5,20 +5,53 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from adapters.postgres.platform import health_figures as figures_in_postgres
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.platform import health_figures
 from core.platform.health_figures import PlatformFigures
+from tests.postgres import connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
+
     from adapters.postgres.driver.connection import Connection
 
 
+def counted(transact: Callable[..., Any]) -> PlatformFigures:
+    """Return the figures as the process counts them that does so."""
+    figures = transact(health_figures.count)
+    if figures is None:
+        transact(health_figures.count_accounts)
+        figures = transact(health_figures.count)
+    assert transact(health_figures.platform) == figures
+    return figures
+
+
+def accounts(connection: Connection, *, mfa: bool = False, deactivated: bool = False, number: int = 1) -> None:
+    """Add accounts by one statement."""
+    connection.execute(
+        """
+        INSERT INTO users (id, email, created_at, updated_at, mfa_enabled_at, deactivated_at)
+        SELECT id, id || '@example.org', now(), now(), CASE WHEN %s THEN now() END, CASE WHEN %s THEN now() END
+        FROM   (SELECT gen_random_uuid() AS id FROM generate_series(1, %s)) AS made
+        """,
+        (mfa, deactivated, number),
+    )
+
+
+def test_without_a_count_there_are_no_figures(transact: Callable[..., Any], connection: Connection) -> None:
+    accounts(connection)
+
+    assert (transact(health_figures.platform), transact(health_figures.count)) == (None, None)
+    assert counted(transact).active_users == 1
+
+
 def test_every_figure_of_an_empty_platform_is_zero(transact: Callable[..., Any]) -> None:
-    assert transact(health_figures.platform) == PlatformFigures(
-        active_users=0, organizations=0, mfa_users=0, queued_mails=0, queued_deliveries=0
+    assert counted(transact) == PlatformFigures(
+        active_users=0, organizations=0, mfa_users=0, queued_mails=0, queued_deliveries=0, certificates_ending=0
     )
 
 
@@ -43,8 +76,8 @@ def test_users_organizations_and_queued_mails_are_counted(transact: Callable[...
     transact(mail.send, "mfa@example.org", MailTemplate.TEST)
     connection.execute("UPDATE mails SET state = 'sent' WHERE recipient = 'mfa@example.org'")
 
-    assert transact(health_figures.platform) == PlatformFigures(
-        active_users=2, organizations=3, mfa_users=1, queued_mails=1, queued_deliveries=0
+    assert counted(transact) == PlatformFigures(
+        active_users=2, organizations=3, mfa_users=1, queued_mails=1, queued_deliveries=0, certificates_ending=0
     )
 
 
@@ -54,3 +87,68 @@ def test_a_probe_succeeds_when_the_database_answers(transact: Callable[..., Any]
 
 def test_the_time_of_the_database_is_the_present_time(transact: Callable[..., Any]) -> None:
     assert abs(transact(health_figures.database_time) - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_accounts_that_come_change_and_go_are_counted_without_reading_all_of_them(
+    transact: Callable[..., Any], connection: Connection
+) -> None:
+    accounts(connection, number=3)
+    accounts(connection, mfa=True, number=2)
+    before = counted(transact)
+    accounts(connection, number=4)
+    accounts(connection, mfa=True, deactivated=True)
+    come = counted(transact)
+    connection.execute("UPDATE users SET updated_at = now()")
+    connection.execute("UPDATE users SET mfa_enabled_at = now()")
+    all_with_mfa = counted(transact)
+    connection.execute("UPDATE users SET deactivated_at = now(), mfa_enabled_at = NULL WHERE deactivated_at IS NULL")
+    none_in_use = counted(transact)
+    connection.execute("UPDATE users SET deactivated_at = NULL")
+    back = counted(transact)
+    connection.execute("DELETE FROM users")
+
+    assert [(one.active_users, one.mfa_users) for one in (before, come, all_with_mfa, none_in_use, back)] == [
+        (5, 2),
+        (9, 2),
+        (9, 9),
+        (0, 0),
+        (10, 1),
+    ]
+    assert (counted(transact).active_users, counted(transact).mfa_users) == (0, 0)
+
+
+def test_a_second_count_of_all_accounts_changes_nothing(transact: Callable[..., Any], connection: Connection) -> None:
+    accounts(connection)
+    counted(transact)
+    accounts(connection)
+
+    transact(health_figures.count_accounts)
+
+    assert counted(transact).active_users == 2
+
+
+def test_an_account_that_is_made_during_the_first_count_is_counted_once(
+    transact: Callable[..., Any], connection: Connection, database_url: str
+) -> None:
+    accounts(connection)
+    with connected(database_url) as other, other.transaction():
+        accounts(other)
+        first = counted(transact).active_users
+
+    assert (first, counted(transact).active_users) == (1, 2)
+
+
+def test_long_queues_are_estimated(
+    transact: Callable[..., Any], connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures_in_postgres, "COUNTED_MAX", 10)
+    connection.execute(
+        """
+        INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
+        SELECT gen_random_uuid(), 'a@example.org', 'test', 'queued', 0, now(), now() FROM generate_series(1, 30)
+        """
+    )
+    before = counted(transact).queued_mails
+    connection.execute("ANALYZE mails")
+
+    assert (before, counted(transact).queued_mails) == (10, 30)

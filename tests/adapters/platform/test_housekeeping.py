@@ -119,54 +119,60 @@ def remaining(connection: Connection, leftover: Leftover) -> list[datetime]:
     return [ended for (ended,) in rows]
 
 
-@leftovers
 def test_an_ended_row_is_deleted_after_its_retention(
-    leftover: Leftover, connection: Connection, transact: Callable[..., Any], clock: SettableClock
+    connection: Connection, transact: Callable[..., Any], clock: SettableClock, subtests: pytest.Subtests
 ) -> None:
-    ends = [NOW - KINDS[leftover].kept_for - MOMENT * seconds for seconds in (-1, 0, 1)]
-    put(connection, leftover, NOW + DAY, *ends)
-    assert clock() == NOW
+    for leftover in Leftover:
+        with subtests.test(leftover=leftover):
+            ends = [NOW - KINDS[leftover].kept_for - MOMENT * seconds for seconds in (-1, 0, 1)]
+            put(connection, leftover, NOW + DAY, *ends)
+            assert clock() == NOW
 
-    assert transact(housekeeping.sweep, leftover, leftover.kept_for, 10) == 2
+            assert transact(housekeeping.sweep, leftover, leftover.kept_for, 10) == 2
 
-    assert remaining(connection, leftover) == [ends[0], NOW + DAY]
-
-
-@leftovers
-def test_a_batch_deletes_the_oldest_rows_up_to_its_limit(leftover: Leftover, connection: Connection) -> None:
-    ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
-    put(connection, leftover, *ends)
-
-    assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 2) == 2
-
-    assert remaining(connection, leftover) == ends[2:]
+            assert remaining(connection, leftover) == [ends[0], NOW + DAY]
 
 
-@leftovers
+def test_a_batch_deletes_the_oldest_rows_up_to_its_limit(connection: Connection, subtests: pytest.Subtests) -> None:
+    for leftover in Leftover:
+        with subtests.test(leftover=leftover):
+            ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
+            put(connection, leftover, *ends)
+
+            assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 2) == 2
+
+            assert remaining(connection, leftover) == ends[2:]
+
+
 def test_concurrent_sweeps_delete_different_rows_without_waiting(
-    leftover: Leftover, connection: Connection, database_url: str
+    connection: Connection, database_url: str, subtests: pytest.Subtests
 ) -> None:
-    ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
-    put(connection, leftover, *ends)
+    for leftover in Leftover:
+        with subtests.test(leftover=leftover):
+            ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
+            put(connection, leftover, *ends)
 
-    with connected(database_url) as other, other.transaction():
-        other.execute("SET lock_timeout = '1ms'")
-        with connection.transaction():
-            assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 3
-            assert PostgresHousekeeping(transaction_on(other)).delete(leftover, NOW - MOMENT, 3) == 2
+            with connected(database_url) as other, other.transaction():
+                other.execute("SET lock_timeout = '1ms'")
+                with connection.transaction():
+                    assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 3
+                    assert PostgresHousekeeping(transaction_on(other)).delete(leftover, NOW - MOMENT, 3) == 2
 
-    assert remaining(connection, leftover) == []
+            assert remaining(connection, leftover) == []
 
 
-@leftovers
-def test_a_locked_row_is_left_for_the_next_sweep(leftover: Leftover, connection: Connection, database_url: str) -> None:
-    put(connection, leftover, NOW - DAY)
+def test_a_locked_row_is_left_for_the_next_sweep(
+    connection: Connection, database_url: str, subtests: pytest.Subtests
+) -> None:
+    for leftover in Leftover:
+        with subtests.test(leftover=leftover):
+            put(connection, leftover, NOW - DAY)
 
-    with connected(database_url) as holder, holder.transaction():
-        holder.execute(f"SELECT FROM {leftover.value} FOR UPDATE".encode())
-        assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 0
+            with connected(database_url) as holder, holder.transaction():
+                holder.execute(f"SELECT FROM {leftover.value} FOR UPDATE".encode())
+                assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 0
 
-    assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 1
+            assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 1
 
 
 @leftovers

@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from core.saml.certificates import SigningKey
+from core.saml.certificates import SamlSigningKey
 from core.saml.messages import (
     SUCCESS,
-    Assertion,
+    IssuedAssertion,
     NameId,
     NameIdFormat,
     OutgoingLogoutRequest,
     OutgoingLogoutResponse,
     Response,
-    Status,
+    SamlStatus,
     StatusOf,
 )
 from core.saml.providers import ProviderMetadata
@@ -27,8 +27,10 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 IDP = "https://id.example/saml/acme/shop"
 SP = "https://sp.example/metadata"
 PAIR = key_pair("idp")
-KEY = SigningKey(certificate_id=UUID(int=1), certificate_pem=PAIR.certificate_pem, private_pem=Secret(PAIR.private_pem))
-ASSERTION = Assertion(
+KEY = SamlSigningKey(
+    certificate_id=UUID(int=1), certificate_pem=PAIR.certificate_pem, private_pem=Secret(PAIR.private_pem)
+)
+ASSERTION = IssuedAssertion(
     id="_assertion",
     name_id=NameId(value="ada@example.com", format=NameIdFormat.EMAIL_ADDRESS),
     session_index="session-1",
@@ -51,7 +53,7 @@ REFUSAL = replace(
     RESPONSE,
     assertion=None,
     in_response_to=None,
-    status=StatusOf(first=Status.RESPONDER, second=Status.REQUEST_DENIED),
+    status=StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.REQUEST_DENIED),
 )
 LOGOUT_REQUEST = OutgoingLogoutRequest(
     id="_logout",
@@ -68,7 +70,7 @@ LOGOUT_RESPONSE = OutgoingLogoutResponse(
     destination="https://sp.example/slo",
     issued_at=NOW,
     in_response_to="_request",
-    status=StatusOf(first=Status.SUCCESS, second=Status.PARTIAL_LOGOUT),
+    status=StatusOf(first=SamlStatus.SUCCESS, second=SamlStatus.PARTIAL_LOGOUT),
 )
 
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from lxml import etree
 
 from adapters.saml import outgoing
-from core.saml.messages import Binding, OutgoingMessage
+from core.saml.messages import OutgoingMessage, SamlBinding
 from tests.adapters.saml.messages import KEY, LOGOUT_REQUEST, LOGOUT_RESPONSE, PAIR, REFUSAL, RESPONSE, SP
 from tests.service_provider import NAMESPACES, inflated, is_signed
 
@@ -89,8 +89,8 @@ def test_a_refusal_is_signed_although_only_assertions_are_to_be() -> None:
 
 
 def test_a_message_by_redirect_is_signed_in_its_query() -> None:
-    request = outgoing.logout_request(LOGOUT_REQUEST, KEY, Binding.REDIRECT, "a b&c")
-    answer = outgoing.logout_response(LOGOUT_RESPONSE, KEY, Binding.REDIRECT, None)
+    request = outgoing.logout_request(LOGOUT_REQUEST, KEY, SamlBinding.REDIRECT, "a b&c")
+    answer = outgoing.logout_response(LOGOUT_RESPONSE, KEY, SamlBinding.REDIRECT, None)
 
     assert request.url.startswith("https://sp.example/slo?a=b&SAMLRequest=")
     assert parse_qs(urlsplit(request.url).query)["RelayState"] == ["a b&c"]
@@ -99,8 +99,8 @@ def test_a_message_by_redirect_is_signed_in_its_query() -> None:
 
 
 def test_a_message_by_post_is_signed_inside() -> None:
-    request = outgoing.logout_request(LOGOUT_REQUEST, KEY, Binding.POST, "state")
-    answer = outgoing.logout_response(LOGOUT_RESPONSE, KEY, Binding.POST, None)
+    request = outgoing.logout_request(LOGOUT_REQUEST, KEY, SamlBinding.POST, "state")
+    answer = outgoing.logout_response(LOGOUT_RESPONSE, KEY, SamlBinding.POST, None)
 
     assert (request.url, request.parameter, request.relay_state) == (LOGOUT_REQUEST.destination, "SAMLRequest", "state")
     assert is_signed(etree.fromstring(base64.b64decode(request.value)), PAIR.certificate_pem)

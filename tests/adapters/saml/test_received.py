@@ -12,7 +12,7 @@ import xmlsec
 
 from adapters.saml import received
 from adapters.saml.documents import DOCUMENT_BYTES_MAX, Unreadable
-from core.saml.messages import AuthnRequest, Binding, EncodedMessage, LogoutRequest, LogoutResponse
+from core.saml.messages import AuthnRequest, EncodedMessage, LogoutResponse, SamlBinding, SamlLogoutRequest
 from tests.service_provider import DECLARED, RSA_SHA1, ServiceProvider, key_pair, redirected, sign
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ CERTIFICATE = SP.key.certificate_pem
 
 def post(message: str | bytes, *, is_response: bool = False) -> EncodedMessage:
     data = message.encode() if isinstance(message, str) else message
-    return EncodedMessage(binding=Binding.POST, value=base64.b64encode(data).decode(), is_response=is_response)
+    return EncodedMessage(binding=SamlBinding.POST, value=base64.b64encode(data).decode(), is_response=is_response)
 
 
 def redirect(query: str, message: str) -> EncodedMessage:
-    return EncodedMessage(binding=Binding.REDIRECT, value=redirected(message), query=query.encode())
+    return EncodedMessage(binding=SamlBinding.REDIRECT, value=redirected(message), query=query.encode())
 
 
 class TestForm:
@@ -54,7 +54,7 @@ class TestForm:
             destination="https://id.example/saml/acme/shop/sso",
             is_signed=False,
             acs_url="https://sp.example/acs",
-            protocol_binding=Binding.POST,
+            protocol_binding=SamlBinding.POST,
             name_id_format="urn:f",
             name_qualifier="q",
             subject="ada@example.com",
@@ -68,7 +68,7 @@ class TestForm:
         request = received.read(post(SP.logout_request("ada@example.com", "1", "2")), None)
         response = received.read(post(SP.logout_response("_1", status="Responder"), is_response=True), None)
 
-        assert isinstance(request, LogoutRequest)
+        assert isinstance(request, SamlLogoutRequest)
         assert (request.name_id.value, request.session_indexes) == ("ada@example.com", ("1", "2"))
         assert isinstance(response, LogoutResponse)
         assert (response.in_response_to, response.is_success) == ("_1", False)
@@ -145,7 +145,7 @@ class TestForm:
     def test_what_is_posted_may_be_compressed_too(self) -> None:
         value = redirected(SP.authn_request(ID="_1"))
 
-        assert received.read(EncodedMessage(binding=Binding.POST, value=value), None).id == "_1"
+        assert received.read(EncodedMessage(binding=SamlBinding.POST, value=value), None).id == "_1"
 
     def test_a_bomb_is_not_inflated(self) -> None:
         compressor = zlib.compressobj(wbits=-15)
@@ -153,7 +153,7 @@ class TestForm:
         value = base64.b64encode(bomb).decode()
 
         with pytest.raises(Unreadable, match="larger"):
-            received.read(EncodedMessage(binding=Binding.REDIRECT, value=value), None)
+            received.read(EncodedMessage(binding=SamlBinding.REDIRECT, value=value), None)
 
     @pytest.mark.parametrize(
         "value",
@@ -162,13 +162,13 @@ class TestForm:
     )
     def test_a_value_that_cannot_be_decoded_is_refused(self, value: str) -> None:
         with pytest.raises(Unreadable):
-            received.read(EncodedMessage(binding=Binding.REDIRECT, value=value), None)
+            received.read(EncodedMessage(binding=SamlBinding.REDIRECT, value=value), None)
 
     def test_bytes_after_the_compressed_message_are_refused(self) -> None:
         value = base64.b64encode(base64.b64decode(redirected(SP.authn_request())) + b"more").decode()
 
         with pytest.raises(Unreadable, match="DEFLATE"):
-            received.read(EncodedMessage(binding=Binding.REDIRECT, value=value), None)
+            received.read(EncodedMessage(binding=SamlBinding.REDIRECT, value=value), None)
 
 
 class TestEnvelopedSignature:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.saml import metadata, outgoing
-from core.saml.messages import Binding
+from core.saml.messages import SamlBinding
 from tests.adapters.saml.messages import (
     ASSERTION,
     KEY,
@@ -36,8 +36,8 @@ def test_messages_and_metadata_are_valid_by_the_schemas(tmp_path: Path) -> None:
     }
     for name, content in responses.items():
         (tmp_path / name).write_bytes(base64.b64decode(outgoing.response(content, KEY)))
-    request = outgoing.logout_request(LOGOUT_REQUEST, KEY, Binding.POST, None)
-    answer = outgoing.logout_response(LOGOUT_RESPONSE, KEY, Binding.POST, None)
+    request = outgoing.logout_request(LOGOUT_REQUEST, KEY, SamlBinding.POST, None)
+    answer = outgoing.logout_response(LOGOUT_RESPONSE, KEY, SamlBinding.POST, None)
     (tmp_path / "logout_request").write_bytes(base64.b64decode(request.value))
     (tmp_path / "logout_response").write_bytes(base64.b64decode(answer.value))
     (tmp_path / "metadata").write_bytes(metadata.identity_provider(provider_metadata()))

@@ -143,6 +143,50 @@ def test_a_database_of_a_newer_gatehouse_is_refused(empty: RawConnection) -> Non
         migrations.is_current(empty, [SHELF])
 
 
+def compatible(version: int, oldest: int) -> Migration:
+    """Return a migration which says that every version from this one on works with the schema after it."""
+    sql = f"-- gatehouse: compatible from {oldest:04d}\nCREATE TABLE after_{oldest} (id integer);"
+    return Migration(version=version, name=f"after_{oldest}", sql=sql)
+
+
+def test_an_older_gatehouse_works_with_a_newer_schema_that_says_so(empty: RawConnection) -> None:
+    migrations.migrate(empty, ignore, [SHELF, BOOKS, compatible(3, oldest=2)])
+
+    plan = migrations.plan(empty, [SHELF, BOOKS])
+
+    assert [str(row) for row in plan.ahead] == ["0003_after_2"]
+    assert migrations.is_current(empty, [SHELF, BOOKS])
+    assert migrations.migrate(empty, ignore, [SHELF, BOOKS]) == []
+    with pytest.raises(MigrationError, match=r"ahead of this version: 0002_books.*restore a backup"):
+        migrations.plan(empty, [SHELF])
+
+
+def test_one_migration_that_an_older_gatehouse_does_not_work_with_is_enough(empty: RawConnection) -> None:
+    migrations.migrate(empty, ignore, [SHELF, compatible(2, oldest=1), compatible(3, oldest=2)])
+
+    assert migrations.is_current(empty, [SHELF, compatible(2, oldest=1)])
+    with pytest.raises(MigrationError, match="ahead of this version: 0003_after_2"):
+        migrations.plan(empty, [SHELF])
+
+
+def test_a_history_from_before_versions_were_recorded_gets_the_column(empty: RawConnection) -> None:
+    migrations.migrate(empty, ignore, [SHELF])
+    empty.execute("ALTER TABLE schema_migrations DROP COLUMN compatible_from")
+
+    before = migrations.plan(empty, [SHELF, compatible(2, oldest=1)])
+    migrations.migrate(empty, ignore, [SHELF, compatible(2, oldest=1)])
+
+    assert [row.compatible_from for row in before.applied] == [None]
+    assert [row.compatible_from for row in migrations.plan(empty, [SHELF]).applied] == [None, 1]
+
+
+def test_what_a_migration_says_of_other_versions_is_no_part_of_its_checksum() -> None:
+    silent = Migration(version=3, name="after_2", sql="CREATE TABLE after_2 (id integer);")
+
+    assert compatible(3, oldest=2).checksum == silent.checksum
+    assert (compatible(3, oldest=2).compatible_from, silent.compatible_from) == (2, None)
+
+
 def test_line_ends_and_trailing_blanks_do_not_change_a_checksum() -> None:
     one = Migration(version=1, name="shelf", sql="SELECT 1;\nSELECT 2;\n")
     same = Migration(version=1, name="shelf", sql="SELECT 1;  \r\nSELECT 2;")

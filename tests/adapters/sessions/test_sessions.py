@@ -266,8 +266,7 @@ def test_among_a_million_sessions_a_caller_is_found_by_keys_in_a_few_pages(raw_c
 
 def numbered(query: str) -> str:
     """Return a query with numbered placeholders, as PREPARE requires."""
-    parts = query.split("%s")
-    return "".join(f"{part}${number}" for number, part in enumerate(parts[:-1], start=1)) + parts[-1]
+    return query % {"session_id": "$1", "now": "$2", "used_since": "$3"}
 
 
 def explained(connection: RawConnection, statement: str) -> dict[str, Any]:

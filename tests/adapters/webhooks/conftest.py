@@ -1,16 +1,21 @@
-"""A receiver, for the tests in this folder."""
+"""A receiver, an organization and the steps of a dispatcher, for the tests in this folder."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.adapters.webhooks.queues import Sender
 from tests.receiver import Receiver, open_receiver
 from tests.world.fixtures import builder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
+    from uuid import UUID
+
+    from adapters.crypto.vault import Vault
+    from tests.world.builder import Builder
 
 __all__ = ["builder"]
 
@@ -20,3 +25,14 @@ async def receiver() -> AsyncGenerator[Receiver]:
     """A receiver that answers 200."""
     async with open_receiver() as receiver:
         yield receiver
+
+
+@pytest.fixture
+def sender(builder: Builder, transact: Callable[..., Any], vault: Vault) -> Sender:
+    return Sender(builder, transact, vault)
+
+
+@pytest.fixture
+def acme(builder: Builder) -> UUID:
+    """An organization."""
+    return builder.organization()

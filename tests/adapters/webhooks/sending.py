@@ -11,6 +11,7 @@ from uuid import UUID
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
+from adapters.resolver import DnsResolver
 from core.secrets import Secret
 from core.webhooks.deliveries import DueDelivery
 
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterable
 
-    from adapters.gateways.name_lookups import LookUp
     from core.attempts import Attempt
     from core.outbound import Network
+    from tests.name_server import NameServer
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+ORGANIZATION_ID = UUID(int=9)
 EVENT = "0194c8f2-0000-7000-8000-000000000001"
 KEYS = [bytes(range(32)), bytes(range(32, 64))]
 SECRETS = [Secret("whsec_" + base64.b64encode(key).decode()) for key in KEYS]
@@ -43,10 +45,17 @@ async def attempt(
     url: str,
     *,
     allowed: Iterable[Network] = LOOPBACK,
-    look_up: LookUp | None = None,
+    names: NameServer | None = None,
     tls: ssl.SSLContext | None = None,
     secrets: int = 1,
 ) -> Attempt:
     """Make one attempt with a client of its own."""
-    async with outbound_client(tuple(allowed), lookups=NameLookups(look_up), tls=tls) as client:
-        return await HttpWebhookSender(client, version="1.2.3").send(url, DELIVERY, SECRETS[:secrets], at=NOW)
+    lookups = asking(names) if names is not None else None
+    async with outbound_client(tuple(allowed), lookups=lookups, tls=tls) as client:
+        sender = HttpWebhookSender(client, version="1.2.3")
+        return await sender.send(ORGANIZATION_ID, url, DELIVERY, SECRETS[:secrets], at=NOW)
+
+
+def asking(names: NameServer) -> NameLookups:
+    """Return look-ups that ask a name server."""
+    return NameLookups(DnsResolver((names.host, names.port)))

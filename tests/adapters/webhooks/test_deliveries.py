@@ -10,34 +10,29 @@ import structlog
 
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
-from adapters.postgres.webhooks.feed import PostgresEventFeed
+from adapters.postgres.webhooks.deliveries import CANDIDATES_MAX, PostgresWebhookDeliveries
+from adapters.postgres.webhooks.events import PostgresEventFeed
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt
-from core.events.events import EventType
-from core.secrets import Secret
-from core.webhooks import deliveries, sequencing
+from core.webhooks import deliveries
 from core.webhooks.deliveries import POSTPONEMENT, DeliveryFilter
-from core.webhooks.feed import RETENTION
-from core.webhooks.webhooks import SigningSecrets, Webhook
+from core.webhooks.events import RETENTION
+from tests.adapters.webhooks.queues import SECRETS, Sender, names
 from tests.plans import explained_statements, rows_read, tables_read_whole
 from tests.postgres import connected
 from tests.transactions import transaction_on
-from tests.world.builder import new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from uuid import UUID
 
-    from core.webhooks.deliveries import LeasedWebhook
     from tests.clock import SettableClock
     from tests.postgres import Databases
     from tests.world.builder import Builder
 
     Transact = Callable[..., Any]
 
-SECRETS = SigningSecrets(current=Secret("whsec_AAAA"))
 BIG = {"events", "webhook_deliveries", "webhooks", "organizations"}
 SECOND = timedelta(seconds=1)
 FAILED = Attempt(status_code=500, body="no", error="The receiver answered 500.")
@@ -62,53 +57,6 @@ MANY = b"""
 """
 
 
-class Sender:
-    """Webhooks in the tables, and the steps of a dispatcher."""
-
-    def __init__(self, builder: Builder, transact: Transact, vault: Vault) -> None:
-        self.builder = builder
-        self.transact = transact
-        self.vault = vault
-
-    def webhook(self, organization_id: UUID, name: str = "hook") -> UUID:
-        """Insert a webhook that subscribes to invitations."""
-        webhook_id, now = new_id(), self.builder.clock()
-        added = PostgresWebhooks(transaction_on(self.builder.connection, self.vault)).add(
-            organization_id,
-            Webhook(
-                id=webhook_id,
-                name=name,
-                url="https://hooks.example.com/",
-                events=[EventType.USER_INVITED.value],
-                is_active=True,
-                created_at=now,
-                updated_at=now,
-            ),
-            SECRETS,
-        )
-        assert added
-        return webhook_id
-
-    def publish(self, organization_id: UUID, *names: str) -> None:
-        """Publish events in one transaction, and hand them on."""
-
-        def publish_all(uow: Any) -> None:
-            for name in names:
-                uow.publish(EventType.USER_INVITED, organization_id=organization_id, name=name)
-
-        self.transact(publish_all)
-        self.transact(sequencing.hand_on, 500)
-
-    def lease(self, webhooks_max: int = 64) -> Sequence[LeasedWebhook]:
-        """Lease what is due."""
-        return self.transact(deliveries.lease, webhooks_max, 8)
-
-    def queue(self) -> list[tuple[Any, Any]]:
-        """Return when each webhook is due and until when it is leased."""
-        rows = self.builder.rows("SELECT due_at, leased_until FROM webhook_queues ORDER BY due_at")
-        return [(due_at, leased_until) for due_at, leased_until in rows]
-
-
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
     """Very many deliveries that are due."""
@@ -116,21 +64,6 @@ def many(databases: Databases) -> Iterator[Connection]:
         connection.execute(MANY)
         connection.execute("VACUUM ANALYZE")
         yield Connection(connection)
-
-
-@pytest.fixture
-def sender(builder: Builder, transact: Transact, vault: Vault) -> Sender:
-    return Sender(builder, transact, vault)
-
-
-@pytest.fixture
-def acme(builder: Builder) -> UUID:
-    return builder.organization()
-
-
-def names(leased: Sequence[LeasedWebhook]) -> list[str]:
-    """Return the names of the events in leased deliveries."""
-    return [delivery.payload["data"]["name"] for webhook in leased for delivery in webhook.deliveries]
 
 
 class TestLease:
@@ -207,6 +140,21 @@ class TestLease:
 
         assert late in leased
         assert len(flooded & set(leased)) == ORGANIZATION_TARGETS_MAX
+
+    def test_the_first_webhook_of_an_organization_comes_before_the_second_of_another(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        for number in range(3):
+            sender.webhook(acme, f"early {number}")
+        sender.publish(acme, "a")
+        clock.advance(SECOND)
+        globex = sender.builder.organization("globex")
+        sender.webhook(globex)
+        sender.publish(globex, "b")
+
+        leased = [sender.lease(1)[0].organization_id for _ in range(4)]
+
+        assert leased == [acme, globex, acme, acme]
 
     def test_a_webhook_without_anything_due_leaves_the_queue(
         self, sender: Sender, acme: UUID, clock: SettableClock
@@ -288,51 +236,6 @@ class TestLease:
         assert [due_at for due_at, leased_until in sender.queue() if not leased_until] == [clock() + POSTPONEMENT] * 3
 
 
-class TestSequencing:
-    """Positions are given by one transaction at a time."""
-
-    def test_while_one_transaction_hands_on_another_does_not_wait(
-        self, acme: UUID, connection: Connection, database_url: str, clock: SettableClock
-    ) -> None:
-        with connected(database_url) as other, other.transaction(), connection.transaction():
-            handed_on = [
-                PostgresEventSequencing(transaction_on(one, now=clock())).hand_on(10, kept_since=clock() - RETENTION)
-                for one in (connection, other)
-            ]
-
-        assert handed_on == [0, None]
-
-    def test_positions_have_no_gaps_and_follow_the_transactions(
-        self, sender: Sender, acme: UUID, builder: Builder
-    ) -> None:
-        for first in range(0, 30, 3):
-            sender.publish(acme, *(str(number) for number in range(first, first + 3)))
-
-        rows = builder.rows("SELECT position, data ->> 'name' FROM events ORDER BY position")
-
-        assert rows == [(number + 1, str(number)) for number in range(30)]
-        assert builder.value("SELECT last_position FROM event_sequencing") == 30
-
-    def test_a_batch_that_is_rolled_back_is_handed_on_again(
-        self, sender: Sender, acme: UUID, builder: Builder, transact: Transact
-    ) -> None:
-        sender.webhook(acme)
-
-        def fail(uow: Any) -> None:
-            sequencing.hand_on(uow, 10)
-            raise ZeroDivisionError
-
-        transact(lambda uow: uow.publish(EventType.USER_INVITED, organization_id=acme, name="a"))
-        with pytest.raises(ZeroDivisionError):
-            transact(fail)
-        assert builder.value("SELECT count(*) FROM webhook_deliveries") == 0
-
-        assert transact(sequencing.hand_on, 10) == 1
-
-        assert builder.rows("SELECT position FROM events") == [(1,)]
-        assert names(sender.lease()) == ["a"]
-
-
 @pytest.mark.long
 class TestPlans:
     """With 30,000 deliveries that wait, nothing reads a big table whole."""
@@ -348,7 +251,7 @@ class TestPlans:
         for plan in plans:
             assert tables_read_whole(plan) & BIG == set()
             assert rows_read(plan, "webhook_deliveries") <= 64 * 8
-            assert rows_read(plan, "webhooks") <= 64 * 3
+            assert rows_read(plan, "webhooks") <= CANDIDATES_MAX + 64 * 3
 
     def test_recording_releasing_and_listing_read_only_their_webhook(
         self, many: Connection, clock: SettableClock
@@ -376,7 +279,7 @@ class TestPlans:
         many.execute(
             """
             INSERT INTO events (id, type, organization_id, data, occurred_at)
-            SELECT gen_random_uuid(), 'user.invited', %s, '{}', %s FROM generate_series(1, 20)
+            SELECT gen_random_uuid(), 'user.joined', %s, '{}', %s FROM generate_series(1, 20)
             """,
             (organization_id, clock()),
         )
@@ -384,7 +287,9 @@ class TestPlans:
         sequencer = PostgresEventSequencing(transaction_on(many, now=clock()))
         feed = PostgresEventFeed(transaction_on(many, now=clock()))
         with explained_statements(many) as plans, many.transaction():
-            sequencer.hand_on(500, kept_since=clock() - RETENTION)
+            waiting = sequencer.waiting(500, after=organization_id, kept_since=clock() - RETENTION)
+            assert waiting is not None
+            sequencer.hand_on([event.id for event in waiting.events])
             feed.page(organization_id, after=10, types=None, limit=101)
 
         assert [tables_read_whole(plan) & BIG for plan in plans] == [set()] * len(plans)

@@ -15,7 +15,17 @@ import trio
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from core.attempts import RESPONSE_CHARACTERS_MAX, Attempt
-from tests.adapters.webhooks.sending import DELIVERY, EVENT, KEYS, LOOPBACK, NOW, PAYLOAD, SECRETS, attempt
+from tests.adapters.webhooks.sending import (
+    DELIVERY,
+    EVENT,
+    KEYS,
+    LOOPBACK,
+    NOW,
+    ORGANIZATION_ID,
+    PAYLOAD,
+    SECRETS,
+    attempt,
+)
 from tests.receiver import Receiver, open_receiver
 
 if TYPE_CHECKING:
@@ -219,12 +229,12 @@ class TestConnections:
 
         async with outbound_client(LOOPBACK) as client:
             sender = HttpWebhookSender(client, version="1.2.3")
-            await sender.send(receiver.url, DELIVERY, SECRETS[:1], at=NOW)
-            await sender.send(receiver.url, DELIVERY, SECRETS[:1], at=NOW)
+            await sender.send(ORGANIZATION_ID, receiver.url, DELIVERY, SECRETS[:1], at=NOW)
+            await sender.send(ORGANIZATION_ID, receiver.url, DELIVERY, SECRETS[:1], at=NOW)
             assert receiver.connections == 1
             receiver.answering = answer_and_close
             for _ in range(3):
-                assert (await sender.send(receiver.url, DELIVERY, SECRETS[:1], at=NOW)).is_success
+                assert (await sender.send(ORGANIZATION_ID, receiver.url, DELIVERY, SECRETS[:1], at=NOW)).is_success
                 await trio.testing.wait_all_tasks_blocked(0.01)
 
         assert receiver.connections == 3
@@ -239,10 +249,10 @@ class TestConnections:
             sender = HttpWebhookSender(client, version="1.2.3")
             async with trio.open_nursery() as nursery:
                 for _ in range(2):
-                    nursery.start_soon(partial(sender.send, dead.url, DELIVERY, SECRETS[:1], at=NOW))
+                    nursery.start_soon(partial(sender.send, ORGANIZATION_ID, dead.url, DELIVERY, SECRETS[:1], at=NOW))
                 await trio.sleep(1)
                 began_at = trio.current_time()
-                assert (await sender.send(alive.url, DELIVERY, SECRETS[:1], at=NOW)).is_success
+                assert (await sender.send(ORGANIZATION_ID, alive.url, DELIVERY, SECRETS[:1], at=NOW)).is_success
                 assert trio.current_time() - began_at < 1
 
 

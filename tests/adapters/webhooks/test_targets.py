@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
-from collections import Counter
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_network
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import trio
 import trustme
 
-from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
-from tests.adapters.webhooks.sending import DELIVERY, NOW, SECRETS, attempt
+from tests.adapters.webhooks.sending import DELIVERY, NOW, ORGANIZATION_ID, SECRETS, asking, attempt
 from tests.broken_answers import assert_in_our_words
 from tests.receiver import Receiver, open_receiver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+    from tests.name_server import NameServer
 
 
 @pytest.fixture(scope="module")
@@ -32,25 +31,14 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-class Resolver:
-    """A resolver whose answer is another one at each look-up; the last one stays."""
-
-    def __init__(self, *answers: list[str]) -> None:
-        self.answers = list(answers)
-        self.lookups = Counter[str]()
-
-    def __call__(self, host: bytes, port: int) -> list[tuple[Any, ...]]:
-        self.lookups[host.decode()] += 1
-        addresses = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if not addresses:
-            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return [
-            (socket.AF_INET6 if ":" in one else socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port))
-            for one in addresses
-        ]
+HOST = "hooks.example.com"
 
 
-TO_THIS_MACHINE = Resolver(["127.0.0.1"])
+@pytest.fixture
+def here(names: NameServer) -> NameServer:
+    """A name server by which the host is this machine."""
+    names.lead(HOST, ["127.0.0.1"])
+    return names
 
 
 class TestTargets:
@@ -64,11 +52,11 @@ class TestTargets:
         ],
     )
     async def test_a_name_that_leads_to_a_private_address_is_refused(
-        self, receiver: Receiver, addresses: list[str]
+        self, receiver: Receiver, names: NameServer, addresses: list[str]
     ) -> None:
-        resolver = Resolver(addresses)
+        names.lead(HOST, addresses)
 
-        found = await attempt(f"http://hooks.example.com:{receiver.port}/", allowed=(), look_up=resolver)
+        found = await attempt(f"http://hooks.example.com:{receiver.port}/", allowed=(), names=names)
 
         assert found.status_code is None
         assert "private address" in (found.error or "")
@@ -84,43 +72,47 @@ class TestTargets:
         assert receiver.connections == 0
 
     async def test_a_name_that_changes_its_answer_is_connected_to_at_the_checked_address(
-        self, receiver: Receiver
+        self, receiver: Receiver, names: NameServer
     ) -> None:
-        resolver = Resolver(["127.0.0.1"], ["10.0.0.1"])
+        names.lead(HOST, ["127.0.0.1"], ["10.0.0.1"])
 
-        found = await attempt(f"http://hooks.example.com:{receiver.port}/", look_up=resolver)
+        found = await attempt(f"http://hooks.example.com:{receiver.port}/", names=names)
 
         assert found.is_success
-        assert resolver.lookups == {"hooks.example.com": 1}
+        assert names.lookups_of(HOST) == 1
         assert receiver.received[0].headers["host"] == f"hooks.example.com:{receiver.port}"
 
-    async def test_a_name_that_becomes_private_is_refused_at_the_next_connection(self, receiver: Receiver) -> None:
+    async def test_a_name_that_becomes_private_is_refused_at_the_next_connection(
+        self, receiver: Receiver, names: NameServer
+    ) -> None:
         receiver.answers(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-        lookups = NameLookups(Resolver(["127.0.0.1"], ["127.9.9.9"]))
+        names.lead(HOST, ["127.0.0.1"], ["127.9.9.9"])
         url = f"http://hooks.example.com:{receiver.port}/"
-        async with outbound_client((ip_network("127.0.0.1/32"),), lookups=lookups) as client:
+        async with outbound_client((ip_network("127.0.0.1/32"),), lookups=asking(names)) as client:
             sender = HttpWebhookSender(client, version="1.2.3")
-            first = await sender.send(url, DELIVERY, SECRETS[:1], at=NOW)
-            second = await sender.send(url, DELIVERY, SECRETS[:1], at=NOW)
+            first = await sender.send(ORGANIZATION_ID, url, DELIVERY, SECRETS[:1], at=NOW)
+            second = await sender.send(ORGANIZATION_ID, url, DELIVERY, SECRETS[:1], at=NOW)
 
         assert (first.status_code, second.status_code) == (200, None)
         assert "private address" in (second.error or "")
 
-    async def test_an_allowed_address_is_used_although_the_name_has_private_ones_too(self, receiver: Receiver) -> None:
-        resolver = Resolver(["10.0.0.1", "127.0.0.1"])
+    async def test_an_allowed_address_is_used_although_the_name_has_private_ones_too(
+        self, receiver: Receiver, names: NameServer
+    ) -> None:
+        names.lead(HOST, ["10.0.0.1", "127.0.0.1"])
 
-        assert (await attempt(f"http://hooks.example.com:{receiver.port}/", look_up=resolver)).is_success
+        assert (await attempt(f"http://hooks.example.com:{receiver.port}/", names=names)).is_success
 
-    async def test_a_name_that_does_not_resolve_is_a_failure_that_says_so(self) -> None:
-        found = await attempt("http://hooks.example.com/", look_up=Resolver([]))
+    async def test_a_name_that_does_not_resolve_is_a_failure_that_says_so(self, names: NameServer) -> None:
+        found = await attempt("http://hooks.example.com/", names=names)
 
         assert found.error == "The name hooks.example.com does not resolve."
 
     @pytest.mark.parametrize(
         "url", ["http://" + "a" * 70 + ".example.com/", "http://[::1%25x]/", "http://a..b/", "http://exa_mple/"]
     )
-    async def test_a_url_that_the_client_does_not_understand_is_a_failure(self, url: str) -> None:
-        found = await attempt(url, look_up=Resolver([]))
+    async def test_a_url_that_the_client_does_not_understand_is_a_failure(self, names: NameServer, url: str) -> None:
+        found = await attempt(url, names=names)
 
         assert found.status_code is None
         assert found.error
@@ -151,31 +143,35 @@ class TestTls:
         authority.configure_trust(context)
         return context
 
-    async def test_a_valid_certificate_of_the_name_is_accepted(self, authority: trustme.CA) -> None:
+    async def test_a_valid_certificate_of_the_name_is_accepted(self, authority: trustme.CA, here: NameServer) -> None:
         async with self.serving(authority, "hooks.example.com") as receiver:
             url = f"https://hooks.example.com:{receiver.port}/"
-            found = await attempt(url, look_up=TO_THIS_MACHINE, tls=self.trusting(authority))
+            found = await attempt(url, names=here, tls=self.trusting(authority))
 
         assert found.is_success
 
-    async def test_a_certificate_of_another_name_is_refused(self, authority: trustme.CA) -> None:
+    async def test_a_certificate_of_another_name_is_refused(self, authority: trustme.CA, here: NameServer) -> None:
         async with self.serving(authority, "other.example.com") as receiver:
             url = f"https://hooks.example.com:{receiver.port}/"
-            found = await attempt(url, look_up=TO_THIS_MACHINE, tls=self.trusting(authority))
+            found = await attempt(url, names=here, tls=self.trusting(authority))
 
         assert found.status_code is None
         assert found.error == "The certificate of the receiver is not valid: it is for another name."
         assert receiver.received == []
 
-    async def test_a_certificate_of_an_unknown_authority_is_refused(self, authority: trustme.CA) -> None:
+    async def test_a_certificate_of_an_unknown_authority_is_refused(
+        self, authority: trustme.CA, here: NameServer
+    ) -> None:
         async with self.serving(authority, "hooks.example.com") as receiver:
-            found = await attempt(f"https://hooks.example.com:{receiver.port}/", look_up=TO_THIS_MACHINE)
+            found = await attempt(f"https://hooks.example.com:{receiver.port}/", names=here)
 
         assert found.status_code is None
         assert_in_our_words(found.error)
         assert (found.error or "").startswith("The certificate of the receiver is not valid: its issuer is not trusted")
 
-    async def test_a_certificate_that_has_expired_or_vouches_for_itself_is_refused(self, authority: trustme.CA) -> None:
+    async def test_a_certificate_that_has_expired_or_vouches_for_itself_is_refused(
+        self, authority: trustme.CA, here: NameServer
+    ) -> None:
         expired = authority.issue_cert("hooks.example.com", not_after=datetime(2020, 1, 1, tzinfo=UTC))
         later = authority.issue_cert("hooks.example.com", not_before=datetime(2100, 1, 1, tzinfo=UTC))
         itself = trustme.CA()
@@ -189,11 +185,11 @@ class TestTls:
                 context.load_cert_chain(chain_path, key_path)
             async with open_receiver(context) as receiver:
                 url = f"https://hooks.example.com:{receiver.port}/"
-                found = await attempt(url, look_up=TO_THIS_MACHINE, tls=self.trusting(authority))
+                found = await attempt(url, names=here, tls=self.trusting(authority))
 
             assert found.error == f"The certificate of the receiver is not valid: {problem}."
 
-    async def test_a_receiver_that_speaks_no_tls_is_told_so(self, authority: trustme.CA) -> None:
+    async def test_a_receiver_that_speaks_no_tls_is_told_so(self, authority: trustme.CA, here: NameServer) -> None:
         async def greet(stream: trio.SocketStream) -> None:
             async with stream:
                 await stream.send_all(b"220 mail.example.com ready\r\n")
@@ -201,7 +197,7 @@ class TestTls:
         async with trio.open_nursery() as nursery:
             [listener] = await nursery.start(partial(trio.serve_tcp, greet, 0, host="127.0.0.1"))
             url = f"https://hooks.example.com:{listener.socket.getsockname()[1]}/"
-            found = await attempt(url, look_up=TO_THIS_MACHINE, tls=self.trusting(authority))
+            found = await attempt(url, names=here, tls=self.trusting(authority))
             nursery.cancel_scope.cancel()
 
         assert found.error == "The receiver cannot be reached: it does not speak TLS 1.2 or newer at this port."

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import pytest
 
-from core.billing.histories import Entry, State, state_of
+from core.billing.histories import HistoryEntry, State, state_of
 from core.billing.provider_events import Effect
 from core.billing.provider_objects import Facts
 from core.services.subscriptions import SubscriptionStatus
@@ -30,10 +30,10 @@ def entry(
     price: str | None = None,
     end: int | None = None,
     is_read: bool = False,
-) -> Entry:
+) -> HistoryEntry:
     """Return an entry of a history."""
     facts = Facts(status=status, price_id=price, period_end=at(end) if end is not None else None)
-    return Entry(
+    return HistoryEntry(
         event_id=f"evt_{effect}_{seconds}_{status}",
         occurred_at=at(seconds),
         effect=effect,
@@ -42,7 +42,7 @@ def entry(
     )
 
 
-def snapshot(seconds: int, status: SubscriptionStatus = ACTIVE, **facts: object) -> Entry:
+def snapshot(seconds: int, status: SubscriptionStatus = ACTIVE, **facts: object) -> HistoryEntry:
     """Return a whole subscription."""
     return entry(Effect.SNAPSHOT, seconds, status, **facts)  # pyright: ignore[reportArgumentType]
 
@@ -72,7 +72,7 @@ def test_without_an_event_that_tells_of_it_there_is_no_subscription() -> None:
     ],
 )
 def test_the_state_is_the_same_in_whatever_order_the_events_are_given(
-    history: list[Entry], expected: SubscriptionStatus
+    history: list[HistoryEntry], expected: SubscriptionStatus
 ) -> None:
     states = [state_of(order) for order in permutations(history)]
 
@@ -119,7 +119,7 @@ def test_the_subscriptions_of_a_deleted_customer_are_cancelled() -> None:
     ],
 )
 def test_two_events_of_one_second_leave_the_state_open_until_the_provider_is_asked(
-    history: list[Entry], is_ambiguous: bool
+    history: list[HistoryEntry], is_ambiguous: bool
 ) -> None:
     state = state_of(history)
 

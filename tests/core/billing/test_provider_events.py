@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from core.billing import provider_events, provider_objects
 from core.billing.provider import BillingFailed, BillingRateLimited
 from core.billing.provider_events import EFFECTS, BillingEvent, CustomerProfile, Effect, EventInvalid
-from core.billing.provider_objects import NOTHING, Binding, Facts
+from core.billing.provider_objects import NOTHING, Facts, SubscriptionBinding
 from core.services.subscriptions import SubscriptionStatus
 
 NUMBERS = [UUID(int=number) for number in range(1, 5)]
-BINDING = Binding(organization_id=NUMBERS[0], service_id=NUMBERS[1], plan_id=NUMBERS[2], user_id=NUMBERS[3])
+BINDING = SubscriptionBinding(organization_id=NUMBERS[0], service_id=NUMBERS[1], plan_id=NUMBERS[2], user_id=NUMBERS[3])
 END = datetime.fromtimestamp(2_000_000_000, UTC)
 FIELDS = [
     *("id", "object", "customer", "subscription", "items", "data", "price", "metadata", "status", "lines", "period"),
@@ -67,6 +67,23 @@ def test_an_event_whose_object_names_nothing_has_no_effect() -> None:
         read = parsed(event_type, {}, data={"object": {}})
 
         assert (read.subscription_id, read.customer_id) == (None, None), event_type
+
+
+def test_an_event_of_no_readable_object_has_no_effect() -> None:
+    for subject in (None, 7, "sub_1", ["sub_1"]):
+        assert parsed("customer.subscription.updated", subject).effect is Effect.NONE, subject
+
+
+def test_an_event_without_id_type_time_or_data_is_refused() -> None:
+    sent: list[Any] = [None, 7, "{}", []]
+    sent += [
+        {name: value for name, value in event("customer.created", {}).items() if name != left_out}
+        for left_out in ("id", "type", "created", "data")
+    ]
+    sent += [event("customer.created", {}, id=7), event("customer.created", {}, data=[])]
+    for one in sent:
+        with pytest.raises(EventInvalid):
+            provider_events.parse(one)
 
 
 @given(JSON)

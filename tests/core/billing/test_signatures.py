@@ -58,6 +58,12 @@ def test_a_header_that_is_too_long_is_refused() -> None:
         signatures.parse("t=1,v1=" + "a" * signatures.HEADER_CHARACTERS_MAX)
 
 
+def test_a_header_without_a_time_or_a_signature_of_the_known_scheme_is_refused() -> None:
+    for header in ("", "t=12", "v1=a", "t=12,v0=a", "t=,v1=a", "t=-1,v1=a", "t=1.5,v1=a", "t=noon,v1=a"):
+        with pytest.raises(SignatureMalformed):
+            signatures.parse(header)
+
+
 def test_every_signature_of_the_known_scheme_is_read_and_others_are_not() -> None:
     assert signatures.parse("t=12, v1=a,v0=b,v1=c,other") == Signature("12", ("a", "c"))
 

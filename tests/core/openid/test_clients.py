@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from core.openid.clients import Assertion, PresentedClient, judged_assertion
+from core.openid.clients import ClientAssertion, PresentedClient, judged_assertion
 from core.openid.refusals import ClientInvalid
 from core.secrets import Secret
 
@@ -33,7 +33,7 @@ def test_an_assertion_for_this_server_and_time_is_taken(changes: dict[str, Any])
 
     assert judged.id == "one"
     assert NOW < judged.expires_at <= NOW + timedelta(hours=1)
-    assert isinstance(judged, Assertion)
+    assert isinstance(judged, ClientAssertion)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_an_assertion_for_another_server_or_time_is_refused(changes: dict[str, A
 def test_clients_are_counted_by_what_they_prove() -> None:
     named, secret = PresentedClient(client_id=CLIENT), PresentedClient(client_id=CLIENT, secret=Secret("s"))
     guessed = PresentedClient(client_id=CLIENT, secret=Secret("t"))
-    asserted = PresentedClient(client_id=CLIENT, assertion=Assertion(id="one", expires_at=NOW))
+    asserted = PresentedClient(client_id=CLIENT, assertion=ClientAssertion(id="one", expires_at=NOW))
 
     assert [one.authenticates for one in (named, secret, asserted)] == [False, True, True]
     assert len({one.limited_as for one in (secret, guessed, asserted)}) == 3

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.openid.dpop import Proof, SelfSigned, judged_proof
+from core.openid.dpop import DpopProof, SelfSigned, judged_proof
 from core.openid.refusals import ProofInvalid, ProofUnauthorized
 
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
@@ -17,7 +17,7 @@ ATH = "PEaenWxYddN6Q_NT1PiOYfz4EsZu7jRXRlpAsNpBU-A"
 CLAIMS: dict[str, Any] = {"jti": "one", "htm": "POST", "htu": URL, "iat": int(NOW.timestamp())}
 
 
-def judge(changes: dict[str, Any], *, access_token: str | None = None) -> Proof:
+def judge(changes: dict[str, Any], *, access_token: str | None = None) -> DpopProof:
     return judged_proof(
         SelfSigned(key_thumbprint="t", claims=CLAIMS | changes),
         method="POST",

@@ -12,7 +12,12 @@ def test_mfa_adoption_is_the_share_of_active_users_who_use_it(
     active_users: int, mfa_users: int, percentage: float
 ) -> None:
     figures = PlatformFigures(
-        active_users=active_users, organizations=0, mfa_users=mfa_users, queued_mails=0, queued_deliveries=0
+        active_users=active_users,
+        organizations=0,
+        mfa_users=mfa_users,
+        queued_mails=0,
+        queued_deliveries=0,
+        certificates_ending=0,
     )
 
     assert figures.mfa_adoption_percentage == percentage

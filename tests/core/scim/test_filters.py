@@ -168,6 +168,23 @@ def test_what_is_no_path_is_refused(text: str) -> None:
         parse_target(text)
 
 
+def test_a_filter_is_printed_with_the_parentheses_that_it_needs() -> None:
+    for text in (
+        "a pr",
+        'a.b eq "ä"',
+        "not (a pr)",
+        "a pr and b pr and c pr",
+        "a pr and (b pr and c pr)",
+        "a pr and (b pr or c pr)",
+        "(a pr or b pr) and c pr",
+        "a pr or b pr or c pr",
+        "a pr or (b pr or c pr)",
+        "a pr or b pr and c pr",
+        "urn:x:a[b pr or c pr]",
+    ):
+        assert str(parse(text)) == text
+
+
 def test_the_comparisons_of_a_filter_are_listed_with_whole_names() -> None:
     found = comparisons(parse('a eq 1 and not (b pr or c eq 2) and members[value eq "3"]'))
 

@@ -12,10 +12,10 @@ import pytest
 from core.scim.patches import NAMES_CHARACTERS_MAX, OPERATIONS_MAX, PATH_CHARACTERS_MAX, operation, operations_of
 from core.scim.refusals import InvalidPath, InvalidSyntax, InvalidValue, NoTarget, ReadOnlyAttribute, TooMany
 from core.scim.user_patches import Email, UserValues, email_in, patched
-from core.scim.users import DirectoryUser, Profile
+from core.scim.users import DirectoryProfile, DirectoryUser
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-PROFILE = Profile(
+PROFILE = DirectoryProfile(
     user_name="Ada@example.com",
     external_id="1",
     formatted_name=None,

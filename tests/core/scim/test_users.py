@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from adapters.domain_names import IdnaDomainNames
-from core.scim.users import Profile, StoredUser, described, names_from
+from core.scim.users import DirectoryProfile, StoredUser, described, names_from
 
 to_ascii = IdnaDomainNames().to_ascii
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -49,7 +49,7 @@ def test_names_are_derived_from_an_address(email: str, names: tuple[str, str]) -
     ],
 )
 def test_a_user_name_is_shown_as_it_was_sent_while_it_names_the_account(user_name: str, shown: str) -> None:
-    user = described(replace(STORED, profile=Profile(user_name=user_name)), to_ascii)
+    user = described(replace(STORED, profile=DirectoryProfile(user_name=user_name)), to_ascii)
 
     assert user.profile.user_name == shown
 
@@ -58,12 +58,14 @@ def test_a_user_name_is_shown_as_it_was_sent_while_it_names_the_account(user_nam
     ("profile", "formatted"),
     [
         (None, "Ada Xn--bcher-kva"),
-        (Profile(user_name="ada"), None),
-        (Profile(user_name="ada", given_name="Ada"), "Ada"),
-        (Profile(user_name="ada", given_name="Ada", formatted_name="Countess"), "Countess"),
+        (DirectoryProfile(user_name="ada"), None),
+        (DirectoryProfile(user_name="ada", given_name="Ada"), "Ada"),
+        (DirectoryProfile(user_name="ada", given_name="Ada", formatted_name="Countess"), "Countess"),
     ],
 )
-def test_a_whole_name_is_made_of_its_parts_unless_it_was_sent(profile: Profile | None, formatted: str | None) -> None:
+def test_a_whole_name_is_made_of_its_parts_unless_it_was_sent(
+    profile: DirectoryProfile | None, formatted: str | None
+) -> None:
     assert described(replace(STORED, profile=profile), to_ascii).formatted_name == formatted
 
 

@@ -16,7 +16,7 @@ KEY = f"sk_abc123_{'k' * 43}"
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 CALLER = ServiceCaller(
     key_id=uuid4(),
-    key_hash=hashlib.sha256(KEY.encode()).digest(),
+    token_hash=hashlib.sha256(KEY.encode()).digest(),
     permissions=["read:users"],
     last_used_at=None,
     expires_at=None,
@@ -30,8 +30,8 @@ CALLER = ServiceCaller(
 def test_a_key_is_found_by_its_prefix_and_compared_by_its_hash() -> None:
     key = api_keys.presented(KEY)
 
-    assert (key.prefix, key.key_hash) == ("sk_abc123", CALLER.key_hash)
-    assert "key_hash" not in repr(key)
+    assert (key.prefix, key.token_hash) == ("sk_abc123", CALLER.token_hash)
+    assert "token_hash" not in repr(key)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_a_text_of_another_form_has_a_prefix_that_no_key_has(text: str) -> None:
 
 
 def test_the_caller_is_the_one_whose_hash_is_equal() -> None:
-    others = [replace(CALLER, key_id=uuid4(), key_hash=bytes([number]) * 32) for number in range(3)]
+    others = [replace(CALLER, key_id=uuid4(), token_hash=bytes([number]) * 32) for number in range(3)]
 
     assert api_keys.identify([*others, CALLER], api_keys.presented(KEY), at=NOW) is CALLER
 
 
-@pytest.mark.parametrize("candidates", [[], [replace(CALLER, key_hash=bytes(32))]])
+@pytest.mark.parametrize("candidates", [[], [replace(CALLER, token_hash=bytes(32))]])
 def test_without_an_equal_hash_the_key_is_invalid(candidates: list[ServiceCaller]) -> None:
     with pytest.raises(ApiKeyInvalid):
         api_keys.identify(candidates, api_keys.presented(KEY), at=NOW)

@@ -92,5 +92,15 @@ def test_the_token_of_a_service_works_within_no_organization() -> None:
             service.require_within(own)
 
 
+def test_a_platform_owner_acts_as_one_in_person_and_in_a_session_without_limits_only() -> None:
+    owner = replace(ADA, is_platform_owner=True)
+
+    assert owner.acts_as_platform_owner
+    assert not ADA.acts_as_platform_owner
+    for limited in (replace(SERVICE, is_platform_owner=True), replace(owner, confined_to=uuid4())):
+        assert not limited.acts_as_platform_owner
+    assert not replace(owner, impersonator_id=uuid4()).acts_as_platform_owner
+
+
 def test_a_token_of_another_host_keeps_its_claims() -> None:
     assert IssuedElsewhere({"iss": "https://id.acme.example"}).claims == {"iss": "https://id.acme.example"}

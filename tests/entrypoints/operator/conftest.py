@@ -1,4 +1,4 @@
-"""The application and the world, and an organization with a sealed log, for the tests in this folder."""
+"""The application and the world, an organization with a sealed log, and a doctor, for the tests in this folder."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from core.secrets import Secret
+from entrypoints import equipment
+from entrypoints.settings import Settings
 from tests.application import actors, application, client, installation, key_pairs, settings
 from tests.audit_chains import ENTRIES, add_entry, seal_all
+from tests.entrypoints.operator.doctors import Doctor
+from tests.processes import MASTER_KEY, address
 from tests.world.fixtures import builder, world
 from tests.world.team import Team
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from uuid import UUID
 
     from tests.clock import SettableClock
@@ -40,3 +46,19 @@ async def team(world: World, acme: UUID) -> Team:
     team = Team(world, acme, "acme")
     team.add("admin", "admin")
     return team
+
+
+@pytest.fixture
+def healthy_doctor(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
+    """A doctor of an installation as in production, which measures fast password hashing."""
+    monkeypatch.setattr(equipment, "hashes_per_second", lambda: 150.4)
+    monkeypatch.setattr(equipment, "hashing_built_for", lambda: "avx2")
+    return Doctor(
+        Settings(
+            base_url="https://id.example.com",
+            database_url=Secret(address(database_url)),
+            master_keys=Secret(MASTER_KEY),
+            data_dir=tmp_path / "data",
+            database_connections=2,
+        )
+    )

@@ -17,9 +17,9 @@ from entrypoints.operator.audit_verification import (
     NOT_CHECKED,
     REPORT_SECONDS,
     AuditVerification,
+    KeptProof,
     NamedKeys,
     PresentKeys,
-    Proof,
 )
 from entrypoints.refusals import CannotStart
 from tests.audit_chains import ENTRIES, OK, add_entry, export_of, seal_all
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 async def in_database(
     database: PostgresDatabase,
     slug: str | None = None,
-    proof: Proof | None = None,
+    proof: KeptProof | None = None,
     signatures: SignatureCheck | None = None,
 ) -> list[str]:
     """Verify the logs in the database, and return the summary."""
@@ -50,22 +50,24 @@ async def in_database(
     return run.summary()
 
 
-async def in_file(content: bytes, proof: Proof | None = None, signatures: SignatureCheck | None = None) -> list[str]:
+async def in_file(
+    content: bytes, proof: KeptProof | None = None, signatures: SignatureCheck | None = None
+) -> list[str]:
     """Verify an export, and return the summary."""
     run = AuditVerification(io.StringIO(), proof, signatures)
     await run.verify_file(io.BytesIO(content))
     return run.summary()
 
 
-async def proof_of(team: Team) -> Proof:
-    return Proof.parse((await team.request("admin", "GET", "/audit-log/proof")).content, where="the answer")
+async def proof_of(team: Team) -> KeptProof:
+    return KeptProof.parse((await team.request("admin", "GET", "/audit-log/proof")).content, where="the answer")
 
 
 async def published_keys(team: Team) -> NamedKeys:
     return NamedKeys(KeptKeys((await team.world.client.get("/.well-known/jwks.json")).content))
 
 
-def forged(proof: Proof) -> Proof:
+def forged(proof: KeptProof) -> KeptProof:
     """Return the same proof with another signature."""
     header, payload, signature = proof.token.split(".")
     return replace(proof, token=f"{header}.{payload}.{signature[::-1]}")
@@ -198,36 +200,41 @@ class TestInAnExport:
     async def test_an_unchanged_export_verifies(self, team: Team) -> None:
         assert await in_file(await export_of(team)) == [OK, NOT_CHECKED]
 
-    @pytest.mark.parametrize(
-        ("attack", "sentence"),
-        [
-            (lambda lines: lines.pop(), "The export ends after entry 4 without its proof, so it is incomplete."),
-            (lambda lines: lines.clear(), "The export ends after entry 0 without its proof, so it is incomplete."),
-            (lambda lines: lines.pop(4), "Entry 5 was removed"),
-            (lambda lines: lines.pop(1), "Entry 2 was removed"),
-            (lambda lines: lines.insert(2, lines.pop(1)), "Entry 2 was removed"),
-            (lambda lines: lines.insert(2, lines[1]), "was put in between, after entry 2"),
-            (lambda lines: lines.insert(2, b"[]\n"), "The line after entry 2 is no entry."),
-            (lambda lines: lines.insert(2, b"\xff\n"), "The line after entry 2 is no entry."),
+    async def test_an_attack_names_the_first_entry_that_does_not_fit(
+        self, team: Team, subtests: pytest.Subtests
+    ) -> None:
+        exported = (await export_of(team)).splitlines(keepends=True)
+
+        for case, attack, sentence in (
             (
+                "proof removed",
+                lambda lines: lines.pop(),
+                "The export ends after entry 4 without its proof, so it is incomplete.",
+            ),
+            (
+                "all removed",
+                lambda lines: lines.clear(),
+                "The export ends after entry 0 without its proof, so it is incomplete.",
+            ),
+            ("last removed", lambda lines: lines.pop(4), "Entry 5 was removed"),
+            ("one removed", lambda lines: lines.pop(1), "Entry 2 was removed"),
+            ("two swapped", lambda lines: lines.insert(2, lines.pop(1)), "Entry 2 was removed"),
+            ("copied", lambda lines: lines.insert(2, lines[1]), "was put in between, after entry 2"),
+            ("other JSON", lambda lines: lines.insert(2, b"[]\n"), "The line after entry 2 is no entry."),
+            ("no JSON", lambda lines: lines.insert(2, b"\xff\n"), "The line after entry 2 is no entry."),
+            (
+                "changed",
                 lambda lines: lines.insert(1, lines.pop(1).replace(b"service.updated", b"service.deleted")),
                 "was changed: it does not fit its hash.",
             ),
-        ],
-        ids=[
-            *("proof removed", "all removed", "last removed", "one removed", "two swapped", "copied", "other JSON"),
-            *("no JSON", "changed"),
-        ],
-    )
-    async def test_an_attack_names_the_first_entry_that_does_not_fit(
-        self, team: Team, attack: Callable[[list[bytes]], object], sentence: str
-    ) -> None:
-        lines = (await export_of(team)).splitlines(keepends=True)
-        attack(lines)
+        ):
+            with subtests.test(case):
+                lines = list(exported)
+                attack(lines)
 
-        broken, *_ = await in_file(b"".join(lines))
+                broken, *_ = await in_file(b"".join(lines))
 
-        assert sentence in broken
+                assert sentence in broken
 
     async def test_an_export_of_several_batches_verifies(
         self, team: Team, builder: Builder, clock: SettableClock, transact: Transact
@@ -279,7 +286,7 @@ class TestAgainstAProof:
         other = Team(team.world, builder.organization("bolt"), "bolt")
         other.add("boss", "owner")
         answer = await other.request("boss", "GET", "/audit-log/proof")
-        proof = Proof.parse(answer.content, where="the answer")
+        proof = KeptProof.parse(answer.content, where="the answer")
 
         with pytest.raises(CannotStart, match="of another organization"):
             await in_database(database, "acme", proof=proof)
@@ -310,7 +317,7 @@ class TestAgainstAProof:
     @pytest.mark.parametrize("content", [b"", b"[]", b'{"head": 1}', b'{"head": "a.b.c"}', b'{"head": "a"}', b"\xff"])
     def test_what_is_no_proof_is_refused(self, content: bytes) -> None:
         with pytest.raises(CannotStart, match=r"proof\.json is no proof"):
-            Proof.parse(content, where="proof.json")
+            KeptProof.parse(content, where="proof.json")
 
 
 async def test_an_export_is_checked_with_the_published_keys(team: Team) -> None:
@@ -323,7 +330,7 @@ async def test_an_export_is_checked_with_the_published_keys(team: Team) -> None:
 
 async def test_an_export_that_was_made_up_does_not_verify_with_the_published_keys(team: Team) -> None:
     *lines, last = (await export_of(team)).splitlines()
-    end = forged(Proof.parse(last, where="the last line"))
+    end = forged(KeptProof.parse(last, where="the last line"))
     content = b"\n".join([*lines, json.dumps({"head": end.token}).encode()])
     others = NamedKeys(KeptKeys(b'{"keys": []}'))
 

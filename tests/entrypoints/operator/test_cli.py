@@ -110,7 +110,7 @@ def test_config_shows_every_setting_with_its_sentence_and_no_secret(commands: Co
 
     assert finished.returncode == 0
     assert re.search(r"^GATEHOUSE_LOG_LEVEL +debug\n +The lowest level that is logged\.$", finished.stdout, re.M)
-    assert re.search(r"^GATEHOUSE_SMTP_URL +\*\*\*$", finished.stdout, re.MULTILINE)
+    assert re.search(r"^GATEHOUSE_SMTP_URL +smtp://me:\*\*\*@mail\.example\.com$", finished.stdout, re.MULTILINE)
     assert re.search(r"^GATEHOUSE_OWNER_EMAIL +\(not set\)$", finished.stdout, re.MULTILINE)
     assert "hush" not in finished.stdout
     assert MASTER_KEY not in finished.stdout

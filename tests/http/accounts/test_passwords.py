@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.postgres.driver.connection import Connection
-    from ports.accounts.passwords import PasswordHasher, Verdict
+    from ports.accounts.passwords import PasswordHasher, PasswordVerdict
     from tests.application import Answer
     from tests.clock import SettableClock
     from tests.world.world import World
@@ -40,7 +40,7 @@ class ResetDuringVerification:
         """Return the hash of the password."""
         return await self.hasher.hash(password)
 
-    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> Verdict:
+    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> PasswordVerdict:
         """Reset the password, then compare."""
         self.connection.execute("UPDATE users SET password_hash = 'the reset one'")
         return await self.hasher.verify(password, encoded, decoys)

@@ -66,6 +66,9 @@ class TestFromOneNetwork:
         assert answer.json["error"] == "Too many failed sign-ins for this address. Wait 15 minutes, then try again."
         assert answer.headers["Retry-After"] == str(int(WINDOW.total_seconds()))
         assert await guess(world, ["192.0.2.12"]) == [429]
+        # However many are refused by the limit, one event says so.
+        limited = "SELECT count(*) FROM login_events WHERE reason = 'too_many_failures'"
+        assert world.value(limited) == (1 if exists else 0)
 
     async def test_another_network_and_another_account_are_not_limited(self, world: World) -> None:
         world.user()
@@ -200,7 +203,7 @@ class TestConcurrentAttempts:
         assert len(statuses) == PARALLEL
         assert sorted(statuses)[:10] == [401] * 10
         assert set(sorted(statuses)[10:]) <= {429, 503}
-        assert world.value("SELECT count(*) FROM login_events") == 10
+        assert world.value("SELECT count(*) FROM login_events WHERE reason = 'wrong_password'") == 10
 
     async def test_the_correct_password_among_fifty_concurrent_guesses_succeeds_only_among_the_ten_compared(
         self, world: World

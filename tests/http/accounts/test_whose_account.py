@@ -378,6 +378,7 @@ class Neighbourhood(RuleBasedStateMachine):
         return TOTP(secret).at(self.world.clock())
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("examples", [1, pytest.param(40, marks=pytest.mark.long)])
 async def test_nothing_ends_up_with_the_wrong_person(world: World, examples: int) -> None:
     class Story(Neighbourhood):

@@ -33,7 +33,7 @@ async def stream_once(team: Team) -> list[Progress | None]:
     made: list[Progress | None] = []
     for stream in await database.transact(siem_stream.lease, 10):
         batch = await database.read(siem_stream.next_batch, stream)
-        receipt = siem_stream.Receipt(received=0, status_code=None, error=None)
+        receipt = siem_stream.StreamReceipt(received=0, status_code=None, error=None)
         if batch.events:
             receipt = await installation.siem_sender.send(stream.target, siem_stream.to_send(stream, batch))
         made.append(await database.transact(siem_stream.record, stream, batch, receipt))

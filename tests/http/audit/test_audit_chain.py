@@ -66,7 +66,13 @@ async def test_the_proof_names_the_end_of_the_chain_in_a_signed_head(
     answer = await team.request("admin", "GET", "/audit-log/proof")
 
     head = answer.json.pop("head")
-    assert answer.json | {"sealed_at": None} == {"entries": 4, "sealed_through": 3, "sealed_at": None, "head": head}
+    assert answer.json | {"sealed_at": None} == {
+        "entries": 4,
+        "sealed_through": 3,
+        "pending": 1,
+        "sealed_at": None,
+        "head": head,
+    }
     assert answer.json["sealed_at"] == world.clock().isoformat().replace("+00:00", "Z")
     claims = world.installation.tokens.verify(head, kind=TokenKind.AUDIT_HEAD, now=world.clock())
     assert claims["sub"] == str(team.organization_id)
@@ -101,7 +107,7 @@ async def test_the_export_verifies_and_ends_with_the_proof(team: Team, transact:
     assert lines[0]["previous_hash"] == FIRST_HASH
     assert [line["previous_hash"] for line in lines[1:-1]] == [line["hash"] for line in lines[:-2]]
     assert lines[3]["details"]["invited_email"] == "eve@example.com"
-    assert sorted(lines[-1]) == ["entries", "head", "sealed_at", "sealed_through"]
+    assert sorted(lines[-1]) == ["entries", "head", "pending", "sealed_at", "sealed_through"]
 
 
 async def test_an_export_is_recorded_after_what_it_contains(team: Team, transact: Transact) -> None:

@@ -208,14 +208,17 @@ class TestPages:
             "has_prev": False,
         }
 
-    @pytest.mark.parametrize("page", ["4", "1000000000", "9" * 40])
-    async def test_a_page_after_the_last_one_is_empty(self, world: World, ada: Tokens, acme: UUID, page: str) -> None:
+    async def test_a_page_after_the_last_one_is_empty(
+        self, world: World, ada: Tokens, acme: UUID, subtests: pytest.Subtests
+    ) -> None:
         write(world, acme, times=3)
 
-        answer = await read(world, ada, f"?limit=1&page={page}")
+        for page in ("4", "1000000000", "9" * 40):
+            with subtests.test(page=page):
+                answer = await read(world, ada, f"?limit=1&page={page}")
 
-        assert ids(answer) == []
-        assert (answer.json["pagination"]["total"], answer.json["pagination"]["has_next"]) == (3, False)
+                assert ids(answer) == []
+                assert (answer.json["pagination"]["total"], answer.json["pagination"]["has_next"]) == (3, False)
 
     async def test_a_page_has_at_most_a_hundred_entries(self, world: World, ada: Tokens, acme: UUID) -> None:
         write(world, acme, times=101)
@@ -224,9 +227,12 @@ class TestPages:
 
         assert (len(ids(answer)), answer.json["pagination"]["limit"]) == (100, 100)
 
-    @pytest.mark.parametrize("query", ["?page=0", "?limit=0", "?page=-1", "?limit=x"])
-    async def test_an_invalid_page_or_limit_is_refused(self, world: World, ada: Tokens, query: str) -> None:
-        assert_refused(await read(world, ada, query), 400, "BAD_REQUEST")
+    async def test_an_invalid_page_or_limit_is_refused(
+        self, world: World, ada: Tokens, subtests: pytest.Subtests
+    ) -> None:
+        for query in ("?page=0", "?limit=0", "?page=-1", "?limit=x"):
+            with subtests.test(query=query):
+                assert_refused(await read(world, ada, query), 400, "BAD_REQUEST")
 
     async def test_entries_counted_in_advance_are_counted_once(
         self, world: World, ada: Tokens, acme: UUID, database: PostgresDatabase
@@ -267,9 +273,10 @@ class TestFilters:
         }
         return {write(world, acme, action, target)[0]: name for name, (action, target) in kinds.items()}
 
-    @pytest.mark.parametrize(
-        ("query", "expected"),
-        [
+    async def test_filters_select_entries_and_combine(
+        self, world: World, ada: Tokens, names_by_id: dict[str, str], subtests: pytest.Subtests
+    ) -> None:
+        for query, expected in (
             ("", ["plan", "updated other", "updated", "created"]),
             ("?action=service.updated", ["updated other", "updated"]),
             ("?target_type=service", ["updated other", "updated", "created"]),
@@ -284,15 +291,12 @@ class TestFilters:
             ("?action=plan.deleted", []),
             ("?target_type=branding", []),
             ("?success=true&actor=x&since=2026-01-01", ["plan", "updated other", "updated", "created"]),
-        ],
-    )
-    async def test_filters_select_entries_and_combine(
-        self, world: World, ada: Tokens, names_by_id: dict[str, str], query: str, expected: list[str]
-    ) -> None:
-        answer = await read(world, ada, query)
+        ):
+            with subtests.test(query=query, expected=expected):
+                answer = await read(world, ada, query)
 
-        assert [names_by_id[entry_id] for entry_id in ids(answer)] == expected
-        assert answer.json["pagination"]["total"] == len(expected)
+                assert [names_by_id[entry_id] for entry_id in ids(answer)] == expected
+                assert answer.json["pagination"]["total"] == len(expected)
 
     @pytest.mark.parametrize("query", [f"?target_id={TARGET}", f"?target_id={TARGET}&action=service.created"])
     async def test_a_target_id_requires_its_type(self, world: World, ada: Tokens, query: str) -> None:
@@ -301,20 +305,20 @@ class TestFilters:
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [detail["field"] for detail in answer.json["details"]] == ["target_type"]
 
-    @pytest.mark.parametrize(
-        ("query", "field"),
-        [
+    async def test_an_unknown_filter_value_is_refused(
+        self, world: World, ada: Tokens, subtests: pytest.Subtests
+    ) -> None:
+        for query, field in (
             ("?action=service.exploded", "action"),
             ("?action=", "action"),
             ("?action=user.login.success", "action"),
             ("?target_type=tenant", "target_type"),
-        ],
-    )
-    async def test_an_unknown_filter_value_is_refused(self, world: World, ada: Tokens, query: str, field: str) -> None:
-        answer = await read(world, ada, query)
+        ):
+            with subtests.test(query=query, field=field):
+                answer = await read(world, ada, query)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert [detail["field"] for detail in answer.json["details"]] == [field]
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert [detail["field"] for detail in answer.json["details"]] == [field]
 
 
 class TestTenancy:

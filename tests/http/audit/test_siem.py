@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,10 @@ import pytest
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.siem_sender import HttpSiemSender
+from adapters.hosts_file import HostsFile
+from adapters.resolver import DnsResolver
 from entrypoints.settings import Settings
-from tests.application import TLS, VERSION
+from tests.application import VERSION
 from tests.audit_chains import add_entry, seal_all
 from tests.concurrency import at_once, statuses_of
 from tests.siem_receivers import TOKEN, datadog, elastic, json_lines, receiving, splunk
@@ -21,6 +22,7 @@ from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from entrypoints.installation import Installation
     from tests.application import Answer
@@ -65,6 +67,8 @@ async def test_the_configuration_is_answered_without_its_token(team: Team) -> No
         "last_error": None,
         "cursor": 0,
         "lag": 0,
+        # What this request recorded.
+        "pending": 1,
         "created_at": now,
         "updated_at": now,
     }
@@ -101,9 +105,8 @@ async def test_without_a_configuration_there_is_nothing_to_show_to_test_or_to_de
         assert_refused(await team.request("admin", method, path), 404, "NOT_FOUND")
 
 
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
+async def test_a_wrong_value_is_refused_by_its_field(team: Team, subtests: pytest.Subtests) -> None:
+    for changes, field in (
         ({"provider": "syslog"}, "provider"),
         ({"endpoint": "ftp://siem.example.com"}, "endpoint"),
         ({"endpoint": "https://10.0.0.1/"}, "endpoint"),
@@ -120,14 +123,13 @@ async def test_without_a_configuration_there_is_nothing_to_show_to_test_or_to_de
         ({"options": {"index": "x" * 201}}, "options"),
         ({"options": {"tags": ["x"] * 51}}, "options"),
         ({"options": {"compress": "no"}}, "options.compress"),
-    ],
-)
-async def test_a_wrong_value_is_refused_by_its_field(team: Team, changes: dict[str, Any], field: str) -> None:
-    answer = await configure(team, **changes)
+    ):
+        with subtests.test(changes=changes, field=field):
+            answer = await configure(team, **changes)
 
-    assert_refused(answer, 400, "BAD_REQUEST")
-    assert [problem["field"] for problem in answer.json["details"]] == [field]
-    assert (await team.request("admin", "GET", "/siem")).status == 404
+            assert_refused(answer, 400, "BAD_REQUEST")
+            assert [problem["field"] for problem in answer.json["details"]] == [field]
+            assert (await team.request("admin", "GET", "/siem")).status == 404
 
 
 async def test_a_replacement_keeps_the_cursor_and_the_token_of_the_same_receiver(
@@ -277,11 +279,6 @@ async def test_the_test_says_what_a_broken_receiver_did(team: Team, failure: Any
     assert message in answer.json["message"]
 
 
-def to_this_machine(host: bytes, port: int) -> list[tuple[Any, ...]]:
-    """Lead every name to the loopback address."""
-    return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
-
-
 class TestPrivateAddresses:
     """No endpoint leads into the operator's network."""
 
@@ -291,9 +288,11 @@ class TestPrivateAddresses:
         return Settings(rate_limits=False)
 
     @pytest.fixture
-    def installation(self, installation: Installation) -> Installation:
-        """The installation, for which every name leads to this machine."""
-        client = outbound_client((), lookups=NameLookups(to_this_machine), tls=TLS)
+    def installation(self, installation: Installation, tmp_path: Path) -> Installation:
+        """The installation, on a machine whose hosts file gives the receiver a loopback address."""
+        hosts = tmp_path / "hosts"
+        hosts.write_text("127.0.0.1 siem.example.com\n")
+        client = outbound_client((), lookups=NameLookups(DnsResolver(hosts=HostsFile(hosts))))
         return replace(installation, siem_sender=HttpSiemSender(client, version=VERSION))
 
     async def test_a_name_of_a_private_address_is_refused_when_it_is_connected_to(self, team: Team) -> None:

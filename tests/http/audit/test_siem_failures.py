@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
+from actors.doorbells import MemoryDoorbells
 from actors.siem_streamer import SiemStreamer
 from core.audit import siem_stream
 from core.audit.siem_stream import BACKOFF_MAX, BACKOFF_MIN, LEASE
@@ -171,7 +172,10 @@ async def test_a_batch_that_was_sent_for_a_replaced_configuration_does_not_move_
 async def test_a_receiver_that_does_not_answer_delays_no_other_one(team: Team, transact: Transact) -> None:
     installation = team.world.installation
     streamer = SiemStreamer(
-        database=installation.database, sender=installation.siem_sender, metrics=installation.metrics
+        database=installation.database,
+        doorbells=MemoryDoorbells(),
+        sender=installation.siem_sender,
+        metrics=installation.metrics,
     )
     other = team.world.team("globex")
     other.add("boss", "owner")

@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from core.audit import chain, siem_stream
-from core.audit.siem_stream import BACKOFF_MAX, LEASE, Receipt
+from core.audit.siem_stream import BACKOFF_MAX, LEASE, StreamReceipt
 from core.errors import ServiceUnavailable
 from tests.audit_chains import add_entry, verify
 from tests.postgres import connected
@@ -53,15 +53,15 @@ class Receivers:
     is_healthy: bool = False
     taken: dict[str, list[str]] = field(default_factory=dict)
 
-    async def send(self, target: SiemTarget, events: Sequence[SiemEvent]) -> Receipt:
+    async def send(self, target: SiemTarget, events: Sequence[SiemEvent]) -> StreamReceipt:
         await trio.lowlevel.checkpoint()
         count = len(events) if self.is_healthy else self.dice.choice([0, 1, len(events) // 2, len(events), len(events)])
         self.taken.setdefault(target.endpoint, []).extend(event.id for event in events[:count])
         if not self.is_healthy and self.dice.random() < 0.3:
             # It has the events, but its answer says otherwise.
-            return Receipt(received=0, status_code=500, error="The receiver answered 500.")
+            return StreamReceipt(received=0, status_code=500, error="The receiver answered 500.")
         error = None if count == len(events) else "The receiver answered 429."
-        return Receipt(received=count, status_code=200, error=error)
+        return StreamReceipt(received=count, status_code=200, error=error)
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Simulation:
             self.step()
             batch = await self.database.read(siem_stream.next_batch, stream)
             self.step()
-            receipt = Receipt(received=0, status_code=None, error=None)
+            receipt = StreamReceipt(received=0, status_code=None, error=None)
             if batch.events:
                 receipt = await self.receivers.send(stream.target, siem_stream.to_send(stream, batch))
             self.step()
@@ -115,6 +115,7 @@ async def teams(world: World) -> list[Team]:
     return teams
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_every_entry_reaches_its_receiver_in_order_whatever_dies_or_fails(
     teams: list[Team],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
+from actors.doorbells import MemoryDoorbells
 from actors.siem_streamer import JOB_TYPE, SiemStreamer
 from core.audit import siem_stream
 from core.audit.siem_stream import BATCH_BYTES_MAX, BATCH_EVENTS_MAX, BATCH_EVERY
@@ -228,7 +229,10 @@ async def test_entries_that_are_sealed_while_a_batch_is_sent_make_the_stream_due
 async def test_the_streamer_sends_what_is_due_and_drains(team: Team, transact: Transact) -> None:
     installation = team.world.installation
     streamer = SiemStreamer(
-        database=installation.database, sender=installation.siem_sender, metrics=installation.metrics
+        database=installation.database,
+        doorbells=MemoryDoorbells(),
+        sender=installation.siem_sender,
+        metrics=installation.metrics,
     )
     entries = add_entries(team, 3)
     async with receiving(json_lines) as receiver:

@@ -159,10 +159,22 @@ async def test_a_buyer_with_a_live_subscription_is_refused(
     assert provider.made("checkout.session") == []
 
 
-@pytest.mark.parametrize("field", ["success_url", "cancel_url"])
-@pytest.mark.parametrize(
-    "url",
-    [
+async def test_a_buyer_whose_subscription_has_ended_buys_again(
+    shop: Seller, buyer: SignedInUser, provider: PaymentProvider
+) -> None:
+    await shop.sell()
+    await shop.report("customer.subscription.deleted", shop.subscription("canceled"))
+
+    answer = await buyer.post(CHECKOUT, shop.purchase())
+
+    assert answer.status == 200, answer.text
+    assert len(provider.made("checkout.session")) == 1
+
+
+async def test_an_address_that_is_not_absolute_http_is_refused(
+    shop: Seller, buyer: SignedInUser, subtests: pytest.Subtests
+) -> None:
+    for url in (
         "",
         "/thanks",
         "//app.example.com",
@@ -181,15 +193,13 @@ async def test_a_buyer_with_a_live_subscription_is_refused(
         "https://[::1",
         "https://app.example.com/{OTHER}",
         "https://app.example.com/" + "a" * 2048,
-    ],
-)
-async def test_an_address_that_is_not_absolute_http_is_refused(
-    shop: Seller, buyer: SignedInUser, field: str, url: str
-) -> None:
-    answer = await buyer.post(CHECKOUT, shop.purchase(**{field: url}))
+    ):
+        for field in ("success_url", "cancel_url"):
+            with subtests.test(field=field, url=url):
+                answer = await buyer.post(CHECKOUT, shop.purchase(**{field: url}))
 
-    assert_refused(answer, 400, "BAD_REQUEST")
-    assert [problem["field"] for problem in answer.json["details"]] == [field]
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert [problem["field"] for problem in answer.json["details"]] == [field]
 
 
 @pytest.mark.parametrize("url", ["http://localhost:3000/thanks#done", "https://[::1]:8443/a?b=%20c"])

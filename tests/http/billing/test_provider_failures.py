@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -88,17 +88,19 @@ WRONG_ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "body"), WRONG_ANSWERS)
 async def test_a_wrong_answer_is_a_billing_error(
-    shop: Seller, buyer: SignedInUser, provider: PaymentProvider, status: int, body: Any
+    shop: Seller, buyer: SignedInUser, provider: PaymentProvider, subtests: pytest.Subtests
 ) -> None:
     shop.bind_customer(mode="test")
-    provider.misbehave(status, body)
 
-    answer = await buyer.post(CHECKOUT, shop.purchase())
+    for status, body in WRONG_ANSWERS:
+        with subtests.test(status=status, body=body):
+            provider.misbehave(status, body)
 
-    assert_refused(answer, 500, "BILLING_ERROR")
-    assert "provider" in answer.json["error"]
+            answer = await buyer.post(CHECKOUT, shop.purchase())
+
+            assert_refused(answer, 500, "BILLING_ERROR")
+            assert "provider" in answer.json["error"]
 
 
 async def test_a_customer_that_cannot_be_made_is_a_billing_error_and_leaves_no_customer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
 
@@ -140,26 +140,26 @@ async def test_an_invalid_code_is_refused_and_recorded_in_the_security_log(ada: 
     assert ada.world.mfa_log(ada.id) == ["mfa_setup_initiated", "mfa_setup_failed"]
 
 
-@pytest.mark.parametrize(
-    "code", ["", "12345", "1234567", "12345a", "ABCD-2345", "\uff11\uff12\uff13\uff14\uff15\uff16", "٠١٢٣٤٥"]
-)
 async def test_a_code_that_is_not_six_ascii_digits_is_refused_with_the_name_of_the_field(
-    ada: Person, code: str
+    ada: Person, subtests: pytest.Subtests
 ) -> None:
     await ada.set_up()
 
-    answer = await ada.mfa("POST", "/verify", {"code": code})
+    for code in ("", "12345", "1234567", "12345a", "ABCD-2345", "\uff11\uff12\uff13\uff14\uff15\uff16", "٠١٢٣٤٥"):
+        with subtests.test(code=code):
+            answer = await ada.mfa("POST", "/verify", {"code": code})
 
-    assert answer.status == 400
-    assert [problem["field"] for problem in answer.json["details"]] == ["code"]
+            assert answer.status == 400
+            assert [problem["field"] for problem in answer.json["details"]] == ["code"]
 
 
-@pytest.mark.parametrize("body", [{}, {"code": None}, {"code": 123456}])
-async def test_a_code_must_be_a_string(ada: Person, body: dict[str, Any]) -> None:
-    answer = await ada.mfa("POST", "/verify", body)
+async def test_a_code_must_be_a_string(ada: Person, subtests: pytest.Subtests) -> None:
+    for body in ({}, {"code": None}, {"code": 123456}):
+        with subtests.test(body=body):
+            answer = await ada.mfa("POST", "/verify", body)
 
-    assert answer.status == 400
-    assert [problem["field"] for problem in answer.json["details"]] == ["code"]
+            assert answer.status == 400
+            assert [problem["field"] for problem in answer.json["details"]] == ["code"]
 
 
 async def test_verification_without_a_setup_is_refused(ada: Person) -> None:
@@ -211,40 +211,40 @@ async def test_a_user_without_an_organization_can_turn_mfa_on(ada: Person, conne
     assert ada.world.mfa_notifications() == [("user.mfa.enabled", None), ("security.mfa.enabled", None)]
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
+async def test_every_mfa_endpoint_requires_an_access_token(
+    ada: Person, client: Client, subtests: pytest.Subtests
+) -> None:
+    await ada.turn_mfa_on()
+
+    for method, path in (
         ("GET", "/status"),
         ("POST", "/setup"),
         ("POST", "/verify"),
         ("DELETE", ""),
         ("POST", "/backup-codes/regenerate"),
-    ],
-)
-async def test_every_mfa_endpoint_requires_an_access_token(ada: Person, method: str, path: str, client: Client) -> None:
-    await ada.turn_mfa_on()
+    ):
+        with subtests.test(method=method, path=path):
+            without_token = await client.request(method, f"/api/user/mfa{path}", body={"code": "123456"})
+            with_preauth_token = await client.request(
+                method, f"/api/user/mfa{path}", body={"code": "123456"}, token=await ada.preauth_token()
+            )
 
-    without_token = await client.request(method, f"/api/user/mfa{path}", body={"code": "123456"})
-    with_preauth_token = await client.request(
-        method, f"/api/user/mfa{path}", body={"code": "123456"}, token=await ada.preauth_token()
-    )
-
-    assert (without_token.status, without_token.json["error_code"]) == (401, "UNAUTHORIZED")
-    assert (with_preauth_token.status, with_preauth_token.json["error_code"]) == (401, "JWT_ERROR")
+            assert (without_token.status, without_token.json["error_code"]) == (401, "UNAUTHORIZED")
+            assert (with_preauth_token.status, with_preauth_token.json["error_code"]) == (401, "JWT_ERROR")
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("POST", "/setup"), ("POST", "/verify"), ("DELETE", ""), ("POST", "/backup-codes/regenerate")],
-)
-async def test_an_impersonator_cannot_change_mfa(ada: Person, connection: Connection, method: str, path: str) -> None:
+async def test_an_impersonator_cannot_change_mfa(
+    ada: Person, connection: Connection, subtests: pytest.Subtests
+) -> None:
     await ada.turn_mfa_on()
     impersonate(connection, ada)
 
-    answer = await ada.mfa(method, path, {"code": ada.code()})
+    for method, path in (("POST", "/setup"), ("POST", "/verify"), ("DELETE", ""), ("POST", "/backup-codes/regenerate")):
+        with subtests.test(method=method, path=path):
+            answer = await ada.mfa(method, path, {"code": ada.code()})
 
-    assert (answer.status, answer.json["error_code"]) == (403, "FORBIDDEN")
-    assert (await ada.mfa("GET", "/status")).json == {"enabled": True, "has_backup_codes": True}
+            assert (answer.status, answer.json["error_code"]) == (403, "FORBIDDEN")
+            assert (await ada.mfa("GET", "/status")).json == {"enabled": True, "has_backup_codes": True}
 
 
 @pytest.mark.long

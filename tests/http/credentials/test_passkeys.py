@@ -63,20 +63,22 @@ class TestRegistration:
 
         assert 1 <= len(answer.json["name"]) <= 100
 
-    @pytest.mark.parametrize("name", ["x", "x" * 100, "  Schlüssel 🔑  "])
-    async def test_a_name_has_1_to_100_characters(self, keyring: Keyring, name: str) -> None:
+    async def test_a_name_has_1_to_100_characters(self, keyring: Keyring, subtests: pytest.Subtests) -> None:
         await keyring.sign_up()
 
-        assert (await keyring.register(name=name)).json["name"] == name.strip()
+        for name in ("x", "x" * 100, "  Schlüssel 🔑  "):
+            with subtests.test(name=name):
+                assert (await keyring.register(name=name)).json["name"] == name.strip()
 
-    @pytest.mark.parametrize("name", ["", "   ", "a\nb", "x" * 101, "nul\x00", 7])
-    async def test_an_invalid_name_is_refused(self, keyring: Keyring, name: Any) -> None:
+    async def test_an_invalid_name_is_refused(self, keyring: Keyring, subtests: pytest.Subtests) -> None:
         await keyring.sign_up()
 
-        answer = await keyring.register(name=name)
+        for name in ("", "   ", "a\nb", "x" * 101, "nul\x00", 7):
+            with subtests.test(name=name):
+                answer = await keyring.register(name=name)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == "name"
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == "name"
 
     async def test_a_registration_is_mailed_to_the_owner_and_recorded(self, keyring: Keyring) -> None:
         await keyring.sign_up()
@@ -113,27 +115,27 @@ class TestRegistration:
         assert_refused(finish, 400, "BAD_REQUEST")
         assert world.value("SELECT count(*) FROM passkeys") == PASSKEYS_MAX
 
-    @pytest.mark.parametrize(
-        "wrong",
-        [
+    async def test_an_invalid_credential_is_refused_and_uses_the_challenge_up(
+        self, keyring: Keyring, subtests: pytest.Subtests
+    ) -> None:
+        await keyring.sign_up()
+
+        cases: list[dict[str, Any]] = [
             {"origin": "https://evil.example"},
             {"rp_id": "evil.example"},
             {"is_user_present": False},
             {"cross_origin": True},
-        ],
-    )
-    async def test_an_invalid_credential_is_refused_and_uses_the_challenge_up(
-        self, keyring: Keyring, wrong: dict[str, Any]
-    ) -> None:
-        await keyring.sign_up()
-        started = await keyring.start_registration()
+        ]
+        for wrong in cases:
+            with subtests.test(wrong=wrong):
+                started = await keyring.start_registration()
 
-        answer = await keyring.finish_registration(started, Authenticator(**wrong).create(started["options"]))
-        again = await keyring.finish_registration(started, Authenticator().create(started["options"]))
+                answer = await keyring.finish_registration(started, Authenticator(**wrong).create(started["options"]))
+                again = await keyring.finish_registration(started, Authenticator().create(started["options"]))
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert_refused(again, 400, "BAD_REQUEST")
-        assert (await keyring.ask("GET")).json["total"] == 0
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert_refused(again, 400, "BAD_REQUEST")
+                assert (await keyring.ask("GET")).json["total"] == 0
 
     async def test_an_answer_to_another_challenge_is_refused(self, keyring: Keyring) -> None:
         await keyring.sign_up()
@@ -191,9 +193,13 @@ class TestRegistration:
             assert sorted(statuses) == [200, 400]
             assert world.value("SELECT count(*) FROM passkeys") == 1
 
-    @pytest.mark.parametrize(
-        ("field", "value"),
-        [
+    async def test_a_malformed_value_is_refused_with_the_name_of_the_field(
+        self, keyring: Keyring, subtests: pytest.Subtests
+    ) -> None:
+        await keyring.sign_up()
+        started = await keyring.start_registration()
+
+        for field, value in (
             ("challenge_id", "no id"),
             ("challenge_id", None),
             ("credential", None),
@@ -208,24 +214,19 @@ class TestRegistration:
             ("credential.response.attestationObject", "ä"),
             ("credential.response.attestationObject", "A" * 40_000),
             ("credential.response.transports", "usb"),
-        ],
-    )
-    async def test_a_malformed_value_is_refused_with_the_name_of_the_field(
-        self, keyring: Keyring, field: str, value: Any
-    ) -> None:
-        await keyring.sign_up()
-        started = await keyring.start_registration()
-        body: dict[str, Any] = {"credential": Authenticator().create(started["options"]), **started}
-        *path, name = field.split(".")
-        target = body
-        for step in path:
-            target = target[step]
-        target[name] = value
+        ):
+            with subtests.test(field=field, value=value):
+                body: dict[str, Any] = {"credential": Authenticator().create(started["options"]), **started}
+                *path, name = field.split(".")
+                target = body
+                for step in path:
+                    target = target[step]
+                target[name] = value
 
-        answer = await keyring.ask("POST", "/register/finish", body)
+                answer = await keyring.ask("POST", "/register/finish", body)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == field
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == field
 
     async def test_padded_base64url_is_accepted(self, keyring: Keyring) -> None:
         await keyring.sign_up()
@@ -270,12 +271,13 @@ class TestManagement:
         assert (answer.status, answer.json["id"], answer.json["name"]) == (200, passkey_id, "new")
         assert (await keyring.ask("GET")).json["passkeys"] == [answer.json]
 
-    @pytest.mark.parametrize("body", [{}, {"name": ""}, {"name": "a\nb"}, {"name": "x" * 101}, {"name": None}])
-    async def test_a_rename_requires_a_valid_name(self, keyring: Keyring, body: dict[str, Any]) -> None:
+    async def test_a_rename_requires_a_valid_name(self, keyring: Keyring, subtests: pytest.Subtests) -> None:
         await keyring.sign_up()
         passkey_id = (await keyring.register(name="old")).json["id"]
 
-        assert_refused(await keyring.ask("PATCH", f"/{passkey_id}", body), 400, "BAD_REQUEST")
+        for body in ({}, {"name": ""}, {"name": "a\nb"}, {"name": "x" * 101}, {"name": None}):
+            with subtests.test(body=body):
+                assert_refused(await keyring.ask("PATCH", f"/{passkey_id}", body), 400, "BAD_REQUEST")
 
     async def test_a_passkey_can_be_removed(self, keyring: Keyring) -> None:
         await keyring.sign_up()

@@ -135,10 +135,11 @@ async def test_a_wrong_proof_is_refused_like_an_unknown_token(inviter: Inviter) 
     assert inviter.status(invitation) == "pending"
 
 
-@pytest.mark.parametrize("path", [ACCEPT, DECLINE])
-@pytest.mark.parametrize("body", [{}, {"token": ""}, {"token": "nonsense"}, {"token": None}, {"token": 1}])
-async def test_a_token_that_is_no_uuid_is_refused(inviter: Inviter, path: str, body: dict[str, Any]) -> None:
-    assert_refused(await inviter.world.client.post(path, body=body), 400, "BAD_REQUEST")
+async def test_a_token_that_is_no_uuid_is_refused(inviter: Inviter, subtests: pytest.Subtests) -> None:
+    for body in ({}, {"token": ""}, {"token": "nonsense"}, {"token": None}, {"token": 1}):
+        for path in (ACCEPT, DECLINE):
+            with subtests.test(path=path, body=body):
+                assert_refused(await inviter.world.client.post(path, body=body), 400, "BAD_REQUEST")
 
 
 async def test_a_token_in_capitals_is_accepted(inviter: Inviter) -> None:

@@ -13,6 +13,7 @@ import jwt
 import pytest
 import trio
 
+from actors.dispatching import Capacity
 from actors.doorbells import MemoryDoorbells
 from actors.logout_dispatcher import LogoutDispatcher
 from adapters.gateways.logout_sender import HttpLogoutSender
@@ -55,12 +56,9 @@ async def dispatching(world: World, *, allowed: Any = LOOPBACK) -> AsyncGenerato
 async def dispatch(dispatcher: LogoutDispatcher, world: World) -> None:
     """Send everything that is due, and return when it is recorded."""
     database = world.installation.database
-    leased = await database.transact(dispatcher.lease, 10, 10)
+    leased = await database.transact(dispatcher.lease, Capacity(targets_max=10, items_max=10))
     for service in leased:
-        for notice in service.notices:
-            attempt = await dispatcher.send(service, notice)
-            await database.transact(dispatcher.record, service, notice, attempt)
-        await database.transact(dispatcher.release, service)
+        await dispatcher.serve(service)
 
 
 async def due(world: World) -> list[LogoutNotice]:

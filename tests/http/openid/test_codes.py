@@ -8,14 +8,14 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
 from tests.world.relying_party import VERIFIER, insert_relying_party
 from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.application import Answer
     from tests.world.relying_party import RelyingParty
     from tests.world.world import World
@@ -82,22 +82,20 @@ async def test_a_code_of_another_client_is_worth_nothing_to_a_client(shop: Relyi
     assert (await shop.redeem(code)).status == 200
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+async def test_a_code_with_another_redirect_uri_or_verifier_is_refused_and_used_up(
+    shop: RelyingParty, subtests: pytest.Subtests
+) -> None:
+    for fields in (
         {"redirect_uri": "https://shop.example/other"},
         {"redirect_uri": ""},
         {"code_verifier": "x" * 43},
         {"code_verifier": ""},
-    ],
-)
-async def test_a_code_with_another_redirect_uri_or_verifier_is_refused_and_used_up(
-    shop: RelyingParty, fields: dict[str, str]
-) -> None:
-    code = await shop.code()
+    ):
+        with subtests.test(fields=fields):
+            code = await shop.code()
 
-    assert_oauth_error(await shop.redeem(code, None, **fields), 400, "invalid_grant")
-    assert_oauth_error(await shop.redeem(code), 400, "invalid_grant")
+            assert_oauth_error(await shop.redeem(code, None, **fields), 400, "invalid_grant")
+            assert_oauth_error(await shop.redeem(code), 400, "invalid_grant")
 
 
 async def test_a_verifier_without_a_challenge_is_refused(shop: RelyingParty) -> None:
@@ -152,15 +150,13 @@ async def test_the_code_of_a_user_who_was_deactivated_is_worth_nothing(shop: Rel
     assert_oauth_error(await shop.redeem(code), 400, "invalid_grant")
 
 
-@pytest.mark.parametrize(
-    ("grant_type", "error"),
-    [
+async def test_an_incomplete_grant_is_refused(shop: RelyingParty, subtests: pytest.Subtests) -> None:
+    for grant_type, error in (
         ("", "invalid_request"),
         ("password", "unsupported_grant_type"),
         ("authorization_code", "invalid_request"),
         ("refresh_token", "invalid_request"),
         ("urn:ietf:params:oauth:grant-type:device_code", "invalid_request"),
-    ],
-)
-async def test_an_incomplete_grant_is_refused(shop: RelyingParty, grant_type: str, error: str) -> None:
-    assert_oauth_error(await shop.token(grant_type), 400, error)
+    ):
+        with subtests.test(grant_type=grant_type, error=error):
+            assert_oauth_error(await shop.token(grant_type), 400, error)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.openid import device_codes
+from core.openid import device as device_codes
 from tests.world.authorization import address_of, led_back, sign_in
 from tests.world.builder import EMAIL
 from tests.world.domains import DOMAIN, insert_verified
@@ -104,6 +104,18 @@ async def test_a_token_of_the_base_url_opens_nothing_under_a_custom_domain(
 
     assert (await world.client.get("/auth/userinfo", token=token, headers=THERE)).status == 401
     assert not there.has_session
+
+
+async def test_the_cookie_of_a_custom_domain_opens_nothing_under_the_base_url(
+    shop: RelyingParty, there: Visitor, world: World
+) -> None:
+    await sign_in(there, shop)
+    taken = Visitor(world.client, cookies=dict(there.cookies))
+
+    own, elsewhere = await there.send("GET", "/app"), await taken.send("GET", "/app")
+
+    assert own.status == 200, own.text
+    assert (elsewhere.status, elsewhere.headers["Location"]) == (303, "/app/sign-in?return_to=%2Fapp")
 
 
 async def test_services_of_other_organizations_are_no_clients_there(there: Visitor, world: World) -> None:

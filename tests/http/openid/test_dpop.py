@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import jwt
 import pytest
 
+from core.platform import housekeeping
+from core.platform.housekeeping import Leftover
 from tests.concurrency import at_once, statuses_of
 from tests.world.relying_party import REDIRECT_URI, ProofKey
 from tests.world.signing_in import claims_of
@@ -97,6 +99,21 @@ async def test_a_proof_is_good_once(app: RelyingParty, shop: RelyingParty, world
     answers = await at_once(*[partial(user_info, world, token, proof)] * 3)
 
     assert statuses_of(answers) == [200, 401, 401]
+
+
+async def test_a_used_proof_is_remembered_for_as_long_as_its_nonce_is_good(
+    app: RelyingParty, shop: RelyingParty, world: World, key: ProofKey
+) -> None:
+    tokens, nonce = await bound_tokens(app, key)
+    token = tokens["access_token"]
+    proof = key.proof("GET", "/auth/userinfo", now=world.clock, nonce=nonce, access_token=token)
+    assert (await user_info(world, token, proof)).status == 200
+    world.clock.advance(timedelta(minutes=4))
+    sweep, uses = housekeeping.sweep, Leftover.SINGLE_USES
+
+    await world.installation.database.transact(sweep, uses, uses.kept_for, 100)
+
+    assert (await user_info(world, token, proof)).status == 401
 
 
 async def test_a_nonce_is_good_for_five_minutes_and_cannot_be_made_up(

@@ -193,6 +193,26 @@ class TestLeaving:
         assert team.world.value("SELECT count(*) FROM scim_tokens") == 2
         assert team.world.value("SELECT count(*) FROM api_keys") == 1
 
+    @pytest.mark.parametrize(("hooks", "last"), [(50, "webhook to hooks.example.com"), (51, "and 1 more")])
+    async def test_a_mail_lists_fifty_and_the_number_of_the_others(self, team: Team, hooks: int, last: str) -> None:
+        await make(team, "admin", "/webhooks", HOOK)
+        team.world.connection.execute(
+            """
+            INSERT INTO webhooks (id, name, organization_id, url, events, secret_sealed, made_by,
+                                  created_at, updated_at)
+            SELECT gen_random_uuid(), n::text, organization_id, url, events, secret_sealed, made_by,
+                   created_at, updated_at
+            FROM   webhooks, generate_series(2, %s) AS n
+            """,
+            (hooks,),
+        )
+
+        await by_leaving(team, team.ids["admin"])
+
+        [(_, listed)] = await told(team.world)
+        assert len(listed) == min(hooks, 50) + (hooks > 50)
+        assert listed[-1].startswith(last)
+
     async def test_a_mail_says_what_to_do(self, team: Team) -> None:
         await make(team, "admin", "/scim-tokens", {"name": "Okta"})
         await by_leaving(team, team.ids["admin"])

@@ -40,7 +40,7 @@ ENTERPRISE = {
     "default_max_users": None,
     "price_cents": 0,
 }
-every_status = pytest.mark.parametrize("status", ["pending", "active", "suspended", "rejected"])
+STATUSES = ("pending", "active", "suspended", "rejected")
 
 
 @pytest.fixture
@@ -74,13 +74,16 @@ class TestMine:
         ]
         assert set(answer.json[0]) == {"organization", "membership", "tier"}
 
-    @every_status
-    async def test_organizations_are_listed_in_every_state(self, world: World, ada: SignedInUser, status: str) -> None:
-        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
+    async def test_organizations_are_listed_in_every_state(
+        self, world: World, ada: SignedInUser, subtests: pytest.Subtests
+    ) -> None:
+        for status in STATUSES:
+            with subtests.test(status=status):
+                world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
-        [one] = (await ada.get("/api/organizations")).json
+                [one] = (await ada.get("/api/organizations")).json
 
-        assert one["organization"]["status"] == status
+                assert one["organization"]["status"] == status
 
     async def test_organizations_of_others_are_not_listed(self, world: World, acme: UUID) -> None:
         bob = await world.signed_in_user("bob@example.com")
@@ -114,27 +117,20 @@ class TestRead:
             "tier": FREE,
         }
 
-    @every_status
     async def test_an_organization_is_readable_in_every_state(
-        self, world: World, ada: SignedInUser, status: str
+        self, world: World, ada: SignedInUser, subtests: pytest.Subtests
     ) -> None:
-        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
+        for status in STATUSES:
+            with subtests.test(status=status):
+                world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
-        assert (await ada.get(ACME)).json["organization"]["status"] == status
+                assert (await ada.get(ACME)).json["organization"]["status"] == status
 
     async def test_it_executes_two_statements(self, ada: SignedInUser) -> None:
         with recorded_statements() as statements:
             await ada.get(ACME)
 
         assert len(statements) == 2
-
-    async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(
-        self, world: World, acme: UUID
-    ) -> None:
-        bob = await world.signed_in_platform_owner()
-
-        assert_refused(await bob.get(ACME), 403, "FORBIDDEN")
-        assert_refused(await bob.get("/api/organizations/bolt"), 404, "NOT_FOUND")
 
 
 class TestChange:
@@ -173,34 +169,33 @@ class TestChange:
 
         assert answer.json["organization"]["updated_at"] == "2026-02-03T04:05:06Z"
 
-    @pytest.mark.parametrize("body", [{}, {"name": None}, {"unknown": 1}, {"name": " Acme "}, {"mfa_required": False}])
     async def test_a_request_without_new_values_changes_and_records_nothing(
-        self, world: World, acme: UUID, ada: SignedInUser, body: dict[str, Any]
+        self, world: World, acme: UUID, ada: SignedInUser, subtests: pytest.Subtests
     ) -> None:
         world.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
 
-        answer = await ada.patch(ACME, body)
+        for body in ({}, {"name": None}, {"unknown": 1}, {"name": " Acme "}, {"mfa_required": False}):
+            with subtests.test(body=body):
+                answer = await ada.patch(ACME, body)
 
-        assert (answer.status, answer.json["organization"]["updated_at"]) == (200, "2020-01-01T00:00:00Z")
-        assert world.audit_entries(None, *COLUMNS, organization_id=acme) == []
-        assert world.events("organization.updated") == []
+                assert (answer.status, answer.json["organization"]["updated_at"]) == (200, "2020-01-01T00:00:00Z")
+                assert world.audit_entries(None, *COLUMNS, organization_id=acme) == []
+                assert world.events("organization.updated") == []
 
-    @pytest.mark.parametrize(
-        ("body", "field"),
-        [
+    async def test_an_invalid_value_is_refused(self, ada: SignedInUser, subtests: pytest.Subtests) -> None:
+        for body, field in (
             ({"name": "a"}, "name"),
             ({"name": 1}, "name"),
             ({"mfa_required": "yes"}, "mfa_required"),
             ({"device_trust_days": -1}, "device_trust_days"),
             ({"device_trust_days": 366}, "device_trust_days"),
             ({"device_trust_days": 1.5}, "device_trust_days"),
-        ],
-    )
-    async def test_an_invalid_value_is_refused(self, ada: SignedInUser, body: dict[str, Any], field: str) -> None:
-        answer = await ada.patch(ACME, body)
+        ):
+            with subtests.test(body=body, field=field):
+                answer = await ada.patch(ACME, body)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == field
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == field
 
     @pytest.mark.parametrize("slug", ["acme-2", "acme"])
     async def test_the_slug_cannot_be_changed(self, ada: SignedInUser, slug: str) -> None:
@@ -212,11 +207,14 @@ class TestChange:
 
         assert (await bob.patch(ACME, {"name": "Acme Ltd"})).status == status
 
-    @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    async def test_a_change_requires_an_active_organization(self, world: World, ada: SignedInUser, status: str) -> None:
-        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
+    async def test_a_change_requires_an_active_organization(
+        self, world: World, ada: SignedInUser, subtests: pytest.Subtests
+    ) -> None:
+        for status in ("pending", "suspended", "rejected"):
+            with subtests.test(status=status):
+                world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
-        assert_refused(await ada.patch(ACME, {"name": "Acme Ltd"}), 403, "ORGANIZATION_NOT_ACTIVE")
+                assert_refused(await ada.patch(ACME, {"name": "Acme Ltd"}), 403, "ORGANIZATION_NOT_ACTIVE")
 
     async def test_no_concurrent_change_is_lost(self, world: World, acme: UUID, ada: SignedInUser) -> None:
         bodies: list[dict[str, Any]] = [{"name": "Acme Ltd"}, {"mfa_required": True}, {"device_trust_days": 7}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -98,37 +98,38 @@ class TestList:
         assert answer.json["pagination"]["total"] == 3
         assert "eve" not in answer.text
 
-    @pytest.mark.parametrize(
-        ("tier", "own", "limits"),
-        [
+    async def test_the_limit_is_the_organizations_own_or_that_of_its_tier(
+        self, team: Team, subtests: pytest.Subtests
+    ) -> None:
+        for tier, own, limits in (
             ("free", None, {"max_users": 100, "source": "tier"}),
             ("professional", None, {"max_users": 1000, "source": "tier"}),
             ("enterprise", None, {"max_users": None, "source": "tier"}),
             ("enterprise", 7, {"max_users": 7, "source": "organization"}),
             ("free", 0, {"max_users": 0, "source": "organization"}),
-        ],
-    )
-    async def test_the_limit_is_the_organizations_own_or_that_of_its_tier(
-        self, team: Team, tier: str, own: int | None, limits: dict[str, Any]
-    ) -> None:
-        team.world.connection.execute(
-            "UPDATE organizations SET max_users = %s, tier_id = (SELECT id FROM tiers WHERE name = %s)", (own, tier)
-        )
+        ):
+            with subtests.test(tier=tier, own=own, limits=limits):
+                team.world.connection.execute(
+                    "UPDATE organizations SET max_users = %s, tier_id = (SELECT id FROM tiers WHERE name = %s)",
+                    (own, tier),
+                )
 
-        assert (await team.request("member", "GET", "/members")).json["limits"] == limits
+                assert (await team.request("member", "GET", "/members")).json["limits"] == limits
 
-    @pytest.mark.parametrize("query", ["", "?role=member&page=2&limit=1", "?page=9"])
-    async def test_it_executes_two_statements(self, team: Team, query: str) -> None:
+    async def test_it_executes_two_statements(self, team: Team, subtests: pytest.Subtests) -> None:
         await team.token("member")
 
-        with recorded_statements() as statements:
-            await team.request("member", "GET", f"/members{query}")
+        for query in ("", "?role=member&page=2&limit=1", "?page=9"):
+            with subtests.test(query=query):
+                with recorded_statements() as statements:
+                    await team.request("member", "GET", f"/members{query}")
 
-        assert len(statements) == 2
+                assert len(statements) == 2
 
-    @pytest.mark.parametrize("query", ["page=0", "page=x", "limit=0", "limit=-1"])
-    async def test_an_invalid_page_or_limit_is_refused(self, team: Team, query: str) -> None:
-        assert_refused(await team.request("member", "GET", f"/members?{query}"), 400, "BAD_REQUEST")
+    async def test_an_invalid_page_or_limit_is_refused(self, team: Team, subtests: pytest.Subtests) -> None:
+        for query in ("page=0", "page=x", "limit=0", "limit=-1"):
+            with subtests.test(query=query):
+                assert_refused(await team.request("member", "GET", f"/members?{query}"), 400, "BAD_REQUEST")
 
     async def test_a_limit_above_the_maximum_is_lowered(self, team: Team) -> None:
         answer = await team.request("member", "GET", "/members?limit=1000")
@@ -140,13 +141,6 @@ class TestList:
         team.add("ann", "biller")
 
         assert_refused(await team.request("ann", "GET", "/members"), 403, "FORBIDDEN")
-
-    async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(self, team: Team) -> None:
-        team.user("eve")
-
-        assert_refused(await team.request("eve", "GET", "/members"), 403, "FORBIDDEN")
-        elsewhere = await team.world.client.get("/api/organizations/nowhere/members", token=await team.token("eve"))
-        assert_refused(elsewhere, 404, "NOT_FOUND")
 
 
 class TestChange:
@@ -204,12 +198,13 @@ class TestChange:
         assert as_auditor["permissions"] == ["analytics.view", "audit_logs.view"]
         assert len(as_admin["permissions"]) == 14
 
-    @pytest.mark.parametrize("role", ["nothing", "", "Admin", "x" * 1000])
-    async def test_an_unknown_role_is_refused(self, team: Team, role: str) -> None:
-        answer = await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": role})
+    async def test_an_unknown_role_is_refused(self, team: Team, subtests: pytest.Subtests) -> None:
+        for role in ("nothing", "", "Admin", "x" * 1000):
+            with subtests.test(role=role):
+                answer = await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": role})
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == "role"
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == "role"
 
     async def test_a_role_of_another_organization_is_refused(self, team: Team) -> None:
         team.world.team("bolt").custom_role("auditor", "audit_logs.view")
@@ -374,20 +369,19 @@ class TestRemove:
         assert len(team.world.audit_entries("user.removed")) == 1
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body"),
-    [
-        ("GET", "/members", None),
-        ("PATCH", f"/members/{UNKNOWN_ID}", {"role": "admin"}),
-        ("POST", f"/members/{UNKNOWN_ID}", None),
-        ("POST", "/transfer-ownership", {"new_owner_user_id": str(UNKNOWN_ID)}),
-    ],
-)
-@pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-async def test_every_operation_requires_an_active_organization(
-    team: Team, method: str, path: str, body: Any, status: str
-) -> None:
+async def test_every_operation_requires_an_active_organization(team: Team, subtests: pytest.Subtests) -> None:
     await team.token("owner")
-    team.world.connection.execute("UPDATE organizations SET status = %s WHERE tier_id = %s", (status, FREE_TIER))
 
-    assert_refused(await team.request("owner", method, path, body=body), 403, "ORGANIZATION_NOT_ACTIVE")
+    for status in ("pending", "suspended", "rejected"):
+        for method, path, body in (
+            ("GET", "/members", None),
+            ("PATCH", f"/members/{UNKNOWN_ID}", {"role": "admin"}),
+            ("POST", f"/members/{UNKNOWN_ID}", None),
+            ("POST", "/transfer-ownership", {"new_owner_user_id": str(UNKNOWN_ID)}),
+        ):
+            with subtests.test(method=method, path=path, body=body, status=status):
+                team.world.connection.execute(
+                    "UPDATE organizations SET status = %s WHERE tier_id = %s", (status, FREE_TIER)
+                )
+
+                assert_refused(await team.request("owner", method, path, body=body), 403, "ORGANIZATION_NOT_ACTIVE")

@@ -84,9 +84,10 @@ async def test_a_deactivated_member_cannot_become_the_owner(team: Team) -> None:
     assert_refused(await transfer(team, "owner", team.ids["gone"]), 400, "BAD_REQUEST")
 
 
-@pytest.mark.parametrize("body", [{}, {"new_owner_user_id": "somebody"}, {"new_owner_user_id": None}])
-async def test_a_transfer_requires_a_valid_id(team: Team, body: Any) -> None:
-    assert_refused(await team.request("owner", "POST", "/transfer-ownership", body=body), 400, "BAD_REQUEST")
+async def test_a_transfer_requires_a_valid_id(team: Team, subtests: pytest.Subtests) -> None:
+    for body in ({}, {"new_owner_user_id": "somebody"}, {"new_owner_user_id": None}):
+        with subtests.test(body=body):
+            assert_refused(await team.request("owner", "POST", "/transfer-ownership", body=body), 400, "BAD_REQUEST")
 
 
 async def test_of_two_concurrent_transfers_one_wins(team: Team) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -62,15 +62,16 @@ class TestRead:
             ["audit_logs.view"],
         ]
 
-    @pytest.mark.parametrize("slug", ["owner", "admin", "member", "auditor"])
-    async def test_a_role_is_shown_as_it_is_listed(self, team: Team, slug: str) -> None:
+    async def test_a_role_is_shown_as_it_is_listed(self, team: Team, subtests: pytest.Subtests) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
-        answer = await team.request("member", "GET", f"/roles/{slug}")
+        for slug in ("owner", "admin", "member", "auditor"):
+            with subtests.test(slug=slug):
+                answer = await team.request("member", "GET", f"/roles/{slug}")
 
-        assert answer.status == 200
-        assert answer.json in (await team.request("member", "GET", "/roles")).json["roles"]
-        assert answer.json["slug"] == slug
+                assert answer.status == 200
+                assert answer.json in (await team.request("member", "GET", "/roles")).json["roles"]
+                assert answer.json["slug"] == slug
 
     async def test_roles_of_another_organization_are_not_found(self, team: Team) -> None:
         team.world.team("bolt").custom_role("auditor", "audit_logs.view")
@@ -119,9 +120,8 @@ class TestCreate:
 
         assert (answer.status, answer.json["description"], answer.json["permissions"]) == (200, "", [])
 
-    @pytest.mark.parametrize(
-        ("field", "value"),
-        [
+    async def test_an_invalid_field_is_refused(self, team: Team, subtests: pytest.Subtests) -> None:
+        for field, value in (
             ("slug", "ab"),
             ("slug", "a" * 51),
             ("slug", "-abc"),
@@ -135,26 +135,31 @@ class TestCreate:
             ("name", "rotidua\u202e"),
             ("description", "x" * (DESCRIPTION_CHARACTERS_MAX + 1)),
             ("permissions", None),
-        ],
-    )
-    async def test_an_invalid_field_is_refused(self, team: Team, field: str, value: Any) -> None:
-        answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {field: value})
+        ):
+            with subtests.test(field=field, value=value):
+                answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {field: value})
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == field
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == field
 
-    @pytest.mark.parametrize("word", ["org.everything", "", "*", "AUDIT_LOGS.VIEW", "owner"])
-    async def test_an_unknown_capability_is_refused(self, team: Team, word: str) -> None:
-        answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {"permissions": ["billing.manage", word]})
+    async def test_an_unknown_capability_is_refused(self, team: Team, subtests: pytest.Subtests) -> None:
+        for word in ("org.everything", "", "*", "AUDIT_LOGS.VIEW", "owner"):
+            with subtests.test(word=word):
+                answer = await team.request(
+                    "owner", "POST", "/roles", body=AUDITOR | {"permissions": ["billing.manage", word]}
+                )
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert team.world.value("SELECT count(*) FROM organization_roles") == 0
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert team.world.value("SELECT count(*) FROM organization_roles") == 0
 
-    @pytest.mark.parametrize("slug", ["auditor", "owner", "admin", "member"])
-    async def test_a_taken_slug_is_a_conflict(self, team: Team, slug: str) -> None:
+    async def test_a_taken_slug_is_a_conflict(self, team: Team, subtests: pytest.Subtests) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
-        assert_refused(await team.request("owner", "POST", "/roles", body=AUDITOR | {"slug": slug}), 409, "CONFLICT")
+        for slug in ("auditor", "owner", "admin", "member"):
+            with subtests.test(slug=slug):
+                assert_refused(
+                    await team.request("owner", "POST", "/roles", body=AUDITOR | {"slug": slug}), 409, "CONFLICT"
+                )
 
     async def test_a_slug_may_be_in_use_in_another_organization(self, team: Team) -> None:
         team.world.team("bolt").custom_role("auditor", "audit_logs.view")
@@ -210,19 +215,24 @@ class TestChange:
         ]
         assert (await team.request("owner", "GET", "/roles/auditor")).json == answers[-1]
 
-    @pytest.mark.parametrize(
-        "body", [{}, {"name": None}, {"slug": "other"}, {"name": "Auditor"}, {"permissions": AUDITOR["permissions"]}]
-    )
     async def test_a_request_without_new_values_changes_nothing(
-        self, team: Team, clock: SettableClock, body: Any
+        self, team: Team, clock: SettableClock, subtests: pytest.Subtests
     ) -> None:
         made = (await team.request("owner", "POST", "/roles", body=AUDITOR)).json
         clock.advance(A_WHILE)
 
-        answer = await team.request("owner", "PATCH", "/roles/auditor", body=body)
+        for body in (
+            {},
+            {"name": None},
+            {"slug": "other"},
+            {"name": "Auditor"},
+            {"permissions": AUDITOR["permissions"]},
+        ):
+            with subtests.test(body=body):
+                answer = await team.request("owner", "PATCH", "/roles/auditor", body=body)
 
-        assert (answer.status, answer.json) == (200, made)
-        assert len(team.world.audit_entries("organization.updated")) == 1
+                assert (answer.status, answer.json) == (200, made)
+                assert len(team.world.audit_entries("organization.updated")) == 1
 
     async def test_a_change_applies_to_the_next_request_of_a_member_with_the_role(self, team: Team) -> None:
         team.custom_role("auditor", "org.members.view")
@@ -256,23 +266,23 @@ class TestChange:
         assert_refused(raised, 403, "FORBIDDEN")
         assert (renamed.status, renamed.json["permissions"]) == (200, ["audit_logs.view"])
 
-    @pytest.mark.parametrize(
-        ("field", "value"), [("name", ""), ("description", "x" * 1000), ("permissions", ["nothing"])]
-    )
-    async def test_an_invalid_field_is_refused(self, team: Team, field: str, value: Any) -> None:
+    async def test_an_invalid_field_is_refused(self, team: Team, subtests: pytest.Subtests) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
-        for slug in ("auditor", "no-such-role"):
-            answer = await team.request("owner", "PATCH", f"/roles/{slug}", body={field: value})
-            assert_refused(answer, 400, "BAD_REQUEST")
+        for field, value in (("name", ""), ("description", "x" * 1000), ("permissions", ["nothing"])):
+            with subtests.test(field=field, value=value):
+                for slug in ("auditor", "no-such-role"):
+                    answer = await team.request("owner", "PATCH", f"/roles/{slug}", body={field: value})
+                    assert_refused(answer, 400, "BAD_REQUEST")
 
-    @pytest.mark.parametrize("slug", ["owner", "admin", "member"])
-    async def test_built_in_roles_cannot_be_changed_or_deleted(self, team: Team, slug: str) -> None:
-        changed = await team.request("owner", "PATCH", f"/roles/{slug}", body={"name": "Other"})
-        deleted = await team.request("owner", "DELETE", f"/roles/{slug}")
+    async def test_built_in_roles_cannot_be_changed_or_deleted(self, team: Team, subtests: pytest.Subtests) -> None:
+        for slug in ("owner", "admin", "member"):
+            with subtests.test(slug=slug):
+                changed = await team.request("owner", "PATCH", f"/roles/{slug}", body={"name": "Other"})
+                deleted = await team.request("owner", "DELETE", f"/roles/{slug}")
 
-        assert_refused(changed, 400, "BAD_REQUEST")
-        assert_refused(deleted, 400, "BAD_REQUEST")
+                assert_refused(changed, 400, "BAD_REQUEST")
+                assert_refused(deleted, 400, "BAD_REQUEST")
 
     async def test_a_role_of_another_organization_is_not_found_and_stays(self, team: Team) -> None:
         team.world.team("bolt").custom_role("auditor", "audit_logs.view")
@@ -377,11 +387,10 @@ async def test_every_change_is_audited_and_published(team: Team) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/roles"), ("GET", "/roles/owner"), ("POST", "/roles"), ("DELETE", "/roles/owner")]
-)
-async def test_every_operation_requires_an_active_organization(team: Team, method: str, path: str) -> None:
+async def test_every_operation_requires_an_active_organization(team: Team, subtests: pytest.Subtests) -> None:
     await team.token("owner")
     team.world.connection.execute("UPDATE organizations SET status = 'suspended' WHERE tier_id = %s", (FREE_TIER,))
 
-    assert_refused(await team.request("owner", method, path), 403, "ORGANIZATION_NOT_ACTIVE")
+    for method, path in (("GET", "/roles"), ("GET", "/roles/owner"), ("POST", "/roles"), ("DELETE", "/roles/owner")):
+        with subtests.test(method=method, path=path):
+            assert_refused(await team.request("owner", method, path), 403, "ORGANIZATION_NOT_ACTIVE")

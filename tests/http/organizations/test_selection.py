@@ -116,13 +116,14 @@ class TestSelect:
     async def test_an_unknown_organization_is_not_found(self, ada: SignedInUser) -> None:
         assert_refused(await ada.post("/api/organizations/bolt/select"), 404, "NOT_FOUND")
 
-    @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
     async def test_selecting_requires_an_active_organization(
-        self, world: World, ada: SignedInUser, status: str
+        self, world: World, ada: SignedInUser, subtests: pytest.Subtests
     ) -> None:
-        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
+        for status in ("pending", "suspended", "rejected"):
+            with subtests.test(status=status):
+                world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
-        assert_refused(await ada.post(SELECT), 403, "ORGANIZATION_NOT_ACTIVE")
+                assert_refused(await ada.post(SELECT), 403, "ORGANIZATION_NOT_ACTIVE")
 
     async def test_selecting_does_not_change_when_the_session_expires(
         self, world: World, ada: SignedInUser, clock: SettableClock
@@ -218,23 +219,23 @@ class TestSecondFactor:
         assert answer.json["error"].startswith("This organization requires multi-factor authentication. Set up MFA")
         assert world.value("SELECT organization_id FROM sessions") is None
 
-    @pytest.mark.parametrize(
-        ("method", "path", "body"),
-        [
+    async def test_a_session_with_one_factor_cannot_use_it_without_selecting_it(
+        self, world: World, ada: SignedInUser, subtests: pytest.Subtests
+    ) -> None:
+        for method, path, body in (
             ("GET", "/members", None),
             ("GET", "/audit-log", None),
             ("POST", "/invitations", {"email": "eve@example.com", "role": "member"}),
             ("POST", "/roles", {"slug": "auditor", "name": "Auditor"}),
-        ],
-    )
-    async def test_a_session_with_one_factor_cannot_use_it_without_selecting_it(
-        self, world: World, ada: SignedInUser, method: str, path: str, body: Any
-    ) -> None:
-        answer = await ada.client.request(method, f"/api/organizations/acme{path}", token=ada.token, body=body)
+        ):
+            with subtests.test(method=method, path=path, body=body):
+                answer = await ada.client.request(method, f"/api/organizations/acme{path}", token=ada.token, body=body)
 
-        assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("This organization requires multi-factor authentication. Set up MFA")
-        assert world.value("SELECT mfa_required FROM organizations") is True
+                assert_refused(answer, 403, "FORBIDDEN")
+                assert answer.json["error"].startswith(
+                    "This organization requires multi-factor authentication. Set up MFA"
+                )
+                assert world.value("SELECT mfa_required FROM organizations") is True
 
     async def test_a_session_with_one_factor_can_read_the_requirement(self, ada: SignedInUser) -> None:
         answer = await ada.get("/api/organizations/acme")
@@ -260,6 +261,20 @@ class TestSecondFactor:
 
         assert (await client.get("/api/organizations/acme/members", token=grace.token)).status == 200
         assert (await client.post(SELECT, token=grace.token)).status == 200
+
+    async def test_a_device_that_remembers_the_factor_does_not_end_the_requirement(
+        self, world: World, grace: Person, acme: UUID
+    ) -> None:
+        world.connection.execute("UPDATE memberships SET role = 'admin' WHERE organization_id = %s", (acme,))
+        device = await grace.verify(await grace.preauth_token(), grace.code(), trust_device=True)
+        proved = device.json["access_token"]
+        remembered = await grace.log_in(headers={"X-Device-Token": device.json["device_token"]})
+        body = {"mfa_required": False}
+
+        refused = await world.client.patch("/api/organizations/acme", token=remembered.json["access_token"], body=body)
+
+        assert_refused(refused, 403, "FORBIDDEN")
+        assert (await world.client.patch("/api/organizations/acme", token=proved, body=body)).status == 200
 
     async def test_a_session_in_it_that_began_with_one_factor_is_not_refreshed(
         self, world: World, ada: SignedInUser

@@ -46,6 +46,7 @@ async def assert_none_found(runner: Runner, seeds: range, length: int) -> None:
         assert found is None, str(found)
 
 
+@pytest.mark.hypothesis
 async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> None:
     await assert_none_found(runner, range(HISTORIES_OF_THE_GATE), STEPS_OF_THE_GATE)
 
@@ -53,12 +54,14 @@ async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> Non
     assert runner.happened >= {Way.PERSON, Way.MAKER, Way.CONNECTION, "membership", "subscription"}
 
 
+@pytest.mark.hypothesis
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, HISTORIES, CHUNK))
 async def test_no_person_holds_what_was_not_given_to_them_in_many_histories(runner: Runner, first: int) -> None:
     await assert_none_found(runner, range(first, first + CHUNK), STEPS)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.long
 @pytest.mark.parametrize("undone", UNDONE, ids=lambda undone: undone.rule)
 async def test_histories_find_that_a_rule_was_undone(

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from entrypoints import capabilities
-from entrypoints.web.access_policies import CredentialKind
+from entrypoints.web.serving.access_policies import CredentialKind
 from tests.world.builder import PASSWORD
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.world import World, assert_refused
@@ -19,7 +17,9 @@ from tests.world.world import World, assert_refused
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from entrypoints.web.routes import Route
+    import pytest
+
+    from entrypoints.web.serving.routes import Route
     from tests.world.passkeys import Keyring
 
 NEW_PASSWORD = "another horse battery"
@@ -88,49 +88,55 @@ def test_the_forbidden_routes_are_those_declared_as_in_person() -> None:
     assert declared == set(REFUSED)
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
 async def test_a_forbidden_route_refuses_before_it_validates_the_input(
-    platform: Platform, world: World, name: str
+    platform: Platform, world: World, subtests: pytest.Subtests
 ) -> None:
     acting = await platform.impersonate(world.user())
-    method, path = name.split()
 
-    answer = await platform.request(method, path, ["no object"], by=acting)
+    for name in sorted(REFUSED):
+        with subtests.test(name=name):
+            method, path = name.split()
 
-    assert_refused(answer, 403, "FORBIDDEN")
+            answer = await platform.request(method, path, ["no object"], by=acting)
+
+            assert_refused(answer, 403, "FORBIDDEN")
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
 async def test_a_forbidden_route_refuses_an_impersonator(
-    platform: Platform, world: World, keyring: Keyring, name: str
+    platform: Platform, world: World, keyring: Keyring, subtests: pytest.Subtests
 ) -> None:
     await keyring.sign_up()
     await keyring.registered()
     user_id = world.value("SELECT id FROM users WHERE email = 'ada@example.com'")
     acting = await platform.impersonate(user_id)
-    method, path = name.split()
-    before = everything_of(world, user_id)
 
-    answer = await platform.request(method, filled(world, path, user_id), REFUSED[name], by=acting)
+    for name in sorted(REFUSED):
+        with subtests.test(name=name):
+            method, path = name.split()
+            before = everything_of(world, user_id)
 
-    assert_refused(answer, 403, "FORBIDDEN")
-    assert everything_of(world, user_id) == before
+            answer = await platform.request(method, filled(world, path, user_id), REFUSED[name], by=acting)
+
+            assert_refused(answer, 403, "FORBIDDEN")
+            assert everything_of(world, user_id) == before
 
 
-@pytest.mark.parametrize("name", sorted(FORBIDDEN | CONFIDENTIAL))
 async def test_a_forbidden_route_refuses_a_service_that_a_platform_owner_uses(
-    platform: Platform, world: World, name: str
+    platform: Platform, world: World, subtests: pytest.Subtests
 ) -> None:
     world.service(world.organization("market"))
     shopping = await world.sign_in(PLATFORM_OWNER, org_slug="market", service_slug="shop")
-    method, path = name.split()
-    before = world.rows("SELECT t::text FROM users AS t ORDER BY 1")
 
-    answer = await platform.request(method, path, ["no object"], by=shopping)
+    for name in sorted(FORBIDDEN | CONFIDENTIAL):
+        with subtests.test(name=name):
+            method, path = name.split()
+            before = world.rows("SELECT t::text FROM users AS t ORDER BY 1")
 
-    assert_refused(answer, 403, "FORBIDDEN")
-    assert answer.json["error"].startswith("This token was issued to a service")
-    assert world.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
+            answer = await platform.request(method, path, ["no object"], by=shopping)
+
+            assert_refused(answer, 403, "FORBIDDEN")
+            assert answer.json["error"].startswith("This token was issued to a service")
+            assert world.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
 
 
 async def test_a_service_may_manage_the_account_of_an_ordinary_user(platform: Platform, world: World) -> None:

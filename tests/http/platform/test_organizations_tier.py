@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -28,33 +28,32 @@ async def root(world: World) -> SignedInUser:
 class TestTier:
     """Changing the tier of an organization."""
 
-    @pytest.mark.parametrize(
-        ("body", "max_services", "max_users"),
-        [
+    async def test_null_clears_a_limit_and_an_omitted_limit_stays(
+        self, world: World, root: SignedInUser, subtests: pytest.Subtests
+    ) -> None:
+        acme = world.organization()
+
+        for body, max_services, max_users in (
             ({}, 7, 8),
             ({"max_services": 20}, 20, 8),
             ({"max_users": 0}, 7, 0),
             ({"max_services": None}, None, 8),
             ({"max_services": None, "max_users": None}, None, None),
             ({"max_services": 1, "max_users": 2}, 1, 2),
-        ],
-    )
-    async def test_null_clears_a_limit_and_an_omitted_limit_stays(
-        self, world: World, root: SignedInUser, body: dict[str, Any], max_services: int | None, max_users: int | None
-    ) -> None:
-        acme = world.organization()
-        world.rows("UPDATE organizations SET max_services = 7, max_users = 8 RETURNING id")
+        ):
+            with subtests.test(body=body, max_services=max_services, max_users=max_users):
+                world.rows("UPDATE organizations SET max_services = 7, max_users = 8 RETURNING id")
 
-        answer = await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["enterprise"]), **body})
+                answer = await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["enterprise"]), **body})
 
-        assert answer.status == 200
-        record = answer.json["organization"]
-        assert (record["tier_id"], record["max_services"], record["max_users"]) == (
-            str(TIERS["enterprise"]),
-            max_services,
-            max_users,
-        )
-        assert record == (await root.get(PATH)).json["organizations"][0]["organization"]
+                assert answer.status == 200
+                record = answer.json["organization"]
+                assert (record["tier_id"], record["max_services"], record["max_users"]) == (
+                    str(TIERS["enterprise"]),
+                    max_services,
+                    max_users,
+                )
+                assert record == (await root.get(PATH)).json["organizations"][0]["organization"]
 
     async def test_a_change_is_recorded_in_both_logs(self, world: World, root: SignedInUser) -> None:
         acme = world.organization()
@@ -92,9 +91,12 @@ class TestTier:
 
         assert (await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["professional"])})).status == 200
 
-    @pytest.mark.parametrize(
-        "body",
-        [
+    async def test_an_invalid_value_is_refused(
+        self, world: World, root: SignedInUser, subtests: pytest.Subtests
+    ) -> None:
+        acme = world.organization()
+
+        for body in (
             {},
             {"tier_id": None},
             {"tier_id": str(NO_ID)},
@@ -102,12 +104,9 @@ class TestTier:
             {"tier_id": str(TIERS["free"]), "max_users": -1},
             {"tier_id": str(TIERS["free"]), "max_services": 2**31},
             {"tier_id": str(TIERS["free"]), "max_services": "5"},
-        ],
-    )
-    async def test_an_invalid_value_is_refused(self, world: World, root: SignedInUser, body: dict[str, Any]) -> None:
-        acme = world.organization()
-
-        assert_refused(await root.patch(f"{PATH}/{acme}/tier", body), 400, "BAD_REQUEST")
+        ):
+            with subtests.test(body=body):
+                assert_refused(await root.patch(f"{PATH}/{acme}/tier", body), 400, "BAD_REQUEST")
 
     async def test_an_unknown_organization_is_not_found(self, root: SignedInUser) -> None:
         answer = await root.patch(f"{PATH}/{NO_ID}/tier", {"tier_id": str(TIERS["free"])})

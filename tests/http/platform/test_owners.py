@@ -78,9 +78,10 @@ class TestPromote:
     async def test_an_unknown_user_cannot_be_promoted(self, platform: Platform) -> None:
         assert_refused(await platform.request("POST", PATH, {"user_id": UNKNOWN}), 404, "NOT_FOUND")
 
-    @pytest.mark.parametrize("body", [{}, {"user_id": "ada"}, {"user_id": None}])
-    async def test_an_invalid_id_is_refused(self, platform: Platform, body: dict[str, str]) -> None:
-        assert_refused(await platform.request("POST", PATH, body), 400, "BAD_REQUEST")
+    async def test_an_invalid_id_is_refused(self, platform: Platform, subtests: pytest.Subtests) -> None:
+        for body in ({}, {"user_id": "ada"}, {"user_id": None}):
+            with subtests.test(body=body):
+                assert_refused(await platform.request("POST", PATH, body), 400, "BAD_REQUEST")
 
     async def test_only_platform_owners_promote(self, platform: Platform, world: World) -> None:
         user_id = world.user()

@@ -61,29 +61,34 @@ async def test_a_part_of_the_address_finds_users_prefix_matches_first(platform: 
     ]
 
 
-@pytest.mark.parametrize("part", ["ADA", "%20ada@example.com%20", "a@ex", "ada@example.com", "ple.c"])
-async def test_a_part_is_compared_as_addresses_are_stored(platform: Platform, world: World, part: str) -> None:
+async def test_a_part_is_compared_as_addresses_are_stored(
+    platform: Platform, world: World, subtests: pytest.Subtests
+) -> None:
     world.user()
 
-    assert "ada@example.com" in await found(platform, f"email={part}")
+    for part in ("ADA", "%20ada@example.com%20", "a@ex", "ada@example.com", "ple.c"):
+        with subtests.test(part=part):
+            assert "ada@example.com" in await found(platform, f"email={part}")
 
 
-@pytest.mark.parametrize(("part", "expected"), [("a", ["ada@example.com"]), ("ow", [PLATFORM_OWNER]), ("da", [])])
 async def test_one_or_two_letters_match_only_the_beginning(
-    platform: Platform, world: World, part: str, expected: list[str]
+    platform: Platform, world: World, subtests: pytest.Subtests
 ) -> None:
     world.user()
 
-    assert await found(platform, f"email={part}") == expected
+    for part, expected in (("a", ["ada@example.com"]), ("ow", [PLATFORM_OWNER]), ("da", [])):
+        with subtests.test(part=part, expected=expected):
+            assert await found(platform, f"email={part}") == expected
 
 
-@pytest.mark.parametrize("part", ["nob", "ada@example.comm", "a_a", "a%25a", "%5C"])
 async def test_a_part_that_no_address_has_finds_no_user_and_no_character_is_a_wildcard(
-    platform: Platform, world: World, part: str
+    platform: Platform, world: World, subtests: pytest.Subtests
 ) -> None:
     world.user()
 
-    assert await found(platform, f"email={part}") == []
+    for part in ("nob", "ada@example.comm", "a_a", "a%25a", "%5C"):
+        with subtests.test(part=part):
+            assert await found(platform, f"email={part}") == []
 
 
 async def test_the_number_of_results_is_limited(platform: Platform, world: World) -> None:
@@ -103,9 +108,10 @@ async def test_an_id_and_a_part_must_both_match(platform: Platform, world: World
     assert await found(platform, "user_id=0191d3c1-0000-7000-8000-00000000000f") == []
 
 
-@pytest.mark.parametrize("query", ["", "email=", "email=%20", "limit=5", "user_id=ada", "email=ada&limit=0"])
-async def test_a_search_without_valid_criteria_is_refused(platform: Platform, query: str) -> None:
-    assert_refused(await platform.request("GET", f"{PATH}?{query}"), 400, "BAD_REQUEST")
+async def test_a_search_without_valid_criteria_is_refused(platform: Platform, subtests: pytest.Subtests) -> None:
+    for query in ("", "email=", "email=%20", "limit=5", "user_id=ada", "email=ada&limit=0"):
+        with subtests.test(query=query):
+            assert_refused(await platform.request("GET", f"{PATH}?{query}"), 400, "BAD_REQUEST")
 
 
 async def test_only_platform_owners_search_users(platform: Platform, world: World) -> None:

@@ -73,22 +73,21 @@ class TestPermanence:
         assert answer.status == 200, answer.text
         assert world.value("SELECT id FROM users WHERE email = %s", EMAIL) != ada
 
-    @pytest.mark.parametrize(
-        "change",
-        [
+    async def test_the_schema_prevents_a_reactivation(
+        self, platform: Platform, world: World, subtests: pytest.Subtests
+    ) -> None:
+        ada = world.user()
+        await anonymize(platform, ada)
+
+        for change in (
             "deactivated_at = NULL",
             "password_hash = 'hash'",
             "email_verified_at = now()",
             "mfa_enabled_at = now()",
             "is_platform_owner = true",
-        ],
-    )
-    async def test_the_schema_prevents_a_reactivation(self, platform: Platform, world: World, change: str) -> None:
-        ada = world.user()
-        await anonymize(platform, ada)
-
-        with pytest.raises(psycopg.errors.CheckViolation):
-            world.connection.execute(f"UPDATE users SET {change} WHERE id = %s".encode(), (ada,))
+        ):
+            with subtests.test(change=change), pytest.raises(psycopg.errors.CheckViolation):
+                world.connection.execute(f"UPDATE users SET {change} WHERE id = %s".encode(), (ada,))
 
 
 class TestConcurrentRequests:

@@ -97,12 +97,19 @@ async def test_the_pages_of_a_filter_have_its_own_total(people: Directory) -> No
         assert (listed["totalResults"], listed["itemsPerPage"]) == (3, len(names))
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "userName", 'userName eq "', 'name.givenName eq "Ada"', 'password eq "x"', "active gt true", "(" * 50, "\x00"],
-)
-async def test_what_is_no_filter_is_400(directory: Directory, text: str) -> None:
-    assert_scim_refused(await directory.filtered(text), 400, "invalidFilter")
+async def test_what_is_no_filter_is_400(directory: Directory, subtests: pytest.Subtests) -> None:
+    for text in (
+        "",
+        "userName",
+        'userName eq "',
+        'name.givenName eq "Ada"',
+        'password eq "x"',
+        "active gt true",
+        "(" * 50,
+        "\x00",
+    ):
+        with subtests.test(text=text):
+            assert_scim_refused(await directory.filtered(text), 400, "invalidFilter")
 
 
 words = st.sampled_from(

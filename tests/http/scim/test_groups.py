@@ -49,13 +49,16 @@ class TestRead:
         assert (shown["displayName"], shown["meta"]["resourceType"]) == ("Acme", "Group")
         assert shown["members"] == [{"value": one, "$ref": users + one, "type": "User"} for one in ids]
 
-    @pytest.mark.parametrize("query", ["excludedAttributes=members", "attributes=displayName", "attributes=id"])
-    async def test_members_that_are_not_requested_are_left_out(self, directory: Directory, query: str) -> None:
-        listed = (await directory.request("GET", f"/Groups?{query}")).json["Resources"]
-        shown = (await directory.request("GET", f"/Groups/{directory.organization_id}?{query}")).json
+    async def test_members_that_are_not_requested_are_left_out(
+        self, directory: Directory, subtests: pytest.Subtests
+    ) -> None:
+        for query in ("excludedAttributes=members", "attributes=displayName", "attributes=id"):
+            with subtests.test(query=query):
+                listed = (await directory.request("GET", f"/Groups?{query}")).json["Resources"]
+                shown = (await directory.request("GET", f"/Groups/{directory.organization_id}?{query}")).json
 
-        assert listed == [shown]
-        assert "members" not in shown
+                assert listed == [shown]
+                assert "members" not in shown
 
     async def test_a_group_is_filtered_by_its_exact_name_its_id_and_its_members(self, directory: Directory) -> None:
         own, member = directory.organization_id, directory.team.ids["member"]
@@ -72,11 +75,12 @@ class TestRead:
             assert (answer.status, answer.json["totalResults"]) == (200, total), text
         assert_scim_refused(await directory.filtered("displayName", "Groups"), 400, "invalidFilter")
 
-    @pytest.mark.parametrize(("query", "items"), [("startIndex=2", 0), ("count=0", 0), ("count=1", 1)])
-    async def test_the_list_has_pages(self, directory: Directory, query: str, items: int) -> None:
-        listed = (await directory.request("GET", f"/Groups?{query}")).json
+    async def test_the_list_has_pages(self, directory: Directory, subtests: pytest.Subtests) -> None:
+        for query, items in (("startIndex=2", 0), ("count=0", 0), ("count=1", 1)):
+            with subtests.test(query=query, items=items):
+                listed = (await directory.request("GET", f"/Groups?{query}")).json
 
-        assert (listed["totalResults"], listed["itemsPerPage"], len(listed["Resources"])) == (1, items, items)
+                assert (listed["totalResults"], listed["itemsPerPage"], len(listed["Resources"])) == (1, items, items)
 
     async def test_a_version_that_the_client_has_is_not_sent_again(self, directory: Directory) -> None:
         path = f"/Groups/{directory.organization_id}"
@@ -212,6 +216,18 @@ class TestPatch:
         await directory.patch_group({"op": "replace", "path": "members", "value": []})
 
         assert members_of(directory) == {"owner": "owner", "admin": "admin"}
+
+    async def test_a_replacement_keeps_the_last_admin_who_is_active_not_a_suspended_one(
+        self, directory: Directory
+    ) -> None:
+        directory.team.add("second", "admin")
+        directory.world.connection.execute(
+            "UPDATE memberships SET suspended_at = now() WHERE user_id = %s", (directory.team.ids["admin"],)
+        )
+
+        await directory.patch_group({"op": "replace", "path": "members", "value": []})
+
+        assert members_of(directory) == {"owner": "owner", "second": "admin"}
 
     async def test_removing_nobody_changes_nothing(self, directory: Directory) -> None:
         before = directory.left_behind()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 from tests.world.directory import GROUP, SCIM_JSON, TOKEN, USER, Directory, assert_scim_refused
+
+if TYPE_CHECKING:
+    import pytest
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
-@pytest.mark.parametrize("path", ["/scim/v2", "/scim/v2/", "/scim/v2/nothing", "/scim/v2/Users/1/2"])
-async def test_a_path_that_does_not_exist_is_404(directory: Directory, path: str) -> None:
-    assert_scim_refused(await directory.world.client.get(path, token=TOKEN), 404)
+async def test_a_path_that_does_not_exist_is_404(directory: Directory, subtests: pytest.Subtests) -> None:
+    for path in ("/scim/v2", "/scim/v2/", "/scim/v2/nothing", "/scim/v2/Users/1/2"):
+        with subtests.test(path=path):
+            assert_scim_refused(await directory.world.client.get(path, token=TOKEN), 404)
 
 
 async def test_a_path_beside_the_interface_has_the_usual_errors(directory: Directory) -> None:
@@ -29,38 +31,35 @@ async def test_a_method_that_a_path_does_not_have_is_405(directory: Directory) -
         assert "GET" in answer.headers["Allow"]
 
 
-@pytest.mark.parametrize("method", METHODS)
-async def test_me_is_501(directory: Directory, method: str) -> None:
-    assert_scim_refused(await directory.request(method, "/Me"), 501)
+async def test_me_is_501(directory: Directory, subtests: pytest.Subtests) -> None:
+    for method in METHODS:
+        with subtests.test(method=method):
+            assert_scim_refused(await directory.request(method, "/Me"), 501)
 
 
-@pytest.mark.parametrize("path", ["/Bulk", "/.search", "/Users/.search", "/Groups/.search"])
-async def test_bulk_requests_and_searching_by_post_are_501(directory: Directory, path: str) -> None:
-    assert_scim_refused(await directory.request("POST", path, {"schemas": []}), 501)
+async def test_bulk_requests_and_searching_by_post_are_501(directory: Directory, subtests: pytest.Subtests) -> None:
+    for path in ("/Bulk", "/.search", "/Users/.search", "/Groups/.search"):
+        with subtests.test(path=path):
+            assert_scim_refused(await directory.request("POST", path, {"schemas": []}), 501)
 
 
-@pytest.mark.parametrize(
-    ("data", "headers", "status", "scim_type"),
-    [
-        (b"{", {}, 400, "invalidSyntax"),
-        (b"[]", {}, 400, "invalidSyntax"),
-        (b'{"userName": "a\\u0000@example.com"}', {}, 400, "invalidValue"),
-        (b'{"userName": "\\ud800@example.com"}', {}, 400, "invalidValue"),
-        (b"[" * 3000, {}, 400, "invalidSyntax"),
-        (b'{"userName": "a@example.com"}', {"Content-Type": "text/plain"}, 415, None),
-        (b'{"userName": "a@example.com"}', {"Content-Encoding": "gzip"}, 415, None),
-        (b" " * (1024 * 1024 + 1), {}, 413, None),
-    ],
-    ids=["syntax", "list", "nul", "surrogate", "nesting", "type", "coding", "size"],
-)
-async def test_a_body_that_cannot_be_read_is_refused(
-    directory: Directory, data: bytes, headers: dict[str, str], status: int, scim_type: str | None
-) -> None:
-    sent = {"Content-Type": SCIM_JSON} | headers
+async def test_a_body_that_cannot_be_read_is_refused(directory: Directory, subtests: pytest.Subtests) -> None:
+    for case, data, headers, status, scim_type in (
+        ("syntax", b"{", {}, 400, "invalidSyntax"),
+        ("list", b"[]", {}, 400, "invalidSyntax"),
+        ("nul", b'{"userName": "a\\u0000@example.com"}', {}, 400, "invalidValue"),
+        ("surrogate", b'{"userName": "\\ud800@example.com"}', {}, 400, "invalidValue"),
+        ("nesting", b"[" * 3000, {}, 400, "invalidSyntax"),
+        ("type", b'{"userName": "a@example.com"}', {"Content-Type": "text/plain"}, 415, None),
+        ("coding", b'{"userName": "a@example.com"}', {"Content-Encoding": "gzip"}, 415, None),
+        ("size", b" " * (1024 * 1024 + 1), {}, 413, None),
+    ):
+        with subtests.test(case):
+            sent = {"Content-Type": SCIM_JSON} | headers
 
-    answer = await directory.world.client.post("/scim/v2/Users", token=TOKEN, data=data, headers=sent)
+            answer = await directory.world.client.post("/scim/v2/Users", token=TOKEN, data=data, headers=sent)
 
-    assert_scim_refused(answer, status, scim_type)
+            assert_scim_refused(answer, status, scim_type)
 
 
 async def test_a_body_may_have_a_mebibyte(directory: Directory) -> None:
@@ -69,9 +68,10 @@ async def test_a_body_may_have_a_mebibyte(directory: Directory) -> None:
     assert user["userName"] == "ada@example.com"
 
 
-@pytest.mark.parametrize(
-    ("body", "scim_type"),
-    [
+async def test_a_patch_that_cannot_be_applied_says_why(directory: Directory, subtests: pytest.Subtests) -> None:
+    user_id = directory.team.ids["member"]
+
+    for body, scim_type in (
         ({}, "invalidValue"),
         ({"Operations": []}, "invalidValue"),
         ({"Operations": [{"op": "move"}]}, "invalidSyntax"),
@@ -81,14 +81,9 @@ async def test_a_body_may_have_a_mebibyte(directory: Directory) -> None:
         ({"Operations": [{"op": "replace", "path": "active", "value": "x"}]}, "invalidValue"),
         ({"Operations": [{"op": "replace", "path": "title", "value": "x"}] * 1001}, "tooMany"),
         ({"Operations": [{"op": "replace", "path": "a" * 500, "value": "x"}] * 201}, "tooMany"),
-    ],
-)
-async def test_a_patch_that_cannot_be_applied_says_why(
-    directory: Directory, body: dict[str, Any], scim_type: str
-) -> None:
-    user_id = directory.team.ids["member"]
-
-    assert_scim_refused(await directory.request("PATCH", f"/Users/{user_id}", body), 400, scim_type)
+    ):
+        with subtests.test(body=body, scim_type=scim_type):
+            assert_scim_refused(await directory.request("PATCH", f"/Users/{user_id}", body), 400, scim_type)
 
 
 async def test_the_features_are_published(directory: Directory) -> None:

@@ -6,16 +6,17 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
+from core.prefixed_tokens import USE_RECORDED_EVERY
 from core.rate_limits import RateLimit
-from core.scim.tokens import TOKENS_MAX, USE_RECORDED_EVERY
+from core.scim.tokens import TOKENS_MAX
 from core.secrets import hash_token
 from tests.application import serving_with_rate_limits
 from tests.world.directory import TOKEN, Directory, assert_scim_refused, insert_scim_token
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.application import Answer
     from tests.world.team import Team
 
@@ -68,11 +69,10 @@ async def test_creating_and_revoking_are_recorded(team: Team) -> None:
     assert {actor_id for _, actor_id, *_ in entries} == {team.ids["admin"]}
 
 
-@pytest.mark.parametrize(
-    "body", [{"name": ""}, {"name": "x" * 101}, {"expires_at": "2026-02-03T04:05:06Z"}, {"expires_at": "tomorrow"}]
-)
-async def test_an_invalid_name_or_end_is_400(team: Team, body: dict[str, Any]) -> None:
-    assert_refused(await create(team, **body), 400, "BAD_REQUEST")
+async def test_an_invalid_name_or_end_is_400(team: Team, subtests: pytest.Subtests) -> None:
+    for body in ({"name": ""}, {"name": "x" * 101}, {"expires_at": "2026-02-03T04:05:06Z"}, {"expires_at": "tomorrow"}):
+        with subtests.test(body=body):
+            assert_refused(await create(team, **body), 400, "BAD_REQUEST")
 
 
 async def test_an_organization_has_a_maximum_of_tokens(team: Team) -> None:
@@ -82,12 +82,13 @@ async def test_an_organization_has_a_maximum_of_tokens(team: Team) -> None:
     assert_refused(await create(team), 400, "BAD_REQUEST")
 
 
-@pytest.mark.parametrize("token", [TOKEN[:-1], TOKEN[:-1] + "u", "nonsense", "a.b.c", f"sk_abc123_{'k' * 43}"])
-async def test_another_token_is_401(directory: Directory, token: str) -> None:
-    answer = await Directory(directory.team, token).request("GET", "/Users")
+async def test_another_token_is_401(directory: Directory, subtests: pytest.Subtests) -> None:
+    for token in (TOKEN[:-1], TOKEN[:-1] + "u", "nonsense", "a.b.c", f"sk_abc123_{'k' * 43}"):
+        with subtests.test(token=token):
+            answer = await Directory(directory.team, token).request("GET", "/Users")
 
-    assert_scim_refused(answer, 401)
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
+            assert_scim_refused(answer, 401)
+            assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
 async def test_no_token_is_401(directory: Directory) -> None:
@@ -109,18 +110,21 @@ async def test_an_expired_token_is_401(directory: Directory) -> None:
     assert_scim_refused(await directory.request("POST", "/Users", {"userName": 1}), 401)
 
 
-@pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-async def test_an_inactive_organization_is_403_before_invalid_input(directory: Directory, status: str) -> None:
-    directory.world.set_organization_status(directory.organization_id, status)
+async def test_an_inactive_organization_is_403_before_invalid_input(
+    directory: Directory, subtests: pytest.Subtests
+) -> None:
+    for status in ("pending", "suspended", "rejected"):
+        with subtests.test(status=status):
+            directory.world.set_organization_status(directory.organization_id, status)
 
-    for method, path, body in [
-        ("GET", "/Users", None),
-        ("GET", "/Schemas", None),
-        ("POST", "/Users", {"userName": 1}),
-        ("DELETE", f"/Users/{directory.team.ids['member']}", None),
-        ("POST", "/Groups", {}),
-    ]:
-        assert_scim_refused(await directory.request(method, path, body), 403)
+            for method, path, body in [
+                ("GET", "/Users", None),
+                ("GET", "/Schemas", None),
+                ("POST", "/Users", {"userName": 1}),
+                ("DELETE", f"/Users/{directory.team.ids['member']}", None),
+                ("POST", "/Groups", {}),
+            ]:
+                assert_scim_refused(await directory.request(method, path, body), 403)
 
 
 async def test_the_last_use_is_recorded_once_a_minute(directory: Directory) -> None:

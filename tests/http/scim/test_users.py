@@ -145,9 +145,8 @@ class TestCreate:
 
         assert_scim_refused(await directory.request("POST", "/Users", body(user_name)), 409, "uniqueness")
 
-    @pytest.mark.parametrize(
-        "sent",
-        [
+    async def test_invalid_values_are_400(self, directory: Directory, subtests: pytest.Subtests) -> None:
+        for sent in (
             {"schemas": [USER]},
             body(""),
             body("nonsense"),
@@ -158,11 +157,10 @@ class TestCreate:
             body(ADA, emails="x@example.com"),
             body("x" * 256, emails=[{"value": ADA}]),
             body("ada", emails=[{"value": "nonsense"}]),
-        ],
-    )
-    async def test_invalid_values_are_400(self, directory: Directory, sent: dict[str, Any]) -> None:
-        assert_scim_refused(await directory.request("POST", "/Users", sent), 400, "invalidValue")
-        assert directory.world.value("SELECT count(*) FROM users") == 3
+        ):
+            with subtests.test(sent=sent):
+                assert_scim_refused(await directory.request("POST", "/Users", sent), 400, "invalidValue")
+                assert directory.world.value("SELECT count(*) FROM users") == 3
 
     async def test_an_anonymized_account_is_400(self, directory: Directory) -> None:
         directory.world.user("anonymized-1@deleted.local", is_verified=False, password_hash=None, is_active=False)
@@ -210,34 +208,36 @@ class TestRead:
             assert (listed["schemas"], listed["totalResults"]) == ([LIST], 4)
             assert (listed["startIndex"], listed["itemsPerPage"]) == (start, len(expected))
 
-    @pytest.mark.parametrize("query", ["startIndex=x", "count=1.5", "count="])
-    async def test_paging_takes_whole_numbers(self, directory: Directory, query: str) -> None:
-        assert_scim_refused(await directory.request("GET", f"/Users?{query}"), 400, "invalidValue")
+    async def test_paging_takes_whole_numbers(self, directory: Directory, subtests: pytest.Subtests) -> None:
+        for query in ("startIndex=x", "count=1.5", "count="):
+            with subtests.test(query=query):
+                assert_scim_refused(await directory.request("GET", f"/Users?{query}"), 400, "invalidValue")
 
-    @pytest.mark.parametrize(
-        ("query", "expected"),
-        [
+    async def test_only_the_requested_attributes_are_answered(
+        self, directory: Directory, subtests: pytest.Subtests
+    ) -> None:
+        user = await directory.create()
+
+        for query, expected in (
             ("attributes=userName", {"schemas", "id", "userName"}),
             ("attributes=USERNAME,name.givenName", {"schemas", "id", "userName", "name"}),
             (f"attributes={USER}:active,meta", {"schemas", "id", "active", "meta"}),
             ("attributes=nothing", {"schemas", "id"}),
             ("excludedAttributes=name,emails,meta,id", {"schemas", "id", "externalId", "userName", "active"}),
             ("excludedAttributes=name.givenName", {"schemas", "id", "externalId", "userName", "active", "name"}),
-        ],
-    )
-    async def test_only_the_requested_attributes_are_answered(
-        self, directory: Directory, query: str, expected: set[str]
-    ) -> None:
-        user = await directory.create()
-        excludes = {"meta", "emails"} if query.endswith("givenName") and query.startswith("ex") else set()
-        separator = ",meta,emails" if excludes else ""
+        ):
+            with subtests.test(query=query, expected=expected):
+                excludes = {"meta", "emails"} if query.endswith("givenName") and query.startswith("ex") else set()
+                separator = ",meta,emails" if excludes else ""
 
-        shown = (await directory.request("GET", f"/Users/{user['id']}?{query}{separator}")).json
-        listed = (await directory.request("GET", f"/Users?filter={quote('id eq ')}%22{user['id']}%22&{query}")).json
+                shown = (await directory.request("GET", f"/Users/{user['id']}?{query}{separator}")).json
+                listed = (
+                    await directory.request("GET", f"/Users?filter={quote('id eq ')}%22{user['id']}%22&{query}")
+                ).json
 
-        assert set(shown) == expected
-        assert set(listed["Resources"][0]) == expected | excludes
-        assert set(shown.get("name", {})) <= {"givenName"} or "givenName" not in shown["name"]
+                assert set(shown) == expected
+                assert set(listed["Resources"][0]) == expected | excludes
+                assert set(shown.get("name", {})) <= {"givenName"} or "givenName" not in shown["name"]
 
     @pytest.mark.parametrize("user_id", ["0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22", "nonsense"])
     async def test_an_unknown_user_is_404(self, directory: Directory, user_id: str) -> None:

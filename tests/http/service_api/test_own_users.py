@@ -220,6 +220,19 @@ class TestRemove:
 
         assert (was_deactivated, world.value(deactivated, email)) == (True, False)
 
+    async def test_a_member_deactivated_by_the_directory_stays_so_when_added_by_a_key(self, world: World) -> None:
+        team = world.team("acme")
+        service = world.service(team.organization_id)
+        insert_key(world, team.organization_id, service.id, KEY)
+        world.mail_domain(team.organization_id, "acme.example")
+        directory = insert_directory(team)
+        user = await directory.create("ada@acme.example")
+        await directory.patch(user["id"], {"op": "replace", "value": {"active": False}})
+
+        assert (await add(Backend(world, team.organization_id, service.id), "ada@acme.example")).status == 200
+
+        assert world.value("SELECT deactivated_at IS NOT NULL FROM users WHERE id = %s", user["id"]) is True
+
     async def test_a_member_who_is_deleted_leaves_no_open_invitations(self, world: World, inviter: Inviter) -> None:
         service = world.service(inviter.organization_id, "shop")
         insert_key(world, inviter.organization_id, service.id, KEY)

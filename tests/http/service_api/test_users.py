@@ -61,9 +61,10 @@ class TestList:
     async def test_a_service_without_users_has_an_empty_list(self, backend: Backend) -> None:
         assert await listed(backend) == ([], 0)
 
-    @pytest.mark.parametrize("query", ["?limit=0", "?offset=-1", "?limit=many"])
-    async def test_invalid_paging_is_400(self, backend: Backend, query: str) -> None:
-        assert_refused(await backend.request("GET", f"/users{query}"), 400, "BAD_REQUEST")
+    async def test_invalid_paging_is_400(self, backend: Backend, subtests: pytest.Subtests) -> None:
+        for query in ("?limit=0", "?offset=-1", "?limit=many"):
+            with subtests.test(query=query):
+                assert_refused(await backend.request("GET", f"/users{query}"), 400, "BAD_REQUEST")
 
     async def test_the_limit_is_lowered_to_the_maximum_and_the_offset_has_no_end(self, backend: Backend) -> None:
         for number in range(101):
@@ -148,9 +149,10 @@ class TestAdd:
         times = backend.world.rows("SELECT first_login_at, last_login_at FROM service_users")
         assert times == [(linked_at, clock.now)]
 
-    @pytest.mark.parametrize("email", ["", "bob", "bob@example", "b b@example.com", f"{'b' * 250}@example.com"])
-    async def test_an_invalid_address_is_400(self, backend: Backend, email: str) -> None:
-        assert_refused(await add(backend, email), 400, "BAD_REQUEST")
+    async def test_an_invalid_address_is_400(self, backend: Backend, subtests: pytest.Subtests) -> None:
+        for email in ("", "bob", "bob@example", "b b@example.com", f"{'b' * 250}@example.com"):
+            with subtests.test(email=email):
+                assert_refused(await add(backend, email), 400, "BAD_REQUEST")
 
     async def test_a_body_without_an_address_is_400(self, backend: Backend) -> None:
         assert_refused(await backend.request("POST", "/users", body={}), 400, "BAD_REQUEST")
@@ -208,12 +210,15 @@ class TestForeign:
         backend.world.link(backend.organization_id, till.id, sibling)
         return [NO_ID, backend.world.user("stranger@example.com"), globex.own_user("foreign@example.com"), sibling]
 
-    @pytest.mark.parametrize(("method", "body"), [("GET", None), ("PATCH", {"email": NEW}), ("DELETE", None)])
-    async def test_every_one_of_them_is_404(self, backend: Backend, others: list[UUID], method: str, body: Any) -> None:
-        answers = [await backend.request(method, f"/users/{user_id}", body=body) for user_id in others]
+    async def test_every_one_of_them_is_404(
+        self, backend: Backend, others: list[UUID], subtests: pytest.Subtests
+    ) -> None:
+        for method, body in (("GET", None), ("PATCH", {"email": NEW}), ("DELETE", None)):
+            with subtests.test(method=method, body=body):
+                answers = [await backend.request(method, f"/users/{user_id}", body=body) for user_id in others]
 
-        assert {(answer.status, answer.json["error"]) for answer in answers} == {
-            (404, "This service has no such user.")
-        }
-        assert backend.world.value("SELECT count(*) FROM service_users") == 2
-        assert not backend.world.has_user(NEW)
+                assert {(answer.status, answer.json["error"]) for answer in answers} == {
+                    (404, "This service has no such user.")
+                }
+                assert backend.world.value("SELECT count(*) FROM service_users") == 2
+                assert not backend.world.has_user(NEW)

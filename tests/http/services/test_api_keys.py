@@ -82,22 +82,21 @@ class TestCreate:
 
         assert answer.status == 200
 
-    @pytest.mark.parametrize(
-        ("fields", "field"),
-        [
+    async def test_an_invalid_field_is_400(self, shop: Team, subtests: pytest.Subtests) -> None:
+        cases: list[tuple[dict[str, Any], str]] = [
             ({"name": " "}, "name"),
             ({"name": "x" * 101}, "name"),
             ({"permissions": []}, "permissions"),
             ({"permissions": ["read:all"]}, "permissions[0]"),
             ({"expires_in_days": 0}, "expires_in_days"),
             ({"expires_in_days": LIFETIME_DAYS_MAX + 1}, "expires_in_days"),
-        ],
-    )
-    async def test_an_invalid_field_is_400(self, shop: Team, fields: dict[str, Any], field: str) -> None:
-        answer = await create(shop, **fields)
+        ]
+        for fields, field in cases:
+            with subtests.test(fields=fields, field=field):
+                answer = await create(shop, **fields)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == field
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == field
 
     async def test_it_is_recorded_without_the_secret(self, shop: Team, service_id: UUID) -> None:
         key = await created(shop)

@@ -62,6 +62,18 @@ class TestEndSessions:
             kept[email] = (await world.list_sessions(elsewhere)).status == 200
         assert kept == {"bob@acme.example": False, "bob@elsewhere.example": True}
 
+    async def test_a_session_elsewhere_of_an_own_account_with_an_unproved_address_continues(
+        self, world: World, ada: Tokens, acme: UUID
+    ) -> None:
+        await sign_in_to_service(world)
+        elsewhere = await world.sign_in(BOB)
+        unproved = "UPDATE users SET created_by_organization_id = %s, email_verified_at = NULL WHERE email = %s"
+        world.connection.execute(unproved, (acme, BOB))
+
+        assert (await end_sessions(world, ada, user_id(world))).json["sessions_revoked"] == 1
+
+        assert (await world.list_sessions(elsewhere)).status == 200
+
     async def test_ended_sessions_are_refused_from_the_next_request_on(self, world: World, ada: Tokens) -> None:
         sessions = [await sign_in_to_service(world), await sign_in_to_service(world, service="blog")]
 

@@ -78,9 +78,8 @@ class TestCreate:
 
         assert (answer.json["currency"], answer.json["features"], answer.json["billing_price_id"]) == ("usd", [], None)
 
-    @pytest.mark.parametrize(
-        ("fields", "field"),
-        [
+    async def test_an_invalid_field_is_400(self, shop: Team, subtests: pytest.Subtests) -> None:
+        cases: list[tuple[dict[str, Any], str]] = [
             ({"name": " "}, "name"),
             ({"name": "x" * 101}, "name"),
             ({"price_cents": -1}, "price_cents"),
@@ -95,13 +94,13 @@ class TestCreate:
             ({"billing_price_id": ""}, "billing_price_id"),
             ({"billing_price_id": "price 1"}, "billing_price_id"),
             ({"billing_price_id": "x" * 256}, "billing_price_id"),
-        ],
-    )
-    async def test_an_invalid_field_is_400(self, shop: Team, fields: dict[str, Any], field: str) -> None:
-        answer = await create(shop, **fields)
+        ]
+        for fields, field in cases:
+            with subtests.test(fields=fields, field=field):
+                answer = await create(shop, **fields)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == field
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == field
 
     async def test_it_is_recorded_with_its_details(self, shop: Team, service_id: UUID) -> None:
         plan_id = (await create(shop)).json["id"]

@@ -133,9 +133,8 @@ class TestCreate:
         assert answers[0].status == 200
         assert_refused(answers[1], 409, "CONFLICT")
 
-    @pytest.mark.parametrize(
-        ("fields", "field"),
-        [
+    async def test_an_invalid_field_is_400(self, team: Team, subtests: pytest.Subtests) -> None:
+        cases: list[tuple[dict[str, Any], str]] = [
             ({"slug": "no"}, "slug"),
             ({"slug": "Shop"}, "slug"),
             ({"slug": "a--b"}, "slug"),
@@ -149,14 +148,14 @@ class TestCreate:
             ({"redirect_uris": ["nowhere"]}, "redirect_uris"),
             ({"redirect_uris": None}, "redirect_uris"),
             ({"device_activation_uri": "http://shop.example"}, "device_activation_uri"),
-        ],
-    )
-    async def test_an_invalid_field_is_400(self, team: Team, fields: dict[str, Any], field: str) -> None:
-        answer = await create(team, **fields)
+        ]
+        for fields, field in cases:
+            with subtests.test(fields=fields, field=field):
+                answer = await create(team, **fields)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == field
-        assert team.world.rows("SELECT FROM services") == []
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == field
+                assert team.world.rows("SELECT FROM services") == []
 
     async def test_only_owners_and_admins_create_services(self, team: Team) -> None:
         assert (await create(team, by="admin")).status == 200
@@ -222,26 +221,25 @@ class TestList:
         assert answer.json["usage"] == {"current_services": 3, "max_services": 3, "tier": "Free"}
         assert len(statements) == 2, "authorization, then the list"
 
-    @pytest.mark.parametrize(
-        ("query", "slugs"),
-        [
+    async def test_it_is_filtered_and_cut_and_the_usage_stays(self, shops: Team, subtests: pytest.Subtests) -> None:
+        for query, slugs in (
             ("?service_type=mobile", ["blog"]),
             ("?service_type=desktop", []),
             ("?limit=2", ["shop", "blog"]),
             ("?limit=1&offset=1", ["blog"]),
             ("?offset=2", ["chat"]),
             ("?offset=99999999999999999999", []),
-        ],
-    )
-    async def test_it_is_filtered_and_cut_and_the_usage_stays(self, shops: Team, query: str, slugs: list[str]) -> None:
-        answer = await shops.request("member", "GET", f"/services{query}")
+        ):
+            with subtests.test(query=query, slugs=slugs):
+                answer = await shops.request("member", "GET", f"/services{query}")
 
-        assert [service["slug"] for service in answer.json["services"]] == slugs
-        assert answer.json["usage"]["current_services"] == 3
+                assert [service["slug"] for service in answer.json["services"]] == slugs
+                assert answer.json["usage"]["current_services"] == 3
 
-    @pytest.mark.parametrize("query", ["?limit=0", "?offset=-1", "?service_type=game", "?limit=many"])
-    async def test_invalid_queries_are_400(self, shops: Team, query: str) -> None:
-        assert_refused(await shops.request("member", "GET", f"/services{query}"), 400, "BAD_REQUEST")
+    async def test_invalid_queries_are_400(self, shops: Team, subtests: pytest.Subtests) -> None:
+        for query in ("?limit=0", "?offset=-1", "?service_type=game", "?limit=many"):
+            with subtests.test(query=query):
+                assert_refused(await shops.request("member", "GET", f"/services{query}"), 400, "BAD_REQUEST")
 
 
 class TestChange:
@@ -269,9 +267,10 @@ class TestChange:
         assert details["changes"] == {"name": {"from": "Acme Shop", "to": "Shop 2"}}
         assert details["service_slug"] == "shop"
 
-    @pytest.mark.parametrize(
-        "fields",
-        [
+    async def test_nothing_or_an_invalid_value_is_400(self, team: Team, subtests: pytest.Subtests) -> None:
+        await created(team)
+
+        cases: list[dict[str, Any]] = [
             {},
             {"slug": "other"},
             {"name": None},
@@ -279,12 +278,10 @@ class TestChange:
             {"service_type": "game"},
             {"websuite_scopes": ["a b"]},
             {"redirect_uris": ["https://shop.example/#fragment"]},
-        ],
-    )
-    async def test_nothing_or_an_invalid_value_is_400(self, team: Team, fields: dict[str, Any]) -> None:
-        await created(team)
-
-        assert_refused(await change(team, **fields), 400, "BAD_REQUEST")
+        ]
+        for fields in cases:
+            with subtests.test(fields=fields):
+                assert_refused(await change(team, **fields), 400, "BAD_REQUEST")
 
     async def test_a_service_that_becomes_public_loses_its_secret(self, team: Team) -> None:
         await created(team)

@@ -1,6 +1,6 @@
 """Access tokens: which are accepted, and which are refused with which error code (pitfall 8).
 
-`tests/adapters/sessions/test_tokens.py` tests every check of the signer; these tests send requests.
+`tests/adapters/sessions/test_tokens.py` forges tokens in every way; these tests send one of each kind.
 """
 
 from __future__ import annotations
@@ -44,12 +44,24 @@ async def ada(world: World) -> Tokens:
     return await world.sign_in()
 
 
+def base64url(value: bytes) -> str:
+    return urlsafe_b64encode(value).rstrip(b"=").decode()
+
+
+def raw(part: str) -> bytes:
+    return urlsafe_b64decode(part + "==")
+
+
 def encoded(part: object) -> str:
-    return urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
+    return base64url(json.dumps(part).encode())
 
 
 def decoded(part: str) -> dict[str, Any]:
-    return json.loads(urlsafe_b64decode(part + "=="))
+    return json.loads(raw(part))
+
+
+def hs256(signing_input: str, secret: str) -> str:
+    return base64url(hmac.new(secret.encode(), signing_input.encode(), hashlib.sha256).digest())
 
 
 def foreign_signer(installation: Installation, *, issuer: str | None = None) -> JwtTokenSigner:
@@ -141,11 +153,12 @@ class TestAccepted:
     async def test_a_new_token_is_accepted(self, world: World, ada: Tokens) -> None:
         assert (await world.list_sessions(ada)).status == 200
 
-    @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-    async def test_the_scheme_is_case_insensitive(self, world: World, ada: Tokens, scheme: str) -> None:
-        answer = await world.client.get(PATH, headers={"Authorization": f"{scheme} {ada.access_token}"})
+    async def test_the_scheme_is_case_insensitive(self, world: World, ada: Tokens, subtests: pytest.Subtests) -> None:
+        for scheme in ("Bearer", "bearer", "BEARER"):
+            with subtests.test(scheme=scheme):
+                answer = await world.client.get(PATH, headers={"Authorization": f"{scheme} {ada.access_token}"})
 
-        assert answer.status == 200
+                assert answer.status == 200
 
     async def test_a_token_is_valid_until_its_last_second(
         self, world: World, ada: Tokens, clock: SettableClock
@@ -197,15 +210,17 @@ class TestOrder:
 class TestMissing:
     """A missing credential, or one of another kind (decisions 1.10)."""
 
-    @pytest.mark.parametrize("headers", [{}, {"Authorization": "Basic YWRhOnB3"}, {"Authorization": ""}])
     async def test_a_request_without_a_bearer_token_is_unauthorized(
-        self, world: World, headers: dict[str, str]
+        self, world: World, subtests: pytest.Subtests
     ) -> None:
-        assert_refused(await world.client.get(PATH, headers=headers), 401, "UNAUTHORIZED")
+        for headers in ({}, {"Authorization": "Basic YWRhOnB3"}, {"Authorization": ""}):
+            with subtests.test(headers=headers):
+                assert_refused(await world.client.get(PATH, headers=headers), 401, "UNAUTHORIZED")
 
-    @pytest.mark.parametrize("value", ["nonsense", "a.b", "a.b.c.d", "..", "e30.e30.e30", "sk_abcdef_0123456789"])
-    async def test_a_token_that_is_not_a_jwt_is_a_jwt_error(self, world: World, value: str) -> None:
-        assert_refused(await world.client.get(PATH, token=value), 401, "JWT_ERROR")
+    async def test_a_token_that_is_not_a_jwt_is_a_jwt_error(self, world: World, subtests: pytest.Subtests) -> None:
+        for value in ("nonsense", "a.b", "a.b.c.d", "..", "e30.e30.e30", "sk_abcdef_0123456789"):
+            with subtests.test(value=value):
+                assert_refused(await world.client.get(PATH, token=value), 401, "JWT_ERROR")
 
     async def test_a_token_in_the_query_string_is_ignored(self, world: World, ada: Tokens) -> None:
         assert_refused(await world.client.get(f"{PATH}?access_token={ada.access_token}"), 401, "UNAUTHORIZED")
@@ -217,72 +232,35 @@ class TestAttacks:
     async def send(self, world: World, token: str) -> Answer:
         return await world.client.get(PATH, token=token)
 
-    async def test_a_token_without_a_signature_is_refused(self, world: World, ada: Tokens) -> None:
-        header, payload, signature = ada.access_token.split(".")
-        for algorithm in ("none", "None", "NONE"):
-            unsigned = encoded(decoded(header) | {"alg": algorithm})
-            for token in (f"{unsigned}.{payload}.", f"{unsigned}.{payload}.{signature}", f"{unsigned}.{payload}"):
-                assert_refused(await self.send(world, token), 401, "JWT_ERROR")
-        assert_refused(await self.send(world, f"{header}.{payload}."), 401, "JWT_ERROR")
-
-    async def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_refused(
-        self, world: World, ada: Tokens, key_pairs: tuple[KeyPair, KeyPair]
+    async def test_a_forged_token_is_refused(
+        self,
+        world: World,
+        ada: Tokens,
+        installation: Installation,
+        key_pairs: tuple[KeyPair, KeyPair],
+        subtests: pytest.Subtests,
     ) -> None:
-        header, payload, _ = ada.access_token.split(".")
-        for secret in (key_pairs[0].public_pem, key_pairs[0].public_pem.strip()):
-            signing_input = f"{encoded(decoded(header) | {'alg': 'HS256'})}.{payload}"
-            signature = hmac.new(secret.encode(), signing_input.encode(), hashlib.sha256).digest()
-            token = f"{signing_input}.{urlsafe_b64encode(signature).rstrip(b'=').decode()}"
-
-            assert_refused(await self.send(world, token), 401, "JWT_ERROR")
-
-    @pytest.mark.parametrize("kid", ["unknown", "../../../dev/null", "' OR 1=1 --", "", 7, None, ["a"]])
-    async def test_a_token_with_an_unknown_key_id_is_refused(self, world: World, ada: Tokens, kid: object) -> None:
         header, payload, signature = ada.access_token.split(".")
-
-        answer = await self.send(world, f"{encoded(decoded(header) | {'kid': kid})}.{payload}.{signature}")
-
-        assert_refused(answer, 401, "JWT_ERROR")
-
-    async def test_a_token_that_supplies_its_own_key_is_refused(
-        self, world: World, ada: Tokens, installation: Installation
-    ) -> None:
         foreign = foreign_signer(installation)
-        header, payload, signature = sign_again(installation, ada, signer=foreign).split(".")
-        for parameter in ({"jwk": foreign.jwks()[0]}, {"jku": "https://evil.example/jwks.json"}, {"crit": ["exp"]}):
-            token = f"{encoded(decoded(header) | parameter)}.{payload}.{signature}"
+        foreign_header, foreign_payload, foreign_signature = sign_again(installation, ada, signer=foreign).split(".")
+        unsigned = encoded(decoded(header) | {"alg": "none"})
+        by_secret = f"{encoded(decoded(header) | {'alg': 'HS256'})}.{payload}"
+        unknown_key = encoded(decoded(header) | {"kid": "../../../dev/null"})
+        own_key = encoded(decoded(foreign_header) | {"jwk": foreign.jwks()[0]})
+        promoted = encoded(decoded(payload) | {"is_platform_owner": True})
+        flipped = bytes([raw(signature)[0] ^ 1]) + raw(signature)[1:]
 
-            assert_refused(await self.send(world, token), 401, "JWT_ERROR")
-
-    async def test_a_token_of_another_installation_is_refused(
-        self, world: World, ada: Tokens, installation: Installation
-    ) -> None:
-        token = sign_again(installation, ada, signer=foreign_signer(installation))
-
-        assert_refused(await self.send(world, token), 401, "JWT_ERROR")
-
-    async def test_a_token_with_an_altered_payload_is_refused(self, world: World, ada: Tokens) -> None:
-        header, payload, signature = ada.access_token.split(".")
-        altered = encoded(decoded(payload) | {"is_platform_owner": True})
-
-        assert_refused(await self.send(world, f"{header}.{altered}.{signature}"), 401, "JWT_ERROR")
-
-    async def test_a_token_with_a_flipped_bit_in_its_signature_is_refused(self, world: World, ada: Tokens) -> None:
-        unsigned, _, signature = ada.access_token.rpartition(".")
-        raw = urlsafe_b64decode(signature + "==")
-        for position in (0, len(raw) // 2, len(raw) - 1):
-            flipped = bytearray(raw)
-            flipped[position] ^= 1
-            token = f"{unsigned}.{urlsafe_b64encode(flipped).rstrip(b'=').decode()}"
-
-            assert_refused(await self.send(world, token), 401, "JWT_ERROR")
-
-    async def test_a_token_of_another_kind_is_refused(
-        self, world: World, ada: Tokens, installation: Installation
-    ) -> None:
-        token = sign_again(installation, ada, kind=TokenKind.PRE_AUTH)
-
-        assert_refused(await self.send(world, token), 401, "JWT_ERROR")
+        for case, token in (
+            ("without a signature", f"{unsigned}.{payload}."),
+            ("the public key as a shared secret", f"{by_secret}.{hs256(by_secret, key_pairs[0].public_pem)}"),
+            ("an unknown key id", f"{unknown_key}.{payload}.{signature}"),
+            ("with its own key", f"{own_key}.{foreign_payload}.{foreign_signature}"),
+            ("of another installation", f"{foreign_header}.{foreign_payload}.{foreign_signature}"),
+            ("an altered payload", f"{header}.{promoted}.{signature}"),
+            ("a flipped bit in its signature", f"{header}.{payload}.{base64url(flipped)}"),
+        ):
+            with subtests.test(case):
+                assert_refused(await self.send(world, token), 401, "JWT_ERROR")
 
     async def test_a_token_is_refused_from_the_moment_it_expires(
         self, world: World, ada: Tokens, clock: SettableClock
@@ -313,23 +291,25 @@ class TestAttacks:
     ) -> None:
         assert_refused(await self.send(world, sign_again(installation, ada, sid=str(uuid4()))), 401, "UNAUTHORIZED")
 
-    @pytest.mark.parametrize("sid", [None, "", "no-session", 5])
     async def test_a_token_without_a_valid_session_id_is_refused(
-        self, world: World, ada: Tokens, installation: Installation, sid: object
+        self, world: World, ada: Tokens, installation: Installation, subtests: pytest.Subtests
     ) -> None:
-        assert_refused(await self.send(world, sign_again(installation, ada, sid=sid)), 401, "JWT_ERROR")
+        for sid in (None, "", "no-session", 5):
+            with subtests.test(sid=sid):
+                assert_refused(await self.send(world, sign_again(installation, ada, sid=sid)), 401, "JWT_ERROR")
 
 
 class TestAudience:
     """A token's audience is the installation or the service of its session, and nothing else (decisions 2.1)."""
 
-    @pytest.mark.parametrize("audience", ["https://other.example", "0191d3c1-0000-7000-8000-00000000000f", "shop"])
     async def test_a_token_for_another_audience_is_refused(
-        self, world: World, ada: Tokens, installation: Installation, audience: str
+        self, world: World, ada: Tokens, installation: Installation, subtests: pytest.Subtests
     ) -> None:
-        answer = await world.client.get(PATH, token=sign_again(installation, ada, aud=audience))
+        for audience in ("https://other.example", "0191d3c1-0000-7000-8000-00000000000f", "shop"):
+            with subtests.test(audience=audience):
+                answer = await world.client.get(PATH, token=sign_again(installation, ada, aud=audience))
 
-        assert_refused(answer, 401, "JWT_ERROR")
+                assert_refused(answer, 401, "JWT_ERROR")
 
     async def test_a_token_for_a_service_other_than_that_of_its_session_is_refused(
         self, world: World, installation: Installation
@@ -372,14 +352,13 @@ def sign_again(
     tokens: Tokens,
     *,
     signer: JwtTokenSigner | None = None,
-    kind: TokenKind = TokenKind.ACCESS,
     **changes: Any,
 ) -> str:
     """Sign the claims of a token again, with changes; this needs the private keys."""
     claims = {name: value for name, value in tokens.claims.items() if name not in {"iss", "jti", "iat", "exp"}}
     changed = {name: value for name, value in (claims | changes).items() if value is not None}
     return (signer or installation.tokens).sign(
-        changed, kind=kind, lifetime=timedelta(minutes=15), now=installation.clock()
+        changed, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=15), now=installation.clock()
     )
 
 

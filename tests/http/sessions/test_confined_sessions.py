@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.world.builder import EMAIL
+from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
@@ -54,6 +54,20 @@ def ids_of(answer: Any) -> set[str]:
     """Return the ids of the sessions of a list."""
     assert answer.status == 200, answer.text
     return {session["id"] for session in answer.json["sessions"]}
+
+
+@pytest.mark.parametrize("is_confined", [True, False])
+async def test_what_a_confined_session_changes_of_the_account_asks_for_a_mailed_proof(
+    person: Person, *, is_confined: bool
+) -> None:
+    session = await (person.confined() if is_confined else person.sign_in())
+    person.world.connection.execute("UPDATE users SET password_hash = NULL")
+
+    answer = await session.post("/api/user/set-password", {"new_password": PASSWORD})
+
+    assert answer.status == 200, answer.text
+    changed = person.world.value("SELECT changed_by_service_at IS NOT NULL FROM users WHERE id = %s", person.id)
+    assert changed is is_confined
 
 
 class TestSessions:

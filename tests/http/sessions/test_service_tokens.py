@@ -94,20 +94,23 @@ def test_every_account_wide_route_is_in_the_table() -> None:
     assert declared == set(ACCOUNT_WIDE)
 
 
-@each_route
 @pytest.mark.parametrize("statement", SHARED.values(), ids=SHARED)
 async def test_an_account_that_the_service_shares_is_refused_with_the_page_where_its_user_continues(
-    world: World, user_id: UUID, statement: str, name: str
+    world: World, user_id: UUID, statement: str, subtests: pytest.Subtests
 ) -> None:
     tokens = await shopping(world, statement, user_id)
     before = world.rows("SELECT t::text FROM users AS t ORDER BY 1")
 
-    for body in (ACCOUNT_WIDE[name], ["no object"]):
-        answer = await request(world, tokens, name, body)
+    for name in sorted(ACCOUNT_WIDE):
+        with subtests.test(name=name):
+            for body in (ACCOUNT_WIDE[name], ["no object"]):
+                answer = await request(world, tokens, name, body)
 
-        assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["details"] == [{"field": "continue_at", "message": "http://localhost:8000/app/account"}]
-    assert world.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
+                assert_refused(answer, 403, "FORBIDDEN")
+                assert answer.json["details"] == [
+                    {"field": "continue_at", "message": "http://localhost:8000/app/account"}
+                ]
+            assert world.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
 
 
 @each_route

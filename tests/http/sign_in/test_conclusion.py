@@ -12,7 +12,7 @@ import trio
 from core.accounts.providers import Provider
 from core.sessions import sessions
 from core.sign_in import conclusion
-from core.sign_in.proofs import Destination, Proof
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.refusals import SignInInterrupted, SignInRefused
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
@@ -28,8 +28,8 @@ ROUNDS = 50
 PARALLEL = 20
 
 
-def by_password(user_id: UUID) -> Proof:
-    return Proof(user_id=user_id, provider=Provider.PASSWORD, amr=("pwd",))
+def by_password(user_id: UUID) -> IdentityProof:
+    return IdentityProof(user_id=user_id, provider=Provider.PASSWORD, amr=("pwd",))
 
 
 async def test_a_concurrently_deactivated_account_keeps_no_session(world: World, installation: Installation) -> None:
@@ -64,7 +64,7 @@ async def test_a_concurrently_deactivated_account_keeps_no_session(world: World,
     assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
 
 
-async def test_an_account_deactivated_during_the_conclusion_is_refused_without_a_trace(
+async def test_an_account_deactivated_during_the_conclusion_leaves_nothing_but_the_reason(
     world: World, installation: Installation
 ) -> None:
     class NoCallers:
@@ -84,7 +84,7 @@ async def test_an_account_deactivated_during_the_conclusion_is_refused_without_a
     assert "password" not in interrupted.value.message
 
     assert world.value("SELECT count(*) FROM sessions") == 0
-    assert world.value("SELECT count(*) FROM login_events") == 0
+    assert world.rows("SELECT success, reason FROM login_events") == [(False, "deactivated")]
 
 
 async def test_an_account_deleted_before_the_conclusion_is_refused(world: World, installation: Installation) -> None:

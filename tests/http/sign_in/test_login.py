@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
-    from ports.accounts.passwords import PasswordHasher, Verdict
+    from ports.accounts.passwords import PasswordHasher, PasswordVerdict
     from tests.application import Client
 
 
@@ -241,21 +241,19 @@ class TestUnverified:
 class TestBody:
     """The body is validated first."""
 
-    @pytest.mark.parametrize(
-        ("body", "field"),
-        [
+    async def test_an_invalid_field_is_named(self, client: Client, subtests: pytest.Subtests) -> None:
+        for body, field in (
             ({"password": PASSWORD}, "email"),
             ({"email": EMAIL}, "password"),
             ({"email": EMAIL, "password": 8}, "password"),
             ({"email": EMAIL, "password": "nul\x00l"}, "password"),
             ({"email": EMAIL, "password": PASSWORD, "service_slug": "shop"}, "org_slug"),
-        ],
-    )
-    async def test_an_invalid_field_is_named(self, client: Client, body: dict[str, object], field: str) -> None:
-        answer = await client.post("/api/auth/login", body=body)
+        ):
+            with subtests.test(body=body, field=field):
+                answer = await client.post("/api/auth/login", body=body)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert [detail["field"] for detail in answer.json["details"]] == [field]
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert [detail["field"] for detail in answer.json["details"]] == [field]
 
 
 @dataclass
@@ -268,7 +266,7 @@ class ScriptedHasher:
     is_too_busy_to_compare: bool = False
     is_too_busy_to_hash: bool = False
 
-    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> Verdict:
+    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> PasswordVerdict:
         """Compare, and change the password during the comparison if requested."""
         if self.is_too_busy_to_compare:
             raise ServiceUnavailable(retry_after_seconds=2)

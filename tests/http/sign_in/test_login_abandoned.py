@@ -18,9 +18,9 @@ from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
 from entrypoints import capabilities
 from entrypoints.settings import Settings
-from entrypoints.web.application import Application
+from entrypoints.web.serving.application import Application
 from tests.waiting import eventually
-from tests.web.connections.wires import request, running
+from tests.web.serving.connections.wires import request, running
 from tests.world.builder import CHEAP, EMAIL, PASSWORD
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from entrypoints.installation import Installation
-    from tests.web.connections.wires import Running, Wire
+    from tests.web.serving.connections.wires import Running, Wire
     from tests.world.world import World
 
 

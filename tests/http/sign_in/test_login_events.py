@@ -106,16 +106,31 @@ async def test_attempts_at_addresses_without_an_account_are_not_recorded(world: 
     assert events(world, "id") == []
 
 
-async def test_a_sign_in_with_a_second_factor_is_recorded_when_the_code_is_verified(world: World) -> None:
+async def test_a_sign_in_with_a_second_factor_is_one_event_before_and_after_the_code(world: World) -> None:
     ada = insert_person(world)
     await ada.turn_mfa_on()
     ada.next_step()
 
     preauth_token = await ada.preauth_token()
-    assert len(events(world, "id")) == 1
+    assert events(world, "success", "reason")[1:] == [(False, "second_factor_asked")]
+    await ada.verify(preauth_token, ada.wrong_code())
+    assert events(world, "success", "reason")[1:] == [(False, "wrong_code")]
     await ada.verify(preauth_token, ada.code())
 
-    assert events(world, "success", "risk_factors", "provider")[1:] == [(True, ["new_device"], "password")]
+    assert events(world, "success", "reason", "risk_factors", "provider")[1:] == [
+        (True, None, ["new_device"], "password")
+    ]
+
+
+async def test_a_second_factor_that_was_asked_for_raises_no_risk(world: World) -> None:
+    ada = insert_person(world)
+    await ada.turn_mfa_on()
+    ada.next_step()
+
+    await ada.preauth_token()
+    await ada.verify(await ada.preauth_token(), ada.code())
+
+    assert events(world, "risk_factors")[-1] == (["new_device"],)
 
 
 async def test_too_many_wrong_codes_are_one_refused_attempt(world: World) -> None:

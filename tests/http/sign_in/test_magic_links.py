@@ -182,12 +182,13 @@ class TestRefusals:
         assert "expired" in answer.json["error"]
         assert in_time.status == 200
 
-    @pytest.mark.parametrize("token", ["", "nonsense", 7, None, "6fd2e1a8"])
-    async def test_a_malformed_token_is_400(self, world: World, token: Any) -> None:
-        answer = await verify(world, token)
+    async def test_a_malformed_token_is_400(self, world: World, subtests: pytest.Subtests) -> None:
+        for token in ("", "nonsense", 7, None, "6fd2e1a8"):
+            with subtests.test(token=token):
+                answer = await verify(world, token)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == "token"
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == "token"
 
     async def test_an_unknown_token_is_401(self, world: World) -> None:
         assert_refused(await verify(world, str(uuid4())), 401, "UNAUTHORIZED")
@@ -332,21 +333,19 @@ class TestRequesting:
 
             assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
 
-    @pytest.mark.parametrize(
-        ("return_request", "status"),
-        [
+    async def test_unknown_contexts_and_unregistered_redirect_uris_are_refused(
+        self, world: World, acme_shop: AcmeShop, subtests: pytest.Subtests
+    ) -> None:
+        for return_request, status in (
             ({"org_slug": "nowhere"}, 404),
             ({"org_slug": "acme", "service_slug": "nowhere"}, 404),
             ({"service_slug": "shop"}, 400),
             ({"org_slug": "acme", "service_slug": "shop", "redirect_uri": "https://shop.example/welcome/"}, 400),
             ({"org_slug": "acme", "redirect_uri": "https://shop.example/welcome"}, 400),
-        ],
-    )
-    async def test_unknown_contexts_and_unregistered_redirect_uris_are_refused(
-        self, world: World, acme_shop: AcmeShop, return_request: dict[str, str], status: int
-    ) -> None:
-        for email in (EMAIL, "nobody@example.com"):
-            assert (await request(world, email, **return_request)).status == status
+        ):
+            with subtests.test(return_request=return_request, status=status):
+                for email in (EMAIL, "nobody@example.com"):
+                    assert (await request(world, email, **return_request)).status == status
 
     async def test_requests_for_one_address_are_rate_limited(self, world: World, limited: Client) -> None:
         statuses = [

@@ -33,18 +33,21 @@ def settings() -> Settings:
 class TestSigningIn:
     """Signing in with a valid passkey."""
 
-    @pytest.mark.parametrize("email", [EMAIL, f"  {EMAIL.upper()} ", None])
-    async def test_a_passkey_signs_in_with_or_without_an_address(self, keyring: Keyring, email: str | None) -> None:
+    async def test_a_passkey_signs_in_with_or_without_an_address(
+        self, keyring: Keyring, subtests: pytest.Subtests
+    ) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
 
-        answer = await keyring.sign_in(authenticator, email)
+        for email in (EMAIL, f"  {EMAIL.upper()} ", None):
+            with subtests.test(email=email):
+                answer = await keyring.sign_in(authenticator, email)
 
-        assert answer.status == 200, answer.text
-        assert set(answer.json) == {"access_token", "refresh_token", "expires_in", "token_type", "device_token"}
-        assert "gatehouse_device=" in answer.headers["Set-Cookie"]
-        assert claims_of(answer.json["access_token"])["email"] == EMAIL
-        assert (await keyring.ask("GET", token=answer.json["access_token"])).status == 200
+                assert answer.status == 200, answer.text
+                assert set(answer.json) == {"access_token", "refresh_token", "expires_in", "token_type", "device_token"}
+                assert "gatehouse_device=" in answer.headers["Set-Cookie"]
+                assert claims_of(answer.json["access_token"])["email"] == EMAIL
+                assert (await keyring.ask("GET", token=answer.json["access_token"])).status == 200
 
     async def test_the_options_name_the_passkeys_of_the_address(self, keyring: Keyring) -> None:
         await keyring.sign_up()
@@ -166,10 +169,13 @@ class TestSigningIn:
 class TestRefusals:
     """Refused passkeys, which all get the same answer."""
 
-    @pytest.mark.parametrize("email", [EMAIL, None])
-    @pytest.mark.parametrize(
-        "wrong",
-        [
+    async def test_an_invalid_answer_is_refused_and_the_passkey_stays_valid(
+        self, keyring: Keyring, subtests: pytest.Subtests
+    ) -> None:
+        await keyring.sign_up()
+        authenticator = await keyring.registered()
+
+        for wrong in (
             {"origin": "https://evil.example"},
             {"rp_id": "evil.example"},
             {"is_user_present": False},
@@ -177,16 +183,11 @@ class TestRefusals:
             {"user_handle": b"\x01" * 16},
             {"credential_id": b"unknown"},
             {"key": Authenticator().key},
-        ],
-    )
-    async def test_an_invalid_answer_is_refused_and_the_passkey_stays_valid(
-        self, keyring: Keyring, wrong: dict[str, Any], email: str | None
-    ) -> None:
-        await keyring.sign_up()
-        authenticator = await keyring.registered()
-
-        assert_not_accepted(await keyring.sign_in(replace(authenticator, **wrong), email))
-        assert (await keyring.sign_in(authenticator, email)).status == 200
+        ):
+            for email in (EMAIL, None):
+                with subtests.test(email=email, wrong=wrong):
+                    assert_not_accepted(await keyring.sign_in(replace(authenticator, **wrong), email))
+                    assert (await keyring.sign_in(authenticator, email)).status == 200
 
     async def test_an_altered_signature_is_refused(self, keyring: Keyring) -> None:
         await keyring.sign_up()
@@ -253,9 +254,8 @@ class TestRefusals:
 
         assert_not_accepted(await keyring.finish(challenge, authenticator.get(challenge["options"])))
 
-    @pytest.mark.parametrize("other_email", [OTHER, "passwordonly@example.com", "nobody@example.com", ""])
     async def test_a_challenge_for_another_address_is_refused(
-        self, keyring: Keyring, world: World, other_email: str
+        self, keyring: Keyring, world: World, subtests: pytest.Subtests
     ) -> None:
         world.user("passwordonly@example.com")
         await keyring.sign_up(OTHER)
@@ -263,7 +263,9 @@ class TestRefusals:
         await keyring.sign_up()
         authenticator = await keyring.registered()
 
-        assert_not_accepted(await keyring.sign_in(authenticator, other_email))
+        for other_email in (OTHER, "passwordonly@example.com", "nobody@example.com", ""):
+            with subtests.test(other_email=other_email):
+                assert_not_accepted(await keyring.sign_in(authenticator, other_email))
 
     async def test_an_unknown_challenge_is_refused(self, keyring: Keyring) -> None:
         await keyring.sign_up()
@@ -297,9 +299,10 @@ class TestRefusals:
             keyring.world.installation.metrics.exposition().decode()
         )
 
-    @pytest.mark.parametrize(
-        ("field", "value"),
-        [
+    async def test_a_malformed_field_is_named_in_the_refusal(self, keyring: Keyring, subtests: pytest.Subtests) -> None:
+        challenge = await keyring.started(None)
+
+        for field, value in (
             ("challenge_id", 7),
             ("credential", None),
             ("credential.id", "%"),
@@ -309,24 +312,22 @@ class TestRefusals:
             ("credential.response.signature", "_-+"),
             ("credential.response.userHandle", "!"),
             ("org_slug", 7),
-        ],
-    )
-    async def test_a_malformed_field_is_named_in_the_refusal(self, keyring: Keyring, field: str, value: Any) -> None:
-        challenge = await keyring.started(None)
-        body: dict[str, Any] = {
-            "challenge_id": challenge["challenge_id"],
-            "credential": Authenticator().get(challenge["options"]),
-        }
-        *path, name = field.split(".")
-        parent = body
-        for step in path:
-            parent = parent[step]
-        parent[name] = value
+        ):
+            with subtests.test(field=field, value=value):
+                body: dict[str, Any] = {
+                    "challenge_id": challenge["challenge_id"],
+                    "credential": Authenticator().get(challenge["options"]),
+                }
+                *path, name = field.split(".")
+                parent = body
+                for step in path:
+                    parent = parent[step]
+                parent[name] = value
 
-        answer = await keyring.client.post("/api/auth/passkeys/authenticate/finish", body=body)
+                answer = await keyring.client.post("/api/auth/passkeys/authenticate/finish", body=body)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.json["details"][0]["field"] == field
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.json["details"][0]["field"] == field
 
     async def test_too_many_attempts_from_one_address_are_rate_limited(self, keyring: Keyring) -> None:
         statuses: list[int] = []

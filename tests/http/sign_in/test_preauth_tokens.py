@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -39,11 +39,12 @@ def assert_refused(answer: Answer, error_code: str = "UNAUTHORIZED") -> None:
     assert (answer.status, answer.json["error_code"]) == (401, error_code)
 
 
-@pytest.mark.parametrize("body", [{}, {"code": None}, {"code": 123456}, {"code": "123456", "trust_device": "yes"}])
-async def test_a_body_without_a_code_is_malformed(ada: Person, client: Client, body: dict[str, Any]) -> None:
-    answer = await client.post("/api/auth/mfa/verify", token=await ada.preauth_token(), body=body)
+async def test_a_body_without_a_code_is_malformed(ada: Person, client: Client, subtests: pytest.Subtests) -> None:
+    for body in ({}, {"code": None}, {"code": 123456}, {"code": "123456", "trust_device": "yes"}):
+        with subtests.test(body=body):
+            answer = await client.post("/api/auth/mfa/verify", token=await ada.preauth_token(), body=body)
 
-    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+            assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
 
 
 async def test_a_code_without_a_pre_auth_token_is_refused(ada: Person, client: Client) -> None:

@@ -152,6 +152,15 @@ async def test_turning_the_second_factor_off_ends_the_trust(ada: Person) -> None
     assert await needs_a_code(ada, device)
 
 
+async def test_resetting_the_password_ends_the_trust(ada: Person) -> None:
+    device = await trusted_device(ada)
+
+    await ada.reset_password("an entirely different phrase")
+
+    answer = await ada.log_in("an entirely different phrase", headers=device)
+    assert (answer.status, answer.json["mfa_required"]) == (200, True)
+
+
 async def test_turning_the_second_factor_off_keeps_the_trusted_devices_of_other_users(
     ada: Person, world: World
 ) -> None:

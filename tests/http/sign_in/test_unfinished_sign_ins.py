@@ -50,11 +50,7 @@ async def change_password(person: Person) -> None:
 
 
 async def reset_password(person: Person) -> None:
-    client = person.world.client
-    await client.post("/api/auth/forgot-password", body={"email": person.email})
-    token = next(mail.values["token"] for mail in await person.world.mails() if mail.template == "reset_password")
-    answer = await client.post("/api/auth/reset-password", body={"token": token, "new_password": NEW_PASSWORD})
-    assert answer.status == 200, answer.text
+    await person.reset_password(NEW_PASSWORD)
 
 
 ENDERS = pytest.mark.parametrize("end", [end_others, change_password, reset_password])
@@ -147,6 +143,22 @@ async def test_ending_an_end_users_sessions_ends_their_unfinished_sign_ins_to_th
     assert answer.status == 200, answer.text
     assert_refused(await ada.verify(at_the_shop, ada.code()), 401, "UNAUTHORIZED")
     assert (await ada.verify(elsewhere, ada.code())).status == 200
+
+
+async def test_unlinking_an_identity_ends_a_sign_in_that_may_have_begun_with_it(world: World, ada: Person) -> None:
+    world.connection.execute(
+        """
+        INSERT INTO identities (id, user_id, provider, subject, linked_at, used_at)
+        VALUES (gen_random_uuid(), %s, 'codehost', '1', now(), now())
+        """,
+        (ada.id,),
+    )
+    token = await ada.preauth_token()
+
+    answer = await world.client.delete("/api/user/identities/codehost", token=ada.token)
+
+    assert answer.status == 204, answer.text
+    assert_refused(await ada.verify(token, ada.code()), 401, "UNAUTHORIZED")
 
 
 class TestSameChecks:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 
@@ -100,7 +101,7 @@ async def test_a_logout_token_that_is_not_taken_is_logged_in_our_words() -> None
     async with outbound_client(LOOPBACK) as client:
         for name, (answer, end) in BROKEN.items():
             async with open_broken(answer) as receiver:
-                attempt = await HttpLogoutSender(client, version="1").send(receiver.url, "a.logout.token")
+                attempt = await HttpLogoutSender(client, version="1").send(UUID(int=9), receiver.url, "a.logout.token")
 
             assert_in_our_words(attempt.error)
             assert attempt.error is not None
@@ -111,7 +112,7 @@ async def test_keys_of_a_client_that_cannot_be_read_are_none_whatever_is_answere
     async with outbound_client(LOOPBACK) as client:
         for name, (answer, _) in BROKEN.items():
             async with open_broken(answer) as receiver:
-                assert await HttpKeySets(client).fetch(receiver.url) is None, name
+                assert await HttpKeySets(client).fetch(UUID(int=9), receiver.url) is None, name
 
 
 @pytest.mark.parametrize(

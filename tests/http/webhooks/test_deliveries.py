@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from core.attempts import JITTER, RETRY_DELAYS
 from core.webhooks.deliveries import POSTPONEMENT
 from tests.receiver import open_receiver
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.receiver import Receiver
     from tests.world.hooks import Hooks
     from tests.world.world import World
@@ -305,13 +305,14 @@ class TestRedelivery:
         await hooks.send()
         assert [received.payload["data"]["name"] for received in receiver.received] == ["failed"]
 
-    @pytest.mark.parametrize("since", ["2026-02-03T04:05:07", "yesterday", 7, None])
-    async def test_the_moment_needs_a_time_zone(self, hooks: Hooks, since: Any) -> None:
+    async def test_the_moment_needs_a_time_zone(self, hooks: Hooks, subtests: pytest.Subtests) -> None:
         webhook_id = await hooks.create("https://hooks.example.com/")
 
-        answer = await hooks.request("POST", f"/{webhook_id}/redeliver-failed", body={"since": since})
+        for since in ("2026-02-03T04:05:07", "yesterday", 7, None):
+            with subtests.test(since=since):
+                answer = await hooks.request("POST", f"/{webhook_id}/redeliver-failed", body={"since": since})
 
-        assert_refused(answer, 400, "BAD_REQUEST")
+                assert_refused(answer, 400, "BAD_REQUEST")
 
 
 class TestList:

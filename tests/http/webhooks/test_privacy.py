@@ -9,7 +9,7 @@ import pytest
 
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
-from core.webhooks.feed import RETENTION
+from core.webhooks.events import RETENTION
 
 if TYPE_CHECKING:
     import trio

@@ -9,14 +9,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import pytest
-
 from core.events.events import EventType
 from core.webhooks.webhooks import WEBHOOKS_MAX
 from tests.concurrency import at_once, statuses_of
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.receiver import Received, Receiver
     from tests.world.hooks import Hooks
     from tests.world.team import Team
@@ -67,20 +67,18 @@ class TestCreation:
         assert secret not in row[0]
         assert secret.encode() not in bytes(row[1])
 
-    @pytest.mark.parametrize(
-        ("field", "value"),
-        [
+    async def test_invalid_input_is_refused_with_the_field(self, hooks: Hooks, subtests: pytest.Subtests) -> None:
+        for field, value in (
             *(("name", ""), ("name", "  "), ("name", "n" * 101), ("url", ""), ("url", "ftp://example.com")),
             *(("url", "http://10.0.0.1/"), ("url", "http://192.168.0.1/"), ("url", "http://2130706433/")),
             *(("url", "http://[::ffff:10.0.0.1]/"), ("events", []), ("events", ["user.invited", "no.such"])),
-        ],
-    )
-    async def test_invalid_input_is_refused_with_the_field(self, hooks: Hooks, field: str, value: Any) -> None:
-        answer = await hooks.request("POST", body=BODY | {field: value})
+        ):
+            with subtests.test(field=field, value=value):
+                answer = await hooks.request("POST", body=BODY | {field: value})
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert [problem["field"] for problem in answer.json["details"]] == [field]
-        assert (await hooks.request("GET")).json["total"] == 0
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert [problem["field"] for problem in answer.json["details"]] == [field]
+                assert (await hooks.request("GET")).json["total"] == 0
 
     async def test_all_invalid_fields_are_named_at_once(self, hooks: Hooks) -> None:
         created = await hooks.request("POST", body={"name": "", "url": "ftp://x", "events": []})
@@ -152,15 +150,16 @@ class TestChange:
         assert (await hooks.change(webhook_id)).json == before
         assert (await hooks.change(webhook_id, name="hook")).json == before
 
-    @pytest.mark.parametrize(
-        "body", [{"name": ""}, {"url": "nonsense"}, {"url": "http://10.0.0.1/"}, {"events": []}, {"events": ["x"]}]
-    )
-    async def test_invalid_input_is_refused_before_an_unknown_webhook(self, hooks: Hooks, body: dict[str, Any]) -> None:
+    async def test_invalid_input_is_refused_before_an_unknown_webhook(
+        self, hooks: Hooks, subtests: pytest.Subtests
+    ) -> None:
         webhook_id = await hooks.create(URL)
 
-        assert_refused(await hooks.change(webhook_id, **body), 400, "BAD_REQUEST")
-        assert_refused(await hooks.change(str(uuid4()), **body), 400, "BAD_REQUEST")
-        assert_refused(await hooks.change(str(uuid4())), 404, "NOT_FOUND")
+        for body in ({"name": ""}, {"url": "nonsense"}, {"url": "http://10.0.0.1/"}, {"events": []}, {"events": ["x"]}):
+            with subtests.test(body=body):
+                assert_refused(await hooks.change(webhook_id, **body), 400, "BAD_REQUEST")
+                assert_refused(await hooks.change(str(uuid4()), **body), 400, "BAD_REQUEST")
+                assert_refused(await hooks.change(str(uuid4())), 404, "NOT_FOUND")
 
     async def test_a_name_of_another_webhook_is_refused(self, hooks: Hooks) -> None:
         await hooks.create(URL, name="one")
@@ -172,9 +171,15 @@ class TestChange:
 class TestForeignWebhooks:
     """A webhook of another organization is not found."""
 
-    @pytest.mark.parametrize(
-        ("method", "path", "body"),
-        [
+    async def test_it_is_not_found_and_unchanged(self, hooks: Hooks, world: World, subtests: pytest.Subtests) -> None:
+        webhook_id = await hooks.create(URL)
+        delivery_id = await hooks.test(webhook_id)
+        tables = "SELECT w::text, d::text, q::text FROM webhooks w, webhook_deliveries d, webhook_queues q"
+        before = world.rows(tables)
+        other = world.team("globex")
+        other.add("olga", "owner")
+
+        for method, path, body in (
             ("GET", "", None),
             ("PATCH", "", {"name": "mine"}),
             ("DELETE", "", None),
@@ -183,24 +188,14 @@ class TestForeignWebhooks:
             ("POST", "/rotate-secret", None),
             ("POST", "/redeliver-failed", {"since": "2026-01-01T00:00:00Z"}),
             ("POST", "/deliveries/{delivery}/redeliver", None),
-        ],
-    )
-    async def test_it_is_not_found_and_unchanged(
-        self, hooks: Hooks, world: World, method: str, path: str, body: Any
-    ) -> None:
-        webhook_id = await hooks.create(URL)
-        delivery_id = await hooks.test(webhook_id)
-        tables = "SELECT w::text, d::text, q::text FROM webhooks w, webhook_deliveries d, webhook_queues q"
-        before = world.rows(tables)
-        other = world.team("globex")
-        other.add("olga", "owner")
+        ):
+            with subtests.test(method=method, path=path, body=body):
+                answer = await other.request(
+                    "olga", method, f"/webhooks/{webhook_id}{path.format(delivery=delivery_id)}", body=body
+                )
 
-        answer = await other.request(
-            "olga", method, f"/webhooks/{webhook_id}{path.format(delivery=delivery_id)}", body=body
-        )
-
-        assert_refused(answer, 404, "NOT_FOUND")
-        assert world.rows(tables) == before
+                assert_refused(answer, 404, "NOT_FOUND")
+                assert world.rows(tables) == before
 
     async def test_a_delivery_of_another_webhook_is_not_found(self, hooks: Hooks) -> None:
         one, two = await hooks.create(URL, name="one"), await hooks.create(URL, name="two")

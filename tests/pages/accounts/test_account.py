@@ -76,17 +76,18 @@ class TestEveryPage:
         assert page.status == 200
         assert 'aria-current="page"' in page.text
 
-    @pytest.mark.parametrize(("action", "page"), BUTTONS)
     async def test_a_button_that_matters_asks_for_a_recent_sign_in_and_leads_back(
-        self, ada: Visitor, clock: SettableClock, action: str, page: str
+        self, ada: Visitor, clock: SettableClock, subtests: pytest.Subtests
     ) -> None:
         token = await token_of_forms(ada)
         clock.advance(ELEVEN_MINUTES)
 
-        answer = await ada.post(action, {"form_token": token}, is_followed=False)
+        for action, page in BUTTONS:
+            with subtests.test(action=action, page=page):
+                answer = await ada.post(action, {"form_token": token}, is_followed=False)
 
-        assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in-again")
-        assert answer.headers["Location"].endswith(f"return_to={page.replace('/', '%2F')}")
+                assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in-again")
+                assert answer.headers["Location"].endswith(f"return_to={page.replace('/', '%2F')}")
 
     async def test_looking_needs_no_recent_sign_in(self, ada: Visitor, clock: SettableClock) -> None:
         clock.advance(timedelta(hours=2))
@@ -194,30 +195,28 @@ class TestPassword:
         assert (await world.list_sessions(other)).status == 401
         assert (await world.log_in(EMAIL, NEW)).status == 200
 
-    @pytest.mark.parametrize(
-        ("current", "new", "repeated", "told"),
-        [
+    async def test_a_refused_password_is_explained_at_its_field(
+        self, world: World, ada: Visitor, subtests: pytest.Subtests
+    ) -> None:
+        for current, new, repeated, told in (
             ("wrong password", NEW, NEW, "Your current password is wrong."),
             (PASSWORD, "short", "short", "A password has at least 8 characters."),
             (PASSWORD, NEW, "something else", "The passwords do not match."),
-        ],
-    )
-    async def test_a_refused_password_is_explained_at_its_field(
-        self, world: World, ada: Visitor, current: str, new: str, repeated: str, told: str
-    ) -> None:
-        page = await ada.submit(
-            await ada.open("/app/account/password"),
-            "/app/account/password",
-            current_password=current,
-            new_password=new,
-            repeated=repeated,
-        )
+        ):
+            with subtests.test(current=current, new=new, repeated=repeated, told=told):
+                page = await ada.submit(
+                    await ada.open("/app/account/password"),
+                    "/app/account/password",
+                    current_password=current,
+                    new_password=new,
+                    repeated=repeated,
+                )
 
-        assert page.status in {400, 401}
-        assert page.text.count(told) == 1
-        assert page.text.count('aria-invalid="true"') == 1
-        assert not any(password in page.text for password in (current, new, repeated))
-        assert (await world.log_in()).status == 200
+                assert page.status in {400, 401}
+                assert page.text.count(told) == 1
+                assert page.text.count('aria-invalid="true"') == 1
+                assert not any(password in page.text for password in (current, new, repeated))
+                assert (await world.log_in()).status == 200
 
     async def test_guessing_the_current_password_is_limited_like_signing_in(self, world: World, ada: Visitor) -> None:
         page = await ada.open("/app/account/password")

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.mail.mail import MailTemplate
+from tests.application import serving, with_mail_limits
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
+    from entrypoints.installation import Installation
     from tests.application import Answer
     from tests.world.world import World
 
@@ -93,6 +95,19 @@ async def test_only_the_mail_tells_the_owner_of_the_address_apart(world: World) 
         CASES["unverified"]: MailTemplate.VERIFY_EMAIL,
         CASES["passwordless"]: MailTemplate.ACCOUNT_EXISTS,
     }
+
+
+async def test_one_network_leaves_mails_about_an_account_that_exists_to_others(
+    world: World, installation: Installation
+) -> None:
+    insert_cases(world)
+    client = serving(with_mail_limits(installation))
+
+    for address in (*["192.0.2.1"] * 5, "198.51.100.1"):
+        await register(Visitor(client, address=address), CASES["verified"])
+
+    mails = world.rows("SELECT template FROM mails WHERE state <> 'discarded'")
+    assert mails == [(MailTemplate.ACCOUNT_EXISTS,)] * 3
 
 
 async def test_a_registration_changes_nothing_about_an_account_that_exists(world: World) -> None:

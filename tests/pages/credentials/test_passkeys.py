@@ -73,34 +73,33 @@ async def test_only_the_page_that_adds_a_passkey_runs_a_script_and_only_ours(ada
     assert "unsafe" not in policies[NEW]
 
 
-@pytest.mark.parametrize(
-    ("credential", "told"),
-    [
+async def test_what_no_authenticator_has_made_is_refused_on_the_page(
+    world: World, ada: Visitor, subtests: pytest.Subtests
+) -> None:
+    for credential, told in (
         ("", "could not be registered"),
         ("{", "could not be registered"),
         ('{"id": "AA", "type": "public-key", "response": {}}', "could not be registered"),
         ("[" * 2000, "could not be registered"),
-    ],
-)
-async def test_what_no_authenticator_has_made_is_refused_on_the_page(
-    world: World, ada: Visitor, credential: str, told: str
-) -> None:
-    page = await ada.submit(await ada.open(NEW), NEW, credential=credential)
+    ):
+        with subtests.test(credential=credential, told=told):
+            page = await ada.submit(await ada.open(NEW), NEW, credential=credential)
 
-    assert page.status == 400
-    assert told in page.text
-    assert world.value("SELECT count(*) FROM passkeys") == 0
+            assert page.status == 400
+            assert told in page.text
+            assert world.value("SELECT count(*) FROM passkeys") == 0
 
 
-@pytest.mark.parametrize("challenge_id", ["", "x", "0191d3c1-0000-7000-8000-00000000000f"])
-async def test_an_unknown_challenge_is_refused_on_the_page(ada: Visitor, challenge_id: str) -> None:
+async def test_an_unknown_challenge_is_refused_on_the_page(ada: Visitor, subtests: pytest.Subtests) -> None:
     page = await ada.open(NEW)
     credential = Authenticator().create(options_of(page))
 
-    refused = await ada.submit(page, NEW, credential=json.dumps(credential), challenge_id=challenge_id)
+    for challenge_id in ("", "x", "0191d3c1-0000-7000-8000-00000000000f"):
+        with subtests.test(challenge_id=challenge_id):
+            refused = await ada.submit(page, NEW, credential=json.dumps(credential), challenge_id=challenge_id)
 
-    assert refused.status == 400
-    assert "This registration has expired or was already used." in refused.text
+            assert refused.status == 400
+            assert "This registration has expired or was already used." in refused.text
 
 
 async def test_a_passkey_is_renamed_and_removed(world: World, ada: Visitor) -> None:

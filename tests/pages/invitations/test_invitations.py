@@ -66,24 +66,22 @@ async def test_the_mailed_link_redirects_to_the_frontend_if_one_is_set(inviter: 
     assert answer.headers["Location"] == f"https://app.example.com/team/invitations/accept?token={UNKNOWN}"
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
+async def test_the_redirect_keeps_only_the_token_and_the_proof_and_encodes_them(
+    inviter: Inviter, subtests: pytest.Subtests
+) -> None:
+    for given, kept in (
         ({"token": "a", "next": "https://evil.example", "proof": "b"}, {"token": ["a"], "proof": ["b"]}),
         ({"token": "a&proof=b#c"}, {"token": ["a&proof=b#c"]}),
         ({"token": "a\r\nSet-Cookie: b=c"}, {"token": ["a\r\nSet-Cookie: b=c"]}),
         ({"token": "//evil.example/é"}, {"token": ["//evil.example/é"]}),
-    ],
-)
-async def test_the_redirect_keeps_only_the_token_and_the_proof_and_encodes_them(
-    inviter: Inviter, given: dict[str, str], kept: dict[str, list[str]]
-) -> None:
-    answer = await inviter.world.client.get(f"{LINK}?{urlencode(given)}")
+    ):
+        with subtests.test(given=given, kept=kept):
+            answer = await inviter.world.client.get(f"{LINK}?{urlencode(given)}")
 
-    parts = urlsplit(answer.headers["Location"])
-    assert (parts.scheme, parts.netloc, parts.path, parts.fragment) == ("http", "localhost:8000", ACCEPT, "")
-    assert parse_qs(parts.query) == kept
-    assert "Set-Cookie" not in answer.headers
+            parts = urlsplit(answer.headers["Location"])
+            assert (parts.scheme, parts.netloc, parts.path, parts.fragment) == ("http", "localhost:8000", ACCEPT, "")
+            assert parse_qs(parts.query) == kept
+            assert "Set-Cookie" not in answer.headers
 
 
 @pytest.mark.parametrize("path", [LINK, ACCEPT])
@@ -183,16 +181,17 @@ async def test_declining_is_confirmed_and_adds_no_member(inviter: Inviter) -> No
     assert (inviter.status(invitation), inviter.role_of()) == ("rejected", None)
 
 
-@pytest.mark.parametrize("token", ["", "nonsense", UNKNOWN, "<script>"])
-async def test_the_page_of_an_unknown_token_says_what_to_do(inviter: Inviter, token: str) -> None:
-    shown = await inviter.world.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
-    pressed = [await press(inviter.world.client, path, token=token) for path in (ACCEPT, DECLINE)]
+async def test_the_page_of_an_unknown_token_says_what_to_do(inviter: Inviter, subtests: pytest.Subtests) -> None:
+    for token in ("", "nonsense", UNKNOWN, "<script>"):
+        with subtests.test(token=token):
+            shown = await inviter.world.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
+            pressed = [await press(inviter.world.client, path, token=token) for path in (ACCEPT, DECLINE)]
 
-    for answer in (shown, *pressed):
-        assert answer.status == 400
-        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-        assert "is not valid" in answer.text
-        assert "in the mail, or" in answer.text
+            for answer in (shown, *pressed):
+                assert answer.status == 400
+                assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+                assert "is not valid" in answer.text
+                assert "in the mail, or" in answer.text
 
 
 async def test_a_wrong_proof_is_refused_like_an_unknown_token(inviter: Inviter) -> None:

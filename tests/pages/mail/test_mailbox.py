@@ -64,15 +64,18 @@ async def test_the_mails_are_returned_as_json_newest_first_on_request(
     assert "<html" in messages[0]["html"]
 
 
-@pytest.mark.parametrize("accept", ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*", "image/png"])
-async def test_any_other_accept_header_gets_a_page(client: Client, database: PostgresDatabase, accept: str) -> None:
+async def test_any_other_accept_header_gets_a_page(
+    client: Client, database: PostgresDatabase, subtests: pytest.Subtests
+) -> None:
     await keep_message(database, "ada@example.com")
 
-    answer = await client.get("/dev/mailbox", headers={"Accept": accept})
+    for accept in ("text/html,application/xhtml+xml,*/*;q=0.8", "*/*", "image/png"):
+        with subtests.test(accept=accept):
+            answer = await client.get("/dev/mailbox", headers={"Accept": accept})
 
-    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert answer.headers["Vary"] == "Accept, Accept-Language"
-    assert "to ada@example.com" in answer.text
+            assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+            assert answer.headers["Vary"] == "Accept, Accept-Language"
+            assert "to ada@example.com" in answer.text
 
 
 async def test_an_empty_mailbox_is_shown_as_empty(client: Client) -> None:
@@ -136,11 +139,12 @@ async def test_the_page_frames_only_its_own_mails(client: Client) -> None:
     assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("message_id", [UNKNOWN_ID, "no-id", "..%2f"])
-async def test_an_unknown_mail_is_404(client: Client, message_id: str) -> None:
-    answer = await client.get(f"/dev/mailbox/{message_id}")
+async def test_an_unknown_mail_is_404(client: Client, subtests: pytest.Subtests) -> None:
+    for message_id in (UNKNOWN_ID, "no-id", "..%2f"):
+        with subtests.test(message_id=message_id):
+            answer = await client.get(f"/dev/mailbox/{message_id}")
 
-    assert answer.status == 404
+            assert answer.status == 404
 
 
 @pytest.mark.parametrize("path", ["/dev/mailbox", f"/dev/mailbox/{UNKNOWN_ID}"])

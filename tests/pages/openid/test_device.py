@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.openid import device_codes
+from core.openid import device as device_codes
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
 from tests.world.second_factors import Person

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
+    import pytest
+
     from tests.world.relying_party import RelyingParty
     from tests.world.visitor import Visitor
 
 NUL = "%00"
 
 
-@pytest.mark.parametrize(
-    ("path", "problem"),
-    [
+async def test_the_page_names_the_parameter_and_no_mail(
+    shop: RelyingParty, visitor: Visitor, subtests: pytest.Subtests
+) -> None:
+    for path, problem in (
         (f"/auth/authorize?state={NUL}", "state: "),
         (f"/auth/logout?state={NUL}", "state: "),
         (f"/auth/codehost/callback?state={NUL}", "state: "),
@@ -25,17 +26,14 @@ NUL = "%00"
             "Register exactly this address",
         ),
         (f"/saml/acme/shop/sso?SAMLRequest={NUL}", "SAMLRequest: "),
-    ],
-)
-async def test_the_page_names_the_parameter_and_no_mail(
-    shop: RelyingParty, visitor: Visitor, path: str, problem: str
-) -> None:
-    shown = await visitor.send("GET", path)
+    ):
+        with subtests.test(path=path, problem=problem):
+            shown = await visitor.send("GET", path)
 
-    assert shown.status == 400
-    assert "tell its makers what is written here" in shown.text
-    assert problem in shown.text
-    assert "mail" not in shown.text
+            assert shown.status == 400
+            assert "tell its makers what is written here" in shown.text
+            assert problem in shown.text
+            assert "mail" not in shown.text
 
 
 async def test_a_program_gets_the_fields(shop: RelyingParty, visitor: Visitor) -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from entrypoints.pages.reference.curl_examples import CREDENTIALS, curl_example, variables
-from entrypoints.web.access_policies import CredentialKind
-from entrypoints.web.schemas import Schemas
+from entrypoints.web.describing.schemas import Schemas
+from entrypoints.web.serving.access_policies import CredentialKind
 from tests import specimen
 
 if TYPE_CHECKING:
-    from entrypoints.web.application import Application
-    from entrypoints.web.routes import Route
+    from entrypoints.web.serving.application import Application
+    from entrypoints.web.serving.routes import Route
     from tests.application import Client
 
 BASE_URL = "https://id.example.com"

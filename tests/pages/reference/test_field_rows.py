@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from entrypoints.pages.reference.field_rows import DEPTH_MAX, FieldRow, field_rows
-from entrypoints.web.examples import example
-from entrypoints.web.schemas import Schemas
+from entrypoints.web.describing.examples import example
+from entrypoints.web.describing.schemas import Schemas
 from tests import specimen
 from tests.specimen import Boat, Boats, BoatWanted, Knot
 

@@ -13,14 +13,14 @@ from core.rate_limits import RateLimit
 from entrypoints.pages import assets
 from entrypoints.pages.reference import reference
 from entrypoints.pages.reference.reference import describe, describe_limit
-from entrypoints.web.openapi import operation_id
+from entrypoints.web.describing.openapi import operation_id
 from tests import specimen
 from tests.application import serving
 
 if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from entrypoints.pages.reference.reference import RouteView
-    from entrypoints.web.application import Application
+    from entrypoints.web.serving.application import Application
     from tests.application import Client
 
 BASE_URL = "https://id.example.com"

@@ -12,7 +12,7 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints import capabilities
 from entrypoints.settings import Settings
-from entrypoints.web.access_policies import CredentialKind
+from entrypoints.web.serving.access_policies import CredentialKind
 from tests.application import serving
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
@@ -20,7 +20,6 @@ from tests.world.visitor import Visitor, forms_of, set_cookies
 
 if TYPE_CHECKING:
     from entrypoints.installation import Installation
-    from entrypoints.web.routes import Route
     from tests.world.world import World
 
 EVE = "eve@example.com"
@@ -114,29 +113,32 @@ async def test_on_https_the_cookies_are_secure_and_belong_to_this_host_alone(
         assert "Email address" in (await other.open("/app")).text
 
 
-@pytest.mark.parametrize("route", PAGES, ids=lambda route: route.name)
 async def test_no_page_can_be_framed_or_runs_a_script_that_is_not_a_file_of_ours(
-    world: World, visitor: Visitor, route: Route
+    world: World, visitor: Visitor, subtests: pytest.Subtests
 ) -> None:
-    if route.who.kind is CredentialKind.BROWSER_SESSION:
-        world.user()
-        await visitor.sign_in()
+    world.user()
+    signed_in = Visitor(world.client)
+    await signed_in.sign_in()
 
-    answer = await visitor.send("GET", route.path)
+    for route in PAGES:
+        with subtests.test(route=route.name):
+            takes_session = route.who.kind is CredentialKind.BROWSER_SESSION
 
-    assert answer.headers["X-Frame-Options"] == "DENY"
-    policy = answer.headers["Content-Security-Policy"]
-    assert "frame-ancestors 'none'" in policy
-    assert "unsafe" not in policy
-    assert "default-src 'none'" in policy
-    if "<script" in answer.text:
-        assert "script-src 'self'" in policy
-        assert not re.search(
-            r"<script(?! src=\"/assets/(?:new_)?passkeys?\.[0-9a-f]+\.js\" defer></script>)", answer.text
-        )
-    else:
-        assert "script-src" not in policy
-    assert not re.search(r"<[^>]+\son[a-z]+=", answer.text)
+            answer = await (signed_in if takes_session else visitor).send("GET", route.path)
+
+            assert answer.headers["X-Frame-Options"] == "DENY"
+            policy = answer.headers["Content-Security-Policy"]
+            assert "frame-ancestors 'none'" in policy
+            assert "unsafe" not in policy
+            assert "default-src 'none'" in policy
+            if "<script" in answer.text:
+                assert "script-src 'self'" in policy
+                assert not re.search(
+                    r"<script(?! src=\"/assets/(?:new_)?passkeys?\.[0-9a-f]+\.js\" defer></script>)", answer.text
+                )
+            else:
+                assert "script-src" not in policy
+            assert not re.search(r"<[^>]+\son[a-z]+=", answer.text)
 
 
 async def test_a_script_in_a_name_is_shown_as_text(world: World, visitor: Visitor) -> None:
@@ -164,16 +166,18 @@ async def test_a_script_in_a_name_is_shown_as_text(world: World, visitor: Visito
     assert all(SCRIPT not in page for page in seen)
 
 
-@pytest.mark.parametrize("action", ["/app/sign-in/password", "/app/sign-in/link", "/app/sign-in/passkey"])
-async def test_a_script_in_any_field_is_shown_as_text(visitor: Visitor, action: str) -> None:
+async def test_a_script_in_any_field_is_shown_as_text(visitor: Visitor, subtests: pytest.Subtests) -> None:
     page = await visitor.submit(await visitor.open("/app/sign-in"), email=EMAIL)
-    form = next(form for form in forms_of(page) if form.action == action)
-    hostile = dict.fromkeys(form.fields, f'"><img src=x onerror=alert(1)>{SCRIPT}')
 
-    answer = await visitor.post(action, hostile | {"form_token": form.fields["form_token"]})
+    for action in ("/app/sign-in/password", "/app/sign-in/link", "/app/sign-in/passkey"):
+        with subtests.test(action=action):
+            form = next(form for form in forms_of(page) if form.action == action)
+            hostile = dict.fromkeys(form.fields, f'"><img src=x onerror=alert(1)>{SCRIPT}')
 
-    assert SCRIPT not in answer.text
-    assert "<img" not in answer.text
+            answer = await visitor.post(action, hostile | {"form_token": form.fields["form_token"]})
+
+            assert SCRIPT not in answer.text
+            assert "<img" not in answer.text
 
 
 async def test_the_account_of_a_browser_is_shown_as_text(world: World, visitor: Visitor) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-
-import pytest
+from uuid import uuid4
 
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from tests.http.sign_in.passkeys import REFUSAL
+from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.application import Answer
     from tests.world.world import World
 
@@ -105,21 +107,47 @@ async def test_an_unknown_address_gets_the_same_page(world: World) -> None:
     assert [mail.to for mail in await world.mails()] == [EMAIL]
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
+async def test_what_is_no_passkey_is_refused_on_the_page(visitor: Visitor, subtests: pytest.Subtests) -> None:
+    first = await visitor.open("/app/sign-in")
+    second = await visitor.submit(first, "/app/sign-in", email=EMAIL)
+
+    for sent in (
         {},
         {"challenge_id": "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11", "credential": "{}"},
         {"challenge_id": "x", "credential": '{"id": "YQ", "type": "public-key"}'},
         {"challenge_id": "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11", "credential": "<script>"},
-    ],
-)
-async def test_what_is_no_passkey_is_refused_on_the_page(visitor: Visitor, sent: dict[str, str]) -> None:
-    first = await visitor.open("/app/sign-in")
-    second = await visitor.submit(first, "/app/sign-in", email=EMAIL)
+    ):
+        with subtests.test(sent=sent):
+            for page in (first, second):
+                refused = await visitor.submit(page, "/app/sign-in/passkey", sent)
+                assert refused.status == 401
+                assert REFUSAL in refused.text
+                assert not visitor.has_session
 
-    for page in (first, second):
-        refused = await visitor.submit(page, "/app/sign-in/passkey", sent)
-        assert refused.status == 401
-        assert REFUSAL in refused.text
-        assert not visitor.has_session
+
+async def test_a_wrong_code_is_noted_for_its_account_by_the_statements_of_an_address_without_one(
+    world: World, visitor: Visitor
+) -> None:
+    user_id = world.user()
+    executed: list[list[str]] = []
+    for email in (EMAIL, "unknown@example.com"):
+        asked = await request_link(visitor, email)
+        with recorded_statements() as statements:
+            page = await visitor.submit(asked, "/app/sign-in/code", code=str(uuid4()))
+        assert page.status == 401
+        executed.append(statements)
+
+    assert executed[0] == executed[1]
+    assert world.rows("SELECT user_id, success, reason FROM login_events") == [(user_id, False, "unknown_link")]
+
+
+async def test_the_button_of_a_used_link_notes_that(world: World, visitor: Visitor) -> None:
+    world.user()
+    await request_link(visitor)
+    other = Visitor(world.client)
+    page = await opened(world, other)
+    await other.submit(page)
+
+    assert (await other.submit(page)).status == 401
+
+    assert world.rows("SELECT success, reason FROM login_events") == [(False, "used_link")]

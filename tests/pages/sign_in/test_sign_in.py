@@ -14,7 +14,7 @@ from core.sessions import browser_sessions
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns, conclusion
 from core.sign_in.browser_returns import BrowserReturn
-from core.sign_in.proofs import Destination, InBrowser, Proof
+from core.sign_in.proofs import Destination, IdentityProof, InBrowser
 from entrypoints.settings import Settings
 from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
@@ -188,26 +188,24 @@ async def test_a_form_without_the_token_of_the_browser_is_refused(world: World, 
     assert "You are signed in as" in (await visitor.open("/app")).text
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+async def test_a_form_that_another_site_sends_is_refused(
+    world: World, visitor: Visitor, subtests: pytest.Subtests
+) -> None:
+    world.user()
+    home = await visitor.sign_in()
+
+    for headers in (
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
         {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:8000"},
-    ],
-)
-async def test_a_form_that_another_site_sends_is_refused(
-    world: World, visitor: Visitor, headers: dict[str, str]
-) -> None:
-    world.user()
-    home = await visitor.sign_in()
+    ):
+        with subtests.test(headers=headers):
+            refused = await visitor.submit(home, "/app/sign-out", headers=headers)
 
-    refused = await visitor.submit(home, "/app/sign-out", headers=headers)
-
-    assert refused.status == 403
-    assert visitor.has_session
+            assert refused.status == 403
+            assert visitor.has_session
 
 
 @pytest.mark.parametrize(
@@ -307,7 +305,7 @@ async def test_a_session_that_ends_while_its_user_signs_in_again_is_not_continue
     await visitor.sign_in()
     found = await world.installation.database.read(browser_sessions.find, visitor.cookies["gatehouse_session"])
     world.connection.execute("UPDATE sessions SET revoked_at = now()")
-    proof = Proof(user_id=user_id, provider=Provider.PASSWORD, amr=("pwd",))
+    proof = IdentityProof(user_id=user_id, provider=Provider.PASSWORD, amr=("pwd",))
 
     with pytest.raises(SessionOver):
         await world.installation.database.transact(

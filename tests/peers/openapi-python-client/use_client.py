@@ -54,7 +54,7 @@ def main(base_url: str, email: str, password: str, slug: str) -> None:
     assert isinstance(enabled, models.MfaEnabled), enabled
 
     pending = sign_in(password)
-    assert isinstance(pending, models.SecondFactorRequired), pending
+    assert isinstance(pending, models.PendingSecondFactor), pending
     between = client_module.AuthenticatedClient(base_url=base_url, token=pending.preauth_token)
     verified = module(f"{mfa}_verify").sync(
         client=between, body=models.MfaVerification(code=enabled.backup_codes[0], trust_device=False)

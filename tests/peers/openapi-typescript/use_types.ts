@@ -2,7 +2,7 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "./gatehouse";
 
-type Member = components["schemas"]["Member"];
+type Member = components["schemas"]["MemberItem"];
 
 const client = createClient<paths>({ baseUrl: "http://localhost:8000" });
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.settings.branding import BrandedOrganization, Branding
 from core.organizations.settings.pictures import Picture, PictureType
@@ -14,67 +14,47 @@ if TYPE_CHECKING:
 
     from core.organizations.settings.pictures import PictureKind
 
+# Their names are in a table of their own.
+_PICTURES: Final = ("logo", "icon")
+_COLUMNS: Final = f"logo.name AS logo, icon.name AS icon, {columns(Branding, table='b', without=_PICTURES)}"
+_TABLES: Final = """
+    FROM   brandings b
+    LEFT JOIN branding_pictures logo ON logo.organization_id = b.organization_id AND logo.kind = 'logo'
+    LEFT JOIN branding_pictures icon ON icon.organization_id = b.organization_id AND icon.kind = 'icon'
+"""
+
 
 class PostgresBrandings(Aggregate):
     """The port `Brandings`."""
 
     def of(self, organization_id: UUID) -> Branding:
-        found = (
-            self._connection.cursor(row_factory=kwargs_row(Branding))
-            .execute(
-                """
-                SELECT logo.name AS logo, icon.name AS icon, b.primary_color, b.background_color, b.support_email,
-                       b.terms_url, b.privacy_url, b.updated_at
-                FROM   brandings b
-                LEFT JOIN branding_pictures logo ON logo.organization_id = b.organization_id AND logo.kind = 'logo'
-                LEFT JOIN branding_pictures icon ON icon.organization_id = b.organization_id AND icon.kind = 'icon'
-                WHERE  b.organization_id = %s
-                """,
-                (organization_id,),
-            )
-            .fetchone()
+        found = self._one(
+            Branding,
+            f"SELECT {_COLUMNS} {_TABLES} WHERE b.organization_id = %s",
+            (organization_id,),
         )
         return found if found is not None else Branding()
 
     def brand(self, organization_id: UUID) -> BrandedOrganization | None:
-        row = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                """
-                SELECT o.name, logo.name AS logo, icon.name AS icon, b.primary_color, b.background_color,
-                       b.support_email, b.terms_url, b.privacy_url, b.updated_at
-                FROM   brandings b
-                LEFT JOIN branding_pictures logo ON logo.organization_id = b.organization_id AND logo.kind = 'logo'
-                LEFT JOIN branding_pictures icon ON icon.organization_id = b.organization_id AND icon.kind = 'icon'
-                JOIN   organizations o ON o.id = b.organization_id AND o.status = 'active'
-                WHERE  b.organization_id = %s
-                """,
-                (organization_id,),
-            )
-            .fetchone()
+        row = self._row(
+            f"""
+            SELECT o.name, {_COLUMNS}
+            {_TABLES}
+            JOIN   organizations o ON o.id = b.organization_id AND o.status = 'active'
+            WHERE  b.organization_id = %s
+            """,
+            (organization_id,),
         )
         return _branded(organization_id, row) if row is not None else None
 
     def save(self, organization_id: UUID, branding: Branding) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO brandings (organization_id, primary_color, background_color, support_email, terms_url,
-                                   privacy_url, updated_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
-            ON CONFLICT (organization_id) DO UPDATE
-            SET primary_color = excluded.primary_color, background_color = excluded.background_color,
-                support_email = excluded.support_email, terms_url = excluded.terms_url,
-                privacy_url = excluded.privacy_url, updated_at = excluded.updated_at
-            """,
-            (
-                organization_id,
-                branding.primary_color,
-                branding.background_color,
-                branding.support_email,
-                branding.terms_url,
-                branding.privacy_url,
-                branding.updated_at,
-            ),
+            f"""
+            INSERT INTO brandings ({columns(Branding, without=_PICTURES)}, organization_id)
+            VALUES ({placeholders(Branding, without=_PICTURES)}, %(organization_id)s)
+            ON CONFLICT (organization_id) DO UPDATE SET {assignments(Branding, without=_PICTURES)}
+            """,  # noqa: S608 - made of the names of fields
+            values(branding) | {"organization_id": organization_id},
         )
 
     def set_picture(self, organization_id: UUID, kind: PictureKind, picture: Picture | None) -> None:

@@ -1,3 +1,4 @@
+-- gatehouse: compatible from 0025
 -- What an organization gives to an address stays unconfirmed until its person confirms it (decisions 5.7).
 
 -- How a link came to be. Until now nothing recorded it; the default fills the rows without rewriting the table, and keeps

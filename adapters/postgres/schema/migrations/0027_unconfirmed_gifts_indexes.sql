@@ -1,4 +1,5 @@
 -- gatehouse: no transaction
+-- gatehouse: compatible from 0025
 -- What `0026_unconfirmed_gifts.sql` left for large tables that are written meanwhile.
 
 CREATE INDEX CONCURRENTLY IF NOT EXISTS users_disowned_by_organization ON users (disowned_by_organization_id)

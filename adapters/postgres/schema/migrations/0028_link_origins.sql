@@ -1,3 +1,4 @@
+-- gatehouse: compatible from 0025
 -- Links of members and of former members came with the membership, and end with it from now on. An account that its
 -- organization deactivated outside of its verified mail domains is open again (decisions 5.7).
 

@@ -1,3 +1,4 @@
+-- gatehouse: compatible from 0025
 -- Whose registration it was (decisions 3.14): while nobody has proved an address, each registration of it has a password
 -- of its own, and the link that is used makes that one the account's. Until now an account had the password of its first
 -- registration, whoever opened the link.

@@ -1,3 +1,4 @@
+-- gatehouse: compatible from 0025
 -- For which request of an OpenID client or a SAML service provider a browser has signed in (decisions 10.7).
 
 ALTER TABLE browser_returns ADD COLUMN request_key bytea;

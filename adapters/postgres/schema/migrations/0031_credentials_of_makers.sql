@@ -1,3 +1,4 @@
+-- gatehouse: compatible from 0025
 -- What a credential can do, its maker can do: SCIM tokens keep the role of their maker, and every credential names who
 -- made it (decisions 7.9). All these tables are small: a few rows for each organization.
 

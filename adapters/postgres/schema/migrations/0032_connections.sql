@@ -1,3 +1,4 @@
+-- gatehouse: compatible from 0025
 -- Where a connection leads, and which identities its word alone has linked (decisions 10.6, 10.8 and 13.5).
 --
 -- The statements that read much come first and lock only the rows that they change; the columns are added at the end,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.types.json import Jsonb
-
-from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
-from core.sign_in.upstream.connections import Connection, ConnectionType
+from core.sign_in.upstream.connections import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.flows import ProviderClient
 
 if TYPE_CHECKING:
@@ -19,135 +17,94 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import RawConnection
 
 _SECRET: Final = {"table": "upstream_connections", "column": "client_secret_sealed"}
+# Stored as the sealed secret itself.
+_COMPUTED: Final = ("has_secret",)
+_CONNECTION: Final = f"""
+    SELECT {columns(ConnectionRecord, without=_COMPUTED)}, client_secret_sealed IS NOT NULL AS has_secret
+    FROM   upstream_connections
+"""  # noqa: S608 - made of the names of fields
 
 
 class PostgresUpstreamConnections(Aggregate):
     """The port `UpstreamConnections`."""
 
-    def of_organization(self, organization_id: UUID) -> Sequence[Connection]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_connection))
-            .execute(
-                """
-                SELECT   id, type, name, issuer, client_id, client_secret_sealed IS NOT NULL AS has_secret, scopes,
-                         metadata_url, metadata_xml, attribute_mapping, joins_as, trust_mfa, enabled, created_at,
-                         updated_at
-                FROM     upstream_connections
-                WHERE    organization_id = %s
-                ORDER BY created_at, id
-                """,
-                (organization_id,),
-            )
-            .fetchall()
+    def of_organization(self, organization_id: UUID) -> Sequence[ConnectionRecord]:
+        return self._all(
+            _connection,
+            f"{_CONNECTION} WHERE organization_id = %s ORDER BY created_at, id",
+            (organization_id,),
         )
 
     def count(self, organization_id: UUID) -> int:
-        [count] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute("SELECT count(*) FROM upstream_connections WHERE organization_id = %s", (organization_id,))
-            .fetchall()
-        )
-        return count
+        return self._value("SELECT count(*) FROM upstream_connections WHERE organization_id = %s", (organization_id,))
 
-    def find(self, organization_id: UUID, connection_id: UUID) -> Connection | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_connection))
-            .execute(
-                """
-                SELECT id, type, name, issuer, client_id, client_secret_sealed IS NOT NULL AS has_secret, scopes,
-                       metadata_url, metadata_xml, attribute_mapping, joins_as, trust_mfa, enabled, created_at,
-                       updated_at
-                FROM   upstream_connections
-                WHERE  organization_id = %s AND id = %s
-                """,
-                (organization_id, connection_id),
-            )
-            .fetchone()
+    def find(self, organization_id: UUID, connection_id: UUID) -> ConnectionRecord | None:
+        return self._one(
+            _connection,
+            f"{_CONNECTION} WHERE organization_id = %s AND id = %s",
+            (organization_id, connection_id),
         )
 
     def organization_of(self, connection_id: UUID) -> str | None:
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT o.slug
-                FROM   upstream_connections c
-                JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
-                WHERE  c.id = %s AND c.enabled
-                """,
-                (connection_id,),
-            )
-            .fetchone()
+        return self._value_or_none(
+            """
+            SELECT o.slug
+            FROM   upstream_connections c
+            JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
+            WHERE  c.id = %s AND c.enabled
+            """,
+            (connection_id,),
         )
 
     def is_saml(self, connection_id: UUID) -> bool:
-        [is_saml] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT EXISTS (SELECT FROM upstream_connections c
-                               JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
-                               WHERE  c.id = %s AND c.type = 'saml')
-                """,
-                (connection_id,),
-            )
-            .fetchall()
+        return self._value(
+            """
+            SELECT EXISTS (SELECT FROM upstream_connections c
+                           JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
+                           WHERE  c.id = %s AND c.type = 'saml')
+            """,
+            (connection_id,),
         )
-        return is_saml
 
     def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
-        row = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                """
-                SELECT client_id, client_secret_sealed FROM upstream_connections
-                WHERE  organization_id = %s AND id = %s AND enabled AND client_secret_sealed IS NOT NULL
-                """,
-                (organization_id, connection_id),
-            )
-            .fetchone()
+        row = self._row(
+            """
+            SELECT client_id, client_secret_sealed FROM upstream_connections
+            WHERE  organization_id = %s AND id = %s AND enabled AND client_secret_sealed IS NOT NULL
+            """,
+            (organization_id, connection_id),
         )
         if row is None:
             return None
         opened = self._transaction.vault.open(row["client_secret_sealed"], row=connection_id, **_SECRET)
         return ProviderClient(client_id=row["client_id"], client_secret=Secret(opened.decode()))
 
-    def add(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> None:
+    def add(self, organization_id: UUID, connection: ConnectionRecord, secret: Secret | None) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO upstream_connections (id, organization_id, type, name, issuer, client_id, client_secret_sealed,
-                                              scopes, metadata_url, metadata_xml, attribute_mapping, joins_as,
-                                              trust_mfa, enabled, created_at, updated_at)
-            VALUES (%(id)s, %(organization_id)s, %(type)s, %(name)s, %(issuer)s, %(client_id)s, %(secret)s, %(scopes)s,
-                    %(metadata_url)s, %(metadata_xml)s, %(attribute_mapping)s, %(joins_as)s, %(trust_mfa)s, %(enabled)s,
-                    %(created_at)s, %(updated_at)s)
-            """,
-            {**self._columns(organization_id, connection, secret), "created_at": connection.created_at},
+            f"""
+            INSERT INTO upstream_connections ({columns(ConnectionRecord, without=_COMPUTED)}, organization_id,
+                                              client_secret_sealed)
+            VALUES ({placeholders(ConnectionRecord, without=_COMPUTED)}, %(organization_id)s, %(secret)s)
+            """,  # noqa: S608 - made of the names of fields
+            self._parameters(organization_id, connection, secret),
         )
 
-    def save(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> None:
+    def save(self, organization_id: UUID, connection: ConnectionRecord, secret: Secret | None) -> None:
         self._connection.execute_later(
-            """
+            f"""
             UPDATE upstream_connections
-            SET    name = %(name)s, issuer = %(issuer)s, client_id = %(client_id)s,
-                   client_secret_sealed = coalesce(%(secret)s, client_secret_sealed), scopes = %(scopes)s,
-                   metadata_url = %(metadata_url)s, metadata_xml = %(metadata_xml)s,
-                   attribute_mapping = %(attribute_mapping)s, joins_as = %(joins_as)s, trust_mfa = %(trust_mfa)s,
-                   enabled = %(enabled)s, updated_at = %(updated_at)s,
+            SET    {assignments(ConnectionRecord, without=(*_COMPUTED, "id", "type", "created_at"))},
+                   client_secret_sealed = coalesce(%(secret)s, client_secret_sealed),
                    issuer_changed = issuer_changed AND %(secret)s::bytea IS NULL
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
-            """,
-            self._columns(organization_id, connection, secret),
+            """,  # noqa: S608 - made of the names of fields
+            self._parameters(organization_id, connection, secret),
         )
 
     def certificates_of(self, organization_id: UUID, connection_id: UUID) -> frozenset[str] | None:
-        found = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                "SELECT certificates FROM upstream_connections WHERE organization_id = %s AND id = %s",
-                (organization_id, connection_id),
-            )
-            .fetchone()
+        found = self._value_or_none(
+            "SELECT certificates FROM upstream_connections WHERE organization_id = %s AND id = %s",
+            (organization_id, connection_id),
         )
         return frozenset(found) if found is not None else None
 
@@ -158,22 +115,16 @@ class PostgresUpstreamConnections(Aggregate):
         )
 
     def has_identities(self, organization_id: UUID, connection_id: UUID) -> bool:
-        [has_identities] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                "SELECT EXISTS (SELECT FROM identities WHERE organization_id = %s AND connection_id = %s)",
-                (organization_id, connection_id),
-            )
-            .fetchall()
+        return self._value(
+            "SELECT EXISTS (SELECT FROM identities WHERE organization_id = %s AND connection_id = %s)",
+            (organization_id, connection_id),
         )
-        return has_identities
 
     def have_identities(self, organization_id: UUID) -> bool:
-        [have_identities] = self._connection.cursor(row_factory=scalar_row).execute(
+        return self._value(
             "SELECT EXISTS (SELECT FROM identities WHERE organization_id = %s AND connection_id IS NOT NULL)",
             (organization_id,),
         )
-        return have_identities
 
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
         # The provider that comes next must not get what the one before has answered.
@@ -190,24 +141,12 @@ class PostgresUpstreamConnections(Aggregate):
             "DELETE FROM upstream_connections WHERE organization_id = %s AND id = %s", (organization_id, connection_id)
         )
 
-    def _columns(self, organization_id: UUID, connection: Connection, secret: Secret | None) -> dict[str, Any]:
+    def _parameters(self, organization_id: UUID, connection: ConnectionRecord, secret: Secret | None) -> dict[str, Any]:
         seal = self._transaction.vault.seal
         return {
-            "id": connection.id,
+            **values(connection),
             "organization_id": organization_id,
-            "type": connection.type.value,
-            "name": connection.name,
-            "issuer": connection.issuer,
-            "client_id": connection.client_id,
             "secret": seal(secret.reveal().encode(), row=connection.id, **_SECRET) if secret is not None else None,
-            "scopes": connection.scopes,
-            "metadata_url": connection.metadata_url,
-            "metadata_xml": connection.metadata_xml,
-            "attribute_mapping": Jsonb(connection.attribute_mapping),
-            "joins_as": connection.joins_as,
-            "trust_mfa": connection.trust_mfa,
-            "enabled": connection.enabled,
-            "updated_at": connection.updated_at,
         }
 
 
@@ -217,5 +156,5 @@ def with_changed_issuer(connection: RawConnection) -> list[UUID]:
     return [connection_id for (connection_id,) in rows.fetchall()]
 
 
-def _connection(*, type: str, **columns: Any) -> Connection:  # noqa: A002 - a column
-    return Connection(type=ConnectionType(type), **columns)
+def _connection(*, type: str, **columns: Any) -> ConnectionRecord:  # noqa: A002 - a column
+    return ConnectionRecord(type=ConnectionType(type), **columns)

@@ -6,12 +6,11 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import IdentityContext, ProvenIdentity, ProviderTokens
-from core.sign_in.upstream.flows import UpstreamSignIn, Way
+from core.sign_in.upstream.flows import ReturnAddress, UpstreamSignIn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,18 +60,14 @@ class PostgresUpstreamSignIns(Aggregate):
         self, state_hash: bytes, connection_id: UUID, proven: ProvenIdentity, *, continue_hash: bytes
     ) -> bool:
         # The text that is sealed is bound to its row, so that has to be known before.
-        row_id = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT id FROM upstream_sign_ins
-                WHERE  state_hash = %s AND connection_id = %s AND proven_sealed IS NULL AND used_at IS NULL
-                  AND  browser_hash IS NOT NULL AND expires_at > %s
-                FOR UPDATE
-                """,
-                (state_hash, connection_id, self._transaction.now),
-            )
-            .fetchone()
+        row_id = self._value_or_none(
+            """
+            SELECT id FROM upstream_sign_ins
+            WHERE  state_hash = %s AND connection_id = %s AND proven_sealed IS NULL AND used_at IS NULL
+              AND  browser_hash IS NOT NULL AND expires_at > %s
+            FOR UPDATE
+            """,
+            (state_hash, connection_id, self._transaction.now),
         )
         if row_id is None:
             return False
@@ -83,28 +78,20 @@ class PostgresUpstreamSignIns(Aggregate):
         return True
 
     def is_kept(self, sign_in_id: UUID) -> bool:
-        [is_kept] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute("SELECT EXISTS (SELECT FROM upstream_sign_ins WHERE id = %s AND ended_at IS NULL)", (sign_in_id,))
-            .fetchall()
+        return self._value(
+            "SELECT EXISTS (SELECT FROM upstream_sign_ins WHERE id = %s AND ended_at IS NULL)", (sign_in_id,)
         )
-        return is_kept
 
     def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
-        [is_linking] = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                SELECT EXISTS (SELECT FROM upstream_sign_ins
-                               WHERE  user_id = %s AND browser_hash = %s AND connection_id = %s
-                                 AND  proven_sealed IS NOT NULL AND used_at IS NULL AND ended_at IS NULL
-                                 AND  expires_at > %s)
-                """,
-                (user_id, browser_hash, connection_id, self._transaction.now),
-            )
-            .fetchall()
+        return self._value(
+            """
+            SELECT EXISTS (SELECT FROM upstream_sign_ins
+                           WHERE  user_id = %s AND browser_hash = %s AND connection_id = %s
+                             AND  proven_sealed IS NOT NULL AND used_at IS NULL AND ended_at IS NULL
+                             AND  expires_at > %s)
+            """,
+            (user_id, browser_hash, connection_id, self._transaction.now),
         )
-        return is_linking
 
     def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:
         row = self._used(state_hash, browser_hash, None, is_proven=True)
@@ -119,27 +106,23 @@ class PostgresUpstreamSignIns(Aggregate):
     def _used(
         self, state_hash: bytes, browser_hash: bytes | None, provider: Provider | None, *, is_proven: bool
     ) -> Mapping[str, Any] | None:
-        return (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                """
-                UPDATE upstream_sign_ins
-                SET    used_at = %(now)s
-                WHERE  state_hash = %(state_hash)s AND browser_hash IS NOT DISTINCT FROM %(browser_hash)s
-                  AND  (%(provider)s::text IS NULL OR provider = %(provider)s) AND used_at IS NULL
-                  AND  expires_at > %(now)s AND (proven_sealed IS NOT NULL) = %(is_proven)s
-                RETURNING id, provider, connection_id, organization_id, service_id, client_id, user_id, target,
-                          return_to, return_id, expires_at, proven_sealed
-                """,
-                {
-                    "now": self._transaction.now,
-                    "state_hash": state_hash,
-                    "browser_hash": browser_hash,
-                    "provider": provider,
-                    "is_proven": is_proven,
-                },
-            )
-            .fetchone()
+        return self._row(
+            """
+            UPDATE upstream_sign_ins
+            SET    used_at = %(now)s
+            WHERE  state_hash = %(state_hash)s AND browser_hash IS NOT DISTINCT FROM %(browser_hash)s
+              AND  (%(provider)s::text IS NULL OR provider = %(provider)s) AND used_at IS NULL
+              AND  expires_at > %(now)s AND (proven_sealed IS NOT NULL) = %(is_proven)s
+            RETURNING id, provider, connection_id, organization_id, service_id, client_id, user_id, target,
+                      return_to, return_id, expires_at, proven_sealed
+            """,
+            {
+                "now": self._transaction.now,
+                "state_hash": state_hash,
+                "browser_hash": browser_hash,
+                "provider": provider,
+                "is_proven": is_proven,
+            },
         )
 
 
@@ -152,7 +135,7 @@ def _sign_in(row: Mapping[str, Any]) -> UpstreamSignIn:
         ),
         client_id=row["client_id"],
         user_id=row["user_id"],
-        way=Way(target=row["target"], return_to=row["return_to"], return_id=row["return_id"]),
+        way=ReturnAddress(target=row["target"], return_to=row["return_to"], return_id=row["return_id"]),
         expires_at=row["expires_at"],
     )
 

@@ -1,21 +1,20 @@
 """The branding of an organization (decisions 13.2)."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
-import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
 
-from core.errors import BadRequest, FieldProblem
+from core.errors import BadRequest, FieldError
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.organizations.settings import branding
-from core.organizations.settings.branding import BrandedOrganization, BrandingChanges, BrandingUnknown
+from core.organizations.settings.branding import BrandedOrganization, Branding, BrandingChanges, BrandingUnknown
 from core.organizations.settings.pictures import Picture, PictureInvalid, PictureKind, parse_data_url, picture_path
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization, public
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization, public
+from entrypoints.web.serving.entities import Change, Record
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "branding",
@@ -24,42 +23,18 @@ routes = Routes(
 )
 
 
-class BrandingRecord(msgspec.Struct, kw_only=True):
+class BrandingRecord(Record, of=Branding):
     """The branding of an organization; `logo` and `icon` are addresses of pictures."""
 
-    logo: str | None
-    icon: str | None
-    primary_color: str | None
-    background_color: str | None
-    support_email: str | None
-    terms_url: str | None
-    privacy_url: str | None
-    updated_at: datetime | None
 
-
-class PublicBranding(msgspec.Struct, kw_only=True):
+class PublicBranding(Record, of=Branding, without=("updated_at",)):
     """The branding of an active organization, with its name, for everybody."""
 
     name: str
-    logo: str | None
-    icon: str | None
-    primary_color: str | None
-    background_color: str | None
-    support_email: str | None
-    terms_url: str | None
-    privacy_url: str | None
 
 
-class BrandingUpdate(msgspec.Struct, kw_only=True):
+class BrandingUpdate(Change, of=Branding, without=("updated_at",)):
     """The fields to change: null removes one, and an omitted one stays."""
-
-    logo: str | UnsetType | None = UNSET
-    icon: str | UnsetType | None = UNSET
-    primary_color: str | UnsetType | None = UNSET
-    background_color: str | UnsetType | None = UNSET
-    support_email: str | UnsetType | None = UNSET
-    terms_url: str | UnsetType | None = UNSET
-    privacy_url: str | UnsetType | None = UNSET
 
 
 _TEXTS: Final = ("primary_color", "background_color", "support_email", "terms_url", "privacy_url")
@@ -77,17 +52,7 @@ async def show_branding(call: Call, slug: str) -> BrandingRecord:
 async def show_public_branding(call: Call, slug: str) -> PublicBranding:
     """Show the branding of an active organization, without signing in."""
     organization = await call.read(branding.show_public, slug)
-    stored = organization.branding
-    return PublicBranding(
-        name=organization.name,
-        logo=_address(call, organization, stored.logo),
-        icon=_address(call, organization, stored.icon),
-        primary_color=stored.primary_color,
-        background_color=stored.background_color,
-        support_email=stored.support_email,
-        terms_url=stored.terms_url,
-        privacy_url=stored.privacy_url,
-    )
+    return PublicBranding.of(organization.branding, name=organization.name, **_pictures(call, organization))
 
 
 @routes.patch("/api/organizations/:slug/branding", body_bytes_max=LARGE_BODY_BYTES_MAX)
@@ -107,7 +72,7 @@ async def change_branding(call: Call, slug: str, body: BrandingUpdate) -> Brandi
 
 
 async def _cleaned(
-    call: Call, present: BrandedOrganization, body: BrandingUpdate, found: Sequence[FieldProblem]
+    call: Call, present: BrandedOrganization, body: BrandingUpdate, found: Sequence[FieldError]
 ) -> dict[PictureKind, Picture | None]:
     """Return the new pictures, rebuilt; raise `BadRequest` for every invalid one and the problems found before."""
     pictures: dict[PictureKind, Picture | None] = {}
@@ -133,17 +98,12 @@ async def _clean(call: Call, sent: str, kind: PictureKind) -> Picture:
 
 
 def _record(call: Call, organization: BrandedOrganization) -> BrandingRecord:
-    stored = organization.branding
-    return BrandingRecord(
-        logo=_address(call, organization, stored.logo),
-        icon=_address(call, organization, stored.icon),
-        primary_color=stored.primary_color,
-        background_color=stored.background_color,
-        support_email=stored.support_email,
-        terms_url=stored.terms_url,
-        privacy_url=stored.privacy_url,
-        updated_at=stored.updated_at,
-    )
+    return BrandingRecord.of(organization.branding, **_pictures(call, organization))
+
+
+def _pictures(call: Call, organization: BrandedOrganization) -> dict[str, str | None]:
+    """Return the addresses of the pictures."""
+    return {kind: _address(call, organization, getattr(organization.branding, kind)) for kind in PictureKind}
 
 
 def _address(call: Call, organization: BrandedOrganization, name: str | None) -> str | None:

@@ -1,11 +1,7 @@
 """The custom domain of an organization (decisions 13.3)."""
 
-from typing import Annotated, Final
-
 import msgspec
-from quart import Response
 
-from core.errors import NotFound
 from core.organizations.access import Operation
 from core.organizations.settings import domain
 from core.organizations.settings.domain import (
@@ -15,12 +11,10 @@ from core.organizations.settings.domain import (
     DomainUnset,
     DomainVerifiedElsewhere,
 )
-from entrypoints.web import hosts
-from entrypoints.web.answers import Media
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization, public
-from entrypoints.web.decoding import Query
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving import hosts
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "custom domain",
@@ -29,19 +23,11 @@ routes = Routes(
     " seven days.",
 )
 
-TEXT: Final = "text/plain"
 
-
-class DomainBody(msgspec.Struct, kw_only=True):
+class CustomDomainUpdate(msgspec.Struct, kw_only=True):
     """The domain to claim."""
 
     domain: str
-
-
-class TlsQuestion(Query, kw_only=True):
-    """The name for which a proxy wants a certificate."""
-
-    domain: Annotated[str, msgspec.Meta(description="The name of the host.")]
 
 
 @routes.get("/api/organizations/:slug/domain", refuses=(DomainUnset,))
@@ -53,7 +39,7 @@ async def show_domain(call: Call, slug: str) -> CustomDomain:
 
 @routes.put("/api/organizations/:slug/domain")
 @in_organization(Operation.DOMAIN_CHANGE)
-async def set_domain(call: Call, slug: str, body: DomainBody) -> CustomDomain:
+async def set_domain(call: Call, slug: str, body: CustomDomainUpdate) -> CustomDomain:
     """Claim a domain in place of the one before. It works after it was verified."""
     return await call.transact(
         domain.set_domain, slug, body.domain, own_names=hosts.own_names(call.installation.settings)
@@ -77,12 +63,3 @@ async def verify_domain(call: Call, slug: str) -> CustomDomain:
     claim = await call.read(domain.find_to_verify, slug)
     records = await call.installation.resolver.txt_records(claim.proof.record_name)
     return await call.transact(domain.verify, slug, claim, records)
-
-
-@routes.get("/internal/tls-allowed", is_operational=True, refuses=(NotFound,))
-@public
-async def is_tls_allowed(call: Call, query: TlsQuestion) -> Annotated[Response, Media(TEXT)]:
-    """Return 200 when a proxy may get a certificate for this name: our own, or a custom domain that is in force."""
-    if not await hosts.is_served(call, query.domain):
-        raise NotFound
-    return Response("allowed\n", content_type=f"{TEXT}; charset=utf-8")

@@ -11,11 +11,11 @@ from core.organizations.settings.branding import BrandingUnknown
 from core.organizations.settings.pictures import PATH, picture_path
 from entrypoints.pages.assets import CACHE_CONTROL, StyleSheet
 from entrypoints.pages.brands import brand_of
-from entrypoints.web.answers import Media
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
-from entrypoints.web.hosts import on_custom_hosts
-from entrypoints.web.routes import Routes
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Routes
 
 routes = Routes("branding", "How pages and mails of an organization look.")
 

@@ -8,10 +8,10 @@ import pytest
 
 from core.errors import BadRequest
 from core.sign_in.upstream import connection_wishes
-from core.sign_in.upstream.connection_wishes import Connection, ConnectionType, ConnectionWishes
+from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
 
 AT = datetime(2026, 2, 3, tzinfo=UTC)
-CONNECTION = Connection(
+CONNECTION = ConnectionRecord(
     id=UUID(int=1),
     type=ConnectionType.SAML,
     name="Acme",

@@ -9,7 +9,7 @@ import pytest
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import PLATFORM
-from core.sign_in.upstream.flows import Departure, UpstreamSignIn, Way
+from core.sign_in.upstream.flows import Departure, ReturnAddress, UpstreamSignIn
 from core.sign_in.upstream.providers import external_of
 
 DEPARTURE = Departure(
@@ -19,7 +19,7 @@ DEPARTURE = Departure(
         context=PLATFORM,
         client_id="client",
         user_id=None,
-        way=Way(),
+        way=ReturnAddress(),
         expires_at=datetime(2026, 2, 3, tzinfo=UTC),
     ),
     state=Secret("the state"),

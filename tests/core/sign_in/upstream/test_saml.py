@@ -14,8 +14,10 @@ from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.saml import (
     EMAIL_ADDRESS,
     SUCCESS,
+    AnswerUnusable,
     Confirmation,
     Expected,
+    MetadataUnusable,
     SamlAnswer,
     SamlAssertion,
     ServiceProvider,
@@ -108,3 +110,8 @@ def test_a_user_who_may_not_sign_in_at_the_provider_is_told_apart_from_a_failure
 
     assert replace(ANSWER, statuses=("urn:oasis:names:tc:SAML:2.0:status:Responder", denied)).is_declined
     assert not ANSWER.is_declined
+
+
+def test_what_is_unusable_has_its_problem_as_reason_for_the_log() -> None:
+    for unusable in (MetadataUnusable, AnswerUnusable):
+        assert unusable("It has no signature.").reason == "It has no signature."

@@ -79,9 +79,8 @@ class TestRecord:
 
         assert len(team.world.audit_entries("branding.updated")) == 1
 
-    @pytest.mark.parametrize(
-        ("field", "value"),
-        [
+    async def test_invalid_input_is_refused_with_the_field(self, team: Team, subtests: pytest.Subtests) -> None:
+        for field, value in (
             *(("primary_color", "red"), ("primary_color", "#ffff00"), ("background_color", "#0000001")),
             *(("support_email", "help"), ("terms_url", "javascript:alert(1)"), ("terms_url", "/terms")),
             *(("privacy_url", "https://user@acme.example/"), ("privacy_url", "https://a b"), ("privacy_url", "")),
@@ -90,14 +89,13 @@ class TestRecord:
             *(("icon", "data:image/png;base64,***"), ("icon", "data:image/png,abc"), ("icon", data_url(b"GIF89a"))),
             *(("logo", data_url(b"<svg/>", "image/svg+xml")), ("logo", data_url(bytes(256 * 1024 + 1)))),
             ("logo", data_url(drawn_png(3, 2, data=[zlib.compress(bytes(50_000_000))]))),
-        ],
-    )
-    async def test_invalid_input_is_refused_with_the_field(self, team: Team, field: str, value: str) -> None:
-        answer = await change(team, **{field: value})
+        ):
+            with subtests.test(field=field, value=value):
+                answer = await change(team, **{field: value})
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.invalid_fields == [field]
-        assert (await team.request("owner", "GET", "/branding")).json["updated_at"] is None
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.invalid_fields == [field]
+                assert (await team.request("owner", "GET", "/branding")).json["updated_at"] is None
 
     async def test_all_invalid_fields_are_named(self, team: Team) -> None:
         answer = await change(team, primary_color="red", terms_url="x", logo="x", icon="y")

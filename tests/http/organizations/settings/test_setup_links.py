@@ -52,9 +52,10 @@ class TestLinks:
         [row] = setups.team.world.rows("SELECT setup_links::text FROM setup_links")
         assert secret not in row[0]
 
-    @pytest.mark.parametrize(
-        ("field", "changes"),
-        [
+    async def test_invalid_input_is_refused_with_the_field(
+        self, setups: DomainSetups, subtests: pytest.Subtests
+    ) -> None:
+        for field, changes in (
             *(
                 ("parts", {"parts": []}),
                 ("parts", {"parts": ["domain", "billing"]}),
@@ -63,15 +64,12 @@ class TestLinks:
             *(("service_slug", {"parts": ["saml"]}), ("service_slug", {"service_slug": "shop"})),
             ("service_slug", {"parts": ["saml"], "service_slug": "unknown"}),
             *(("expires_in_days", {"expires_in_days": 0}), ("expires_in_days", {"expires_in_days": DAYS_MAX + 1})),
-        ],
-    )
-    async def test_invalid_input_is_refused_with_the_field(
-        self, setups: DomainSetups, field: str, changes: dict[str, Any]
-    ) -> None:
-        answer = await setups.request("POST", body={"parts": ["domain"]} | changes)
+        ):
+            with subtests.test(field=field, changes=changes):
+                answer = await setups.request("POST", body={"parts": ["domain"]} | changes)
 
-        assert_refused(answer, 400, "BAD_REQUEST")
-        assert answer.invalid_fields == [field]
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert answer.invalid_fields == [field]
 
     async def test_its_maker_needs_the_capability_of_every_part(self, setups: DomainSetups) -> None:
         team = setups.team
@@ -272,6 +270,20 @@ class TestDeadLinks:
         await self.assert_dead(setups, link)
         world.connection.execute("DELETE FROM memberships WHERE user_id = %s", (admin,))
         await self.assert_dead(setups, link)
+
+    async def test_a_link_is_dead_when_its_maker_may_set_only_one_of_its_parts(self, setups: DomainSetups) -> None:
+        team = setups.team
+        team.custom_role("both", "integrations.manage", "org.members.manage", "audit_logs.view")
+        team.custom_role("one", "integrations.manage", "audit_logs.view")
+        team.add("ida", "both")
+        answer = await setups.request("POST", by="ida", body={"parts": ["scim", "siem"]})
+        assert answer.status == 200, answer.text
+
+        alive = await setups.visitor.open(path_of(answer.json))
+        team.world.connection.execute("UPDATE memberships SET role = 'one' WHERE role = 'both'")
+        dead = await setups.visitor.open(path_of(answer.json))
+
+        assert (alive.status, dead.status) == (200, 404)
 
     async def test_a_link_opens_no_other_part(self, setups: DomainSetups, world: World) -> None:
         await setups.begin(await setups.create())

@@ -6,8 +6,6 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from core.organizations.domain_proofs import ProofStatus
 from core.sign_in.upstream import domain_routes
 from tests.concurrency import at_once, statuses_of
@@ -16,6 +14,8 @@ from tests.upstream_provider import serving as serving_answers
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.clock import SettableClock
     from tests.name_server import NameServer
     from tests.world.team import Team
@@ -74,9 +74,8 @@ async def test_a_connection_is_created_listed_changed_and_deleted(team: Team, wo
     assert_refused(await team.request("owner", "POST", f"{path}/test"), 404, "NOT_FOUND")
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+async def test_a_connection_that_is_not_valid_is_refused(team: Team, subtests: pytest.Subtests) -> None:
+    for field, value in (
         ("type", "ldap"),
         ("metadata_url", "https://idp.acme.example/metadata"),
         ("metadata_xml", "<x/>"),
@@ -94,13 +93,12 @@ async def test_a_connection_is_created_listed_changed_and_deleted(team: Team, wo
         ("joins_as", "unknown"),
         ("name", None),
         ("client_secret", None),
-    ],
-)
-async def test_a_connection_that_is_not_valid_is_refused(team: Team, field: str, value: Any) -> None:
-    answer = await team.request("owner", "POST", "/upstream-providers", body={**BODY, field: value})
+    ):
+        with subtests.test(field=field, value=value):
+            answer = await team.request("owner", "POST", "/upstream-providers", body={**BODY, field: value})
 
-    assert answer.status == 400
-    assert answer.invalid_fields == [field]
+            assert answer.status == 400
+            assert answer.invalid_fields == [field]
 
 
 async def test_a_saml_connection_is_made_first_and_enabled_with_the_metadata(team: Team, clock: SettableClock) -> None:
@@ -144,9 +142,8 @@ async def test_metadata_are_read_at_their_address_and_stay_those_of_one_identity
         assert gone.invalid_fields == ["metadata_url"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
+async def test_a_saml_connection_that_is_not_valid_is_refused(team: Team, subtests: pytest.Subtests) -> None:
+    for fields, field in (
         ({"metadata_xml": "<x/>"}, "metadata_xml"),
         ({"metadata_xml": "no xml"}, "metadata_xml"),
         ({"metadata_xml": "<x/>", "metadata_url": "https://idp.acme.example"}, "metadata_xml"),
@@ -155,18 +152,20 @@ async def test_metadata_are_read_at_their_address_and_stay_those_of_one_identity
         ({"issuer": "https://idp.acme.example"}, "issuer"),
         ({"enabled": True}, "enabled"),
         ({"name": None}, "name"),
-    ],
-)
-async def test_a_saml_connection_that_is_not_valid_is_refused(team: Team, fields: dict[str, Any], field: str) -> None:
-    answer = await team.request("owner", "POST", "/upstream-providers", body={**SAML_BODY, **fields})
+    ):
+        with subtests.test(fields=fields, field=field):
+            answer = await team.request("owner", "POST", "/upstream-providers", body={**SAML_BODY, **fields})
 
-    assert answer.status == 400
-    assert answer.invalid_fields == [field]
+            assert answer.status == 400
+            assert answer.invalid_fields == [field]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+async def test_metadata_that_no_sign_in_could_use_are_refused(
+    team: Team, clock: SettableClock, subtests: pytest.Subtests
+) -> None:
+    metadata = IdentityProvider(now=clock).metadata()
+
+    for old, new in (
         ("IDPSSODescriptor", "SPSSODescriptor"),
         ("HTTP-Redirect", "HTTP-POST"),
         ("https://idp.acme.example/saml/sso", "javascript://idp"),
@@ -174,20 +173,16 @@ async def test_a_saml_connection_that_is_not_valid_is_refused(team: Team, fields
         ("https://idp.acme.example/saml/sso", "http://[idp"),
         ('use="signing"', 'use="encryption"'),
         ("<ds:X509Certificate>", "<ds:X509Certificate>x"),
-    ],
-)
-async def test_metadata_that_no_sign_in_could_use_are_refused(
-    team: Team, clock: SettableClock, old: str, new: str
-) -> None:
-    metadata = IdentityProvider(now=clock).metadata()
-    assert old in metadata
+    ):
+        with subtests.test(old=old, new=new):
+            assert old in metadata
 
-    answer = await team.request(
-        "owner", "POST", "/upstream-providers", body={**SAML_BODY, "metadata_xml": metadata.replace(old, new)}
-    )
+            answer = await team.request(
+                "owner", "POST", "/upstream-providers", body={**SAML_BODY, "metadata_xml": metadata.replace(old, new)}
+            )
 
-    assert answer.status == 400
-    assert answer.invalid_fields == ["metadata_xml"]
+            assert answer.status == 400
+            assert answer.invalid_fields == ["metadata_xml"]
 
 
 async def test_metadata_are_not_fetched_for_a_caller_who_may_not_set_them(team: Team) -> None:

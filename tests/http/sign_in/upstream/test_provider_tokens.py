@@ -101,6 +101,17 @@ async def test_an_access_that_the_provider_has_ended_must_be_linked_again(
     assert refreshes(stand_in) == 1
 
 
+async def test_a_refresh_token_is_sent_by_no_other_client_than_it_was_issued_to(
+    world: World, user: SignedInUser, stand_in: StandIn, clock: SettableClock
+) -> None:
+    clock.advance(timedelta(hours=1))
+    user = await _again(user)
+    world.connection.execute("UPDATE identities SET client_id = 'the client before'")
+
+    assert_refused(await user.get(PATH), 409, "REAUTH_REQUIRED")
+    assert refreshes(stand_in) == 0
+
+
 async def test_a_provider_without_refresh_tokens_must_be_linked_again(
     world: World, upstream: Upstream, stand_in: StandIn, clock: SettableClock
 ) -> None:

@@ -1,20 +1,19 @@
-"""The Caddyfile of the README with the real Caddy: certificates for our own names and for no others."""
+"""The Caddyfile of the manual with the real Caddy: certificates for our own names and for no others."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import socket
 import ssl
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.custom_domain import serving_domain
+from tests.documents import MANUAL, block
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.long
 
 CADDY = shutil.which("caddy")
 DOMAIN = "id.acme.example"
-README = Path(__file__).parents[4] / "README.md"
+PAGE = MANUAL / "reverse-proxy.md"
 END_SECONDS_MAX = 10.0
 OPTIONS = """{{
     admin off
@@ -51,7 +50,7 @@ def port(
     with serving_domain(databases, key_pairs, DOMAIN) as site:
         port = _free_port()
         caddyfile = folder / "Caddyfile"
-        caddyfile.write_text(_adapted(_caddyfile_of_readme(), port, urlsplit(site.url).netloc))
+        caddyfile.write_text(_adapted(block(PAGE, "caddyfile"), port, urlsplit(site.url).netloc))
         environment = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
@@ -80,12 +79,6 @@ def test_the_base_url_gets_a_certificate_too(port: int) -> None:
 def test_any_other_name_gets_no_certificate(port: int, name: str) -> None:
     with pytest.raises(ssl.SSLError):
         _get(port, name, "/")
-
-
-def _caddyfile_of_readme() -> str:
-    found = re.search(r"```caddyfile\n(.*?)```", README.read_text(), re.DOTALL)
-    assert found is not None, "the README has no Caddyfile"
-    return found[1]
 
 
 def _adapted(caddyfile: str, port: int, upstream: str) -> str:

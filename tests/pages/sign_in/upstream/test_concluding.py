@@ -14,7 +14,7 @@ from core.sign_in.proofs import Destination
 from core.sign_in.refusals import SignInInterrupted
 from core.sign_in.upstream import by_connection, sign_in
 from core.sign_in.upstream.by_connection import ConnectionClosed
-from core.sign_in.upstream.flows import SignInOver, UpstreamSignIn, Way
+from core.sign_in.upstream.flows import ReturnAddress, SignInOver, UpstreamSignIn
 from tests.world.builder import new_id
 from tests.world.openid_connection import CONNECTIONS, connected_organization
 
@@ -32,7 +32,7 @@ def departed(world: World, provider: Provider, context: IdentityContext = PLATFO
         context=context,
         client_id="client",
         user_id=None,
-        way=Way(),
+        way=ReturnAddress(),
         expires_at=world.clock(),
     )
 

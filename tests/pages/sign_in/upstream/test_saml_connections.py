@@ -242,12 +242,13 @@ async def test_an_answer_that_the_identity_provider_has_not_signed_as_it_stands_
     assert_nobody_signed_in(acme)
 
 
-@pytest.mark.parametrize("body", [b"", b"SAMLResponse=", b"SAMLResponse=%00", b"SAMLResponse=PHg%2BPC94Pg=="])
-async def test_nonsense_is_refused(acme: SamlAcme, body: bytes) -> None:
-    page = await acme.world.client.request("POST", acme.acs, data=body, headers=HEADERS)
+async def test_nonsense_is_refused(acme: SamlAcme, subtests: pytest.Subtests) -> None:
+    for body in (b"", b"SAMLResponse=", b"SAMLResponse=%00", b"SAMLResponse=PHg%2BPC94Pg=="):
+        with subtests.test(body=body):
+            page = await acme.world.client.request("POST", acme.acs, data=body, headers=HEADERS)
 
-    assert page.status in {400, 500}
-    assert "database" not in page.text.lower()
+            assert page.status in {400, 500}
+            assert "database" not in page.text.lower()
 
 
 @pytest.mark.parametrize("status", ["AuthnFailed", "RequestDenied"])

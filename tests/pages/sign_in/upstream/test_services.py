@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-import pytest
-
 from tests.upstream_provider import CLIENT_ID, Account
 from tests.world.authorization import ISSUER, led_back
 from tests.world.builder import EMAIL
@@ -14,6 +12,8 @@ from tests.world.signing_in import claims_of
 from tests.world.upstream import parameters_of
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.world.acme_shop import AcmeShop
     from tests.world.upstream import Upstream
     from tests.world.world import World
@@ -82,9 +82,10 @@ async def test_the_service_exchanges_the_code_that_comes_back_for_tokens(
     assert (again.status, led_back(again, acme_shop.redirect_uri)["iss"]) == (200, ISSUER)
 
 
-@pytest.mark.parametrize(
-    "redirect_uri",
-    [
+async def test_a_redirect_uri_that_is_not_registered_is_refused_before_the_browser_leaves(
+    upstream: Upstream, acme_shop: AcmeShop, subtests: pytest.Subtests
+) -> None:
+    for redirect_uri in (
         "https://shop.example/welcome?more=1",
         "https://shop.example/welcome/",
         "https://shop.example/welcome#fragment",
@@ -96,20 +97,18 @@ async def test_the_service_exchanges_the_code_that_comes_back_for_tokens(
         "https://shop.example/welcome/../evil",
         "https://xn--shp-tlc.example/welcome",
         "http://127.0.0.1:4000/welcome",
-    ],
-)
-async def test_a_redirect_uri_that_is_not_registered_is_refused_before_the_browser_leaves(
-    upstream: Upstream, acme_shop: AcmeShop, redirect_uri: str
+    ):
+        with subtests.test(redirect_uri=redirect_uri):
+            answer = await upstream.visitor.send("GET", path_of(acme_shop, redirect_uri=redirect_uri))
+
+            assert answer.status == 400
+            assert upstream.stand_in.requests == []
+
+
+async def test_a_request_that_is_not_valid_is_refused_before_the_browser_leaves(
+    upstream: Upstream, acme_shop: AcmeShop, subtests: pytest.Subtests
 ) -> None:
-    answer = await upstream.visitor.send("GET", path_of(acme_shop, redirect_uri=redirect_uri))
-
-    assert answer.status == 400
-    assert upstream.stand_in.requests == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "status"),
-    [
+    for changes, status in (
         ({"org": "unknown"}, 404),
         ({"service": "unknown"}, 404),
         ({"org": ""}, 400),
@@ -118,15 +117,11 @@ async def test_a_redirect_uri_that_is_not_registered_is_refused_before_the_brows
         ({"code_challenge_method": "plain"}, 400),
         ({"code_challenge_method": ""}, 400),
         ({"state": "x" * 2001}, 400),
-    ],
-    ids=str,
-)
-async def test_a_request_that_is_not_valid_is_refused_before_the_browser_leaves(
-    upstream: Upstream, acme_shop: AcmeShop, changes: dict[str, str], status: int
-) -> None:
-    answer = await upstream.visitor.send("GET", path_of(acme_shop, **changes))
+    ):
+        with subtests.test(changes=changes, status=status):
+            answer = await upstream.visitor.send("GET", path_of(acme_shop, **changes))
 
-    assert answer.status == status
+            assert answer.status == status
 
 
 async def test_an_organization_that_is_not_active_signs_nobody_in(

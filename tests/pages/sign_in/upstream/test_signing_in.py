@@ -6,10 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
 from tests.concurrency import at_once
 from tests.upstream_provider import Account
-from tests.world.builder import EMAIL
+from tests.waiting import waiting_for_a_lock
+from tests.world.builder import EMAIL, new_id
 from tests.world.upstream import parameters_of
 
 if TYPE_CHECKING:
@@ -57,16 +59,17 @@ async def test_the_tenant_is_a_part_of_the_id_at_officesuite(world: World, upstr
     assert world.value("SELECT count(*) FROM users") == 2
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
 async def test_an_address_that_the_provider_has_not_verified_makes_no_account(
-    world: World, upstream: Upstream, provider: str
+    world: World, upstream: Upstream, subtests: pytest.Subtests
 ) -> None:
-    page = await upstream.sign_in(f"/auth/{provider}", Account(is_verified=False, shows_emails=False))
+    for provider in PROVIDERS:
+        with subtests.test(provider=provider):
+            page = await upstream.sign_in(f"/auth/{provider}", Account(is_verified=False, shows_emails=False))
 
-    assert page.status == 403
-    assert "gave no verified email address" in page.text
-    assert world.value("SELECT count(*) FROM users") == 0
-    assert not upstream.visitor.has_session
+            assert page.status == 403
+            assert "gave no verified email address" in page.text
+            assert world.value("SELECT count(*) FROM users") == 0
+            assert not upstream.visitor.has_session
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -82,14 +85,15 @@ async def test_an_address_that_the_provider_has_not_verified_takes_over_no_accou
     assert world.value("SELECT count(*) FROM identities WHERE email = %s", EMAIL) == 0
 
 
-@pytest.mark.parametrize("email", [None, "not an address", "a@b@c", "x" * 400 + "@example.com"])
 async def test_an_account_at_the_provider_without_an_address_makes_no_account(
-    world: World, upstream: Upstream, email: str | None
+    world: World, upstream: Upstream, subtests: pytest.Subtests
 ) -> None:
-    page = await upstream.sign_in("/auth/websuite", Account(email=email))
+    for email in (None, "not an address", "a@b@c", "x" * 400 + "@example.com"):
+        with subtests.test(email=email):
+            page = await upstream.sign_in("/auth/websuite", Account(email=email))
 
-    assert page.status == 403
-    assert world.value("SELECT count(*) FROM users") == 0
+            assert page.status == 403
+            assert world.value("SELECT count(*) FROM users") == 0
 
 
 async def test_an_account_whose_address_was_never_proved_is_taken_over_without_what_was_prepared(
@@ -168,17 +172,38 @@ async def test_two_browsers_that_sign_in_first_at_once_make_one_account(world: W
     assert world.value("SELECT count(*) FROM identities") == 1
 
 
+async def test_a_first_sign_in_uses_the_account_that_another_has_just_made(world: World, upstream: Upstream) -> None:
+    back = upstream.stand_in.sign_in(await upstream.depart(), Account())
+
+    async with trio.open_nursery() as nursery:
+        with world.connection.transaction():
+            world.connection.execute(
+                """
+                INSERT INTO identities (id, user_id, provider, subject, email, linked_at, used_at)
+                VALUES (%s, %s, 'codehost', '4711', %s, now(), now())
+                """,
+                (new_id(), world.user(), EMAIL),
+            )
+            nursery.start_soon(upstream.visitor.send, "GET", back)
+            await waiting_for_a_lock(world.connection)
+
+    assert upstream.visitor.has_session
+    assert world.value("SELECT count(*) FROM users") == 1
+    assert world.value("SELECT count(*) FROM identities") == 1
+
+
 async def test_the_sign_in_leads_back_to_the_page_that_asked_for_it(upstream: Upstream) -> None:
     answer = await upstream.come_back("/auth/codehost?return_to=/app/sign-out")
 
     assert answer.headers["Location"] == "/app/sign-out"
 
 
-@pytest.mark.parametrize("elsewhere", ["https://evil.example", "//evil.example", "/\\evil.example", "/app/../..//evil"])
-async def test_the_sign_in_leads_to_no_other_site(upstream: Upstream, elsewhere: str) -> None:
-    answer = await upstream.come_back(f"/auth/codehost?return_to={elsewhere}")
+async def test_the_sign_in_leads_to_no_other_site(upstream: Upstream, subtests: pytest.Subtests) -> None:
+    for elsewhere in ("https://evil.example", "//evil.example", "/\\evil.example", "/app/../..//evil"):
+        with subtests.test(elsewhere=elsewhere):
+            answer = await upstream.come_back(f"/auth/codehost?return_to={elsewhere}")
 
-    assert answer.headers["Location"] == "/app"
+            assert answer.headers["Location"] == "/app"
 
 
 async def test_the_provider_is_asked_with_pkce_and_sent_the_verifier(upstream: Upstream) -> None:

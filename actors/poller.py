@@ -1,0 +1,180 @@
+"""Rings the bells of what is due: one process asks the database for all processes, once in a while, by one statement.
+
+That process holds a lock over its listening connection and announces what it finds, even if that is nothing. The others
+listen, and take over when they hear nothing. A process that cannot listen, or hears nothing and cannot take over, polls
+for itself. An actor of this process hears of its own work without any of this: a commit rings its bell.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, NoReturn, TypedDict
+
+import structlog
+import trio
+
+from core.errors import ServiceUnavailable
+from core.platform import polling
+from ports.doorbells import Bell
+from ports.listening import ListeningFailed, PollingRole, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Unpack
+
+    from core.billing.provider import BillingMode
+    from ports.clock import Clock
+    from ports.database import Database
+    from ports.doorbells import AnsweredDoorbells
+    from ports.listening import Listening, ListeningConnection, Turns
+    from ports.metrics import Metrics
+    from ports.webhooks.events import FeedWaiters
+
+# An idle process sends less than a statement a second, other periodic work included. What is due at a time that is
+# known is looked for at that time, so this is only for work whose process died before it rang.
+IDLE_SECONDS: Final = 2.4
+# While something is due, for instance more than one process can do, and for a while after: what is leased is due again.
+BUSY_SECONDS: Final = 1.0
+BUSY_FOR: Final = timedelta(seconds=10)
+PAUSE_SECONDS_MIN: Final = 0.1
+# Without an announcement for so long, the process that polls may be gone.
+SILENCE_SECONDS_MAX: Final = 3.5
+# How long a process polls alone before it tries again to listen.
+REOPEN_SECONDS_MIN: Final = 1.0
+REOPEN_SECONDS_MAX: Final = 30.0
+LEAVE_SECONDS_MAX: Final = 1.0
+_BELLS: Final = frozenset(Bell)
+
+log = structlog.get_logger(__name__)
+
+
+class Told(TypedDict):
+    """What the poller tells what is due, and the database that it asks."""
+
+    database: Database
+    doorbells: AnsweredDoorbells
+    turns: Turns
+    waiters: FeedWaiters
+    metrics: Metrics
+
+
+class Poller:
+    """An actor; while it does not run, the other actors look for their work themselves."""
+
+    def __init__(self, *, listening: Listening, mode: BillingMode, clock: Clock, **told: Unpack[Told]) -> None:
+        self._listening = listening
+        self._mode: BillingMode = mode
+        self._clock = clock
+        self._database = told["database"]
+        self._doorbells = told["doorbells"]
+        self._turns = told["turns"]
+        self._waiters = told["waiters"]
+        self._metrics = told["metrics"]
+        self._role: PollingRole | None = None
+        self._reopen_seconds = REOPEN_SECONDS_MIN
+        self._is_reported = False
+        self._busy_until = clock()
+
+    async def run(self) -> NoReturn:
+        """Poll or listen, until cancelled."""
+        try:
+            while True:
+                try:
+                    async with self._listening.open() as connection:
+                        await self._listen(connection)
+                except ListeningFailed as failed:
+                    self._report(failed)
+                await self._poll_alone(self._reopen_seconds)
+                self._reopen_seconds = min(2 * self._reopen_seconds, REOPEN_SECONDS_MAX)
+        finally:
+            self._doorbells.answer_for(is_answered=False)
+
+    async def _listen(self, connection: ListeningConnection) -> NoReturn:
+        is_silent = False
+        while not await connection.try_to_lead():
+            # In silence another process holds the lock and hangs, or its machine is gone.
+            patience_seconds = await self._poll_once_alone() if is_silent else SILENCE_SECONDS_MAX
+            is_silent = await self._hear_others(connection, patience_seconds)
+        await self._lead(connection)
+
+    async def _hear_others(self, connection: ListeningConnection, seconds_max: float) -> bool:
+        """Ring what the process that polls announces; return when it is silent, or False when it has left."""
+        hears_until = trio.current_time() + seconds_max
+        while (seconds := hears_until - trio.current_time()) > 0:
+            for words in await connection.hear(seconds):
+                self._react(words)
+                if Word.LEFT in words:
+                    return False
+                if Word.POLLED in words:
+                    self._enter(PollingRole.LISTENING)
+                    hears_until = trio.current_time() + SILENCE_SECONDS_MAX
+        return True
+
+    async def _lead(self, connection: ListeningConnection) -> NoReturn:
+        self._enter(PollingRole.POLLING)
+        try:
+            while True:
+                due = await connection.poll(self._clock())
+                polls_at = trio.current_time() + self._ring_due(due)
+                while (seconds := polls_at - trio.current_time()) > 0:
+                    for words in await connection.hear(seconds):
+                        self._react(words)
+        finally:
+            with trio.move_on_after(LEAVE_SECONDS_MAX, shield=True), suppress(ListeningFailed):
+                # Without it, the others take over a little later.
+                await connection.leave()
+
+    async def _poll_alone(self, seconds: float) -> None:
+        with trio.move_on_after(seconds):
+            while True:
+                pause_seconds = await self._poll_once_alone()
+                await trio.sleep(pause_seconds)
+
+    async def _poll_once_alone(self) -> float:
+        """Ring what is due in this process; return the pause until the next poll."""
+        try:
+            due = await self._database.read(polling.due, self._mode)
+        except ServiceUnavailable:
+            self._doorbells.answer_for(is_answered=False)
+            return BUSY_SECONDS
+        self._enter(PollingRole.ALONE)
+        return self._ring_due(due)
+
+    def _ring_due(self, due: Mapping[str, datetime]) -> float:
+        """Ring what is due; return the pause until something else is, or until the next poll."""
+        now = self._clock()
+        self._ring(frozenset(bell for bell, due_at in due.items() if due_at <= now))
+        later = [due_at - now for due_at in due.values() if due_at > now]
+        if len(later) < len(due):
+            self._busy_until = now + BUSY_FOR
+        usual = timedelta(seconds=BUSY_SECONDS if now < self._busy_until else IDLE_SECONDS)
+        return max(PAUSE_SECONDS_MIN, min([usual, *later]).total_seconds())
+
+    def _react(self, words: frozenset[str]) -> None:
+        if Word.FEED in words:
+            self._waiters.wake()
+        self._ring(words)
+
+    def _ring(self, words: frozenset[str]) -> None:
+        # During an upgrade another process may name bells that this one does not have.
+        for bell in _BELLS & words:
+            self._doorbells.ring(Bell(bell))
+
+    def _enter(self, role: PollingRole) -> None:
+        self._doorbells.answer_for(is_answered=True)
+        if role is self._role:
+            return
+        if role is not PollingRole.ALONE:
+            self._reopen_seconds, self._is_reported = REOPEN_SECONDS_MIN, False
+        if self._role is not None:
+            log.info("polling.changed", role=role.value, before=self._role.value)
+        self._role = role
+        self._turns.give(is_ours=role is not PollingRole.LISTENING)
+        self._metrics.polling_changed(role)
+
+    def _report(self, failed: ListeningFailed) -> None:
+        if not self._is_reported:
+            log.warning("polling.alone", reason=str(failed))
+        self._is_reported = True

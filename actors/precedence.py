@@ -1,0 +1,52 @@
+"""The port `Precedence`: each unit of background work waits for a moment without requests, but never for long.
+
+A unit is an attempt, a lease or a batch: some milliseconds of the event loop. A process that always has requests to
+serve still begins one unit of each kind of work every `WAIT_SECONDS_MAX`, so that no work stands still.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+WAIT_SECONDS_MAX: Final = 0.02
+# A request that takes longer waits for events, for another system or for its client, and not for this process.
+REQUEST_SECONDS_MAX: Final = 1.0
+
+
+class RequestsFirst:
+    """The requests of a process, and the turns of its background work."""
+
+    def __init__(self) -> None:
+        # When each request began, the newest at the end.
+        self._began_at: dict[object, float] = {}
+        self._turns: dict[str, trio.Lock] = {}
+        self._waiting = trio.lowlevel.ParkingLot()
+
+    @contextmanager
+    def request(self) -> Generator[None]:
+        """Count a request as long as the context is open."""
+        request = object()
+        self._began_at[request] = trio.current_time()
+        try:
+            yield
+        finally:
+            del self._began_at[request]
+            if not self._has_requests():
+                self._waiting.unpark_all()
+
+    async def turn(self, work: str) -> None:
+        """Return when no request is being served, and after `WAIT_SECONDS_MAX` at the latest."""
+        async with self._turns.setdefault(work, trio.Lock()):
+            if self._has_requests():
+                with trio.move_on_after(WAIT_SECONDS_MAX):
+                    await self._waiting.park()
+
+    def _has_requests(self) -> bool:
+        newest = next(reversed(self._began_at.values()), None)
+        return newest is not None and trio.current_time() - newest <= REQUEST_SECONDS_MAX

@@ -1,0 +1,65 @@
+"""The columns of an entity, derived from the fields of its dataclass: a field of an entity stands once, in core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any, LiteralString, cast
+
+from psycopg.types.json import Jsonb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from _typeshed import DataclassInstance
+
+
+def columns(entity: type[DataclassInstance], *, table: str = "", without: tuple[str, ...] = ()) -> LiteralString:
+    """Return the columns of an entity, `slug, name, …`, or those of a table with this alias, `s.slug, s.name, …`."""
+    return _listed(entity, f"{table}.{{0}}" if table else "{0}", without)
+
+
+def placeholders(entity: type[DataclassInstance], *, without: tuple[str, ...] = ()) -> LiteralString:
+    """Return what an INSERT writes into the columns of an entity, `%(slug)s, %(name)s, …`."""
+    return _listed(entity, "%({0})s", without)
+
+
+def assignments(entity: type[DataclassInstance], *, without: tuple[str, ...] = ()) -> LiteralString:
+    """Return what an UPDATE sets of an entity, `slug = %(slug)s, name = %(name)s, …`."""
+    return _listed(entity, "{0} = %({0})s", without)
+
+
+def prefixed(entity: type[DataclassInstance], *, table: str, prefix: str) -> LiteralString:
+    """Return what a SELECT reads of an entity in a joined table, as columns whose names have a prefix."""
+    return _listed(entity, f"{table}.{{0}} AS {prefix}{{0}}")
+
+
+def values(entity: DataclassInstance) -> dict[str, Any]:
+    """Return the parameters of an entity by the names of its fields: objects as JSON, enums by their values."""
+    return {field.name: _stored(getattr(entity, field.name)) for field in fields(entity)}
+
+
+def taken(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Remove the columns with a prefix from a row, and return them without the prefix."""
+    return {name.removeprefix(prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}
+
+
+@cache
+def _listed(entity: type[DataclassInstance], form: str, without: tuple[str, ...] = ()) -> LiteralString:
+    # The names are those of our dataclasses, as literal as the text around them.
+    names = [field.name for field in fields(entity) if field.name not in without]
+    return cast("LiteralString", ", ".join(form.format(name) for name in names))
+
+
+def _stored(value: Any) -> Any:
+    match value:
+        case Enum():
+            return value.value
+        case Mapping():
+            return Jsonb(dict(cast("Mapping[str, Any]", value)))
+        case list() | tuple():
+            return [_stored(one) for one in cast("Sequence[Any]", value)]
+        case _:
+            return value

@@ -1,0 +1,120 @@
+"""What is due, found by one statement: each part is a range of an index that begins with what is due first.
+
+The conditions are those of the leases, without the shares of organizations and without what a lease postpones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.mail.mail import TEMPLATES
+from adapters.postgres.transaction import Aggregate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from core.billing.provider import BillingMode
+
+# Planned each time: a prepared statement would be planned for tables that were empty when it was sent first.
+NEXT: Final = """
+    SELECT bell, due_at
+    FROM   (VALUES
+        ('mail',
+         (SELECT   m.due_at
+          FROM     mails m
+          WHERE    m.state = 'queued' AND (m.leased_until IS NULL OR m.leased_until <= %(now)s)
+          AND      m.template = ANY (%(templates)s::text[])
+          AND      coalesce((SELECT o.status FROM organizations o WHERE o.id = m.organization_id), 'active') = 'active'
+          ORDER BY m.due_at
+          LIMIT    1)),
+        -- Each step finds the next organization in the index, however many mails wait for its server.
+        ('routed_mail',
+         (WITH RECURSIVE routed (organization_id, due_at) AS (
+              (SELECT   organization_id, due_at
+               FROM     mails
+               WHERE    state = 'routed'
+               ORDER BY organization_id, due_at
+               LIMIT    1)
+              UNION ALL
+              SELECT next.organization_id, next.due_at
+              FROM   routed
+              CROSS JOIN LATERAL (SELECT   m.organization_id, m.due_at
+                                  FROM     mails m
+                                  WHERE    m.state = 'routed' AND m.organization_id > routed.organization_id
+                                  ORDER BY m.organization_id, m.due_at
+                                  LIMIT    1) AS next)
+          SELECT min(greatest(routed.due_at, s.next_attempt_at))
+          FROM   routed
+          JOIN   mail_servers s ON s.organization_id = routed.organization_id
+          WHERE  (s.leased_until IS NULL OR s.leased_until <= %(now)s)
+          AND    (SELECT o.status = 'active' FROM organizations o WHERE o.id = s.organization_id))),
+        ('events',
+         (SELECT   e.occurred_at
+          FROM     events e
+          WHERE    e.position IS NULL AND e.occurred_at > %(events_since)s
+          ORDER BY e.occurred_at, e.id
+          LIMIT    1)),
+        ('deliveries',
+         (SELECT   q.due_at
+          FROM     webhook_queues q
+          WHERE    q.due_at IS NOT NULL AND (q.leased_until IS NULL OR q.leased_until <= %(now)s)
+          AND      (SELECT w.is_active AND o.status = 'active'
+                    FROM   webhooks w
+                    JOIN   organizations o ON o.id = w.organization_id
+                    WHERE  w.id = q.webhook_id)
+          ORDER BY q.due_at
+          LIMIT    1)),
+        ('logouts',
+         (SELECT   q.due_at
+          FROM     logout_queues q
+          WHERE    q.due_at IS NOT NULL AND (q.leased_until IS NULL OR q.leased_until <= %(now)s)
+          AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = q.organization_id)
+          ORDER BY q.due_at
+          LIMIT    1)),
+        ('streams',
+         (SELECT   s.due_at
+          FROM     siem_streams s
+          WHERE    s.enabled AND s.due_at IS NOT NULL AND (s.leased_until IS NULL OR s.leased_until <= %(now)s)
+          AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = s.organization_id)
+          ORDER BY s.due_at
+          LIMIT    1)),
+        ('sealing',
+         (SELECT   a.created_at
+          FROM     audit_entries a
+          WHERE    a.position IS NULL
+          ORDER BY a.organization_id, a.created_at, a.id
+          LIMIT    1)),
+        ('service_users',
+         (SELECT %(now)s::timestamptz FROM service_user_changes LIMIT 1)),
+        ('billing',
+         least((SELECT   c.due_at
+                FROM     billing_cancellations c
+                WHERE    c.mode = %(mode)s AND c.due_at IS NOT NULL
+                ORDER BY c.due_at
+                LIMIT    1),
+               (SELECT   b.check_at
+                FROM     billing_subscriptions b
+                JOIN     billing_customers c ON c.id = b.customer_id AND c.organization_id = b.organization_id
+                WHERE    b.check_at IS NOT NULL AND c.mode = %(mode)s
+                AND      (c.leased_until IS NULL OR c.leased_until <= %(now)s)
+                ORDER BY b.check_at
+                LIMIT    1))),
+        ('sandbox',
+         (SELECT due_at FROM sandbox_deliveries WHERE %(mode)s = 'sandbox' ORDER BY due_at, id LIMIT 1))
+    ) AS work (bell, due_at)
+    WHERE  due_at IS NOT NULL
+"""
+
+
+def parameters(*, now: datetime, events_since: datetime, mode: BillingMode) -> dict[str, object]:
+    """Return the values of the statement."""
+    return {"now": now, "events_since": events_since, "mode": mode.value, "templates": TEMPLATES}
+
+
+class PostgresDueWork(Aggregate):
+    """The port `DueWork`."""
+
+    def next(self, *, now: datetime, events_since: datetime, mode: BillingMode) -> Mapping[str, datetime]:
+        values = parameters(now=now, events_since=events_since, mode=mode)
+        return {row["bell"]: row["due_at"] for row in self._rows(NEXT, values, prepare=False)}

@@ -1,0 +1,51 @@
+"""The organization and service of a sign-in, with the membership in it, read in one statement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.columns import prefixed, taken
+from adapters.postgres.organizations.organizations import organization_row
+from adapters.postgres.services.services import service_row
+from adapters.postgres.transaction import Aggregate
+from core.organizations.organizations import Organization
+from core.services.services import Service
+from core.sign_in.places import Place
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.deferred import Deferred
+
+_PLACE: Final = f"""
+    SELECT {prefixed(Organization, table="o", prefix="organization_")},
+           {prefixed(Service, table="s", prefix="service_")},
+           m.id IS NOT NULL           AS is_member,
+           m.suspended_at IS NOT NULL AS is_suspended
+    FROM      organizations o
+    LEFT JOIN services s    ON s.organization_id = o.id AND s.slug = %(service_slug)s
+    LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = %(user_id)s
+    WHERE     o.slug = %(organization_slug)s
+"""  # noqa: S608 - made of the names of fields
+
+
+class PostgresSignInPlaces(Aggregate):
+    """The port `SignInPlaces`."""
+
+    def defer(self, user_id: UUID, organization_slug: str | None, service_slug: str | None) -> Deferred[Place]:
+        if organization_slug is None:
+            return Place
+        found = self._defer_one(
+            _place, _PLACE, {"organization_slug": organization_slug, "service_slug": service_slug, "user_id": user_id}
+        )
+        return lambda: found() or Place()
+
+
+def _place(*, is_member: bool, is_suspended: bool, **columns: Any) -> Place:
+    organization, service = taken(columns, "organization_"), taken(columns, "service_")
+    return Place(
+        organization=organization_row(**organization),
+        service=service_row(**service) if service["id"] is not None else None,
+        is_member=is_member,
+        is_suspended=is_suspended,
+    )

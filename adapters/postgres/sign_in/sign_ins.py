@@ -1,0 +1,142 @@
+"""The sign-ins of a user, each scope a range of an index of `login_events`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.columns import taken
+from adapters.postgres.transaction import Aggregate
+from core.credentials import user_agents
+from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.sign_ins import (
+    Affiliation,
+    Scope,
+    SignIn,
+    SignInConnection,
+    SignInOrganization,
+    SignInService,
+    outcome_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.deferred import Deferred
+
+# A link to a service is confirmed by the first sign-in since it was made. A user whose account the organization has
+# created is its own from the beginning of what it has with the organization now.
+AFFILIATION: Final = """
+    SELECT least(m.confirmed_at, l.since,
+                 CASE WHEN u.created_by_organization_id = %(organization_id)s THEN least(m.created_at, l.made_at) END)
+               AS since
+    FROM   users u
+    LEFT   JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id
+    CROSS  JOIN LATERAL (
+               SELECT count(*) AS links, min(l.first_login_at) AS made_at,
+                      min(coalesce((SELECT min(e.created_at)
+                                    FROM   login_events e
+                                    WHERE  e.organization_id = l.organization_id AND e.user_id = l.user_id
+                                    AND    e.success AND e.created_at >= l.first_login_at), l.last_login_at))
+                          FILTER (WHERE l.last_login_at IS NOT NULL) AS since
+               FROM   service_users l
+               WHERE  l.organization_id = %(organization_id)s AND l.user_id = u.id) AS l
+    WHERE  u.id = %(user_id)s AND (m.id IS NOT NULL OR l.links > 0)
+"""
+AFFILIATED: Final = """
+    SELECT u.id
+    FROM   users u
+    WHERE  u.email = %(email)s
+    AND    (EXISTS (SELECT FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = u.id)
+            OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = %(organization_id)s AND l.user_id = u.id))
+"""
+_COLUMNS: Final = """
+    id, created_at, provider, success, reason, organization_id, service_id, connection_id, ip_address, user_agent,
+    device_id, geo_country, geo_city, risk_score, risk_factors, request_id
+"""
+_IN_CONTEXT: Final = """
+    FROM  login_events
+    WHERE organization_id = %(organization_id)s AND user_id = %(user_id)s AND created_at >= %(since)s
+"""
+# An event that names an organization has none through which it came.
+_THROUGH: Final = """
+    FROM  login_events
+    WHERE through_organization_id = %(organization_id)s AND user_id = %(user_id)s AND created_at >= %(since)s
+"""
+_NEWEST: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s + %(offset)s"
+COUNT_OF_ORGANIZATION: Final = f"SELECT (SELECT count(*) {_IN_CONTEXT}) + (SELECT count(*) {_THROUGH})"
+COUNT: Final = "SELECT count(*) FROM login_events WHERE user_id = %(user_id)s"
+# Each range is read in the order of its index, and no further than the page.
+_NEWEST_OF_ORGANIZATION: Final = f"""
+    (SELECT {_COLUMNS} {_IN_CONTEXT} {_NEWEST}) UNION ALL (SELECT {_COLUMNS} {_THROUGH} {_NEWEST})
+"""
+_NEWEST_OF_USER: Final = f"""
+    (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND success {_NEWEST})
+    UNION ALL
+    (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND NOT success {_NEWEST})
+"""  # noqa: S608 - likewise
+_NAMED: Final = """
+    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, e.ip_address, e.user_agent, e.device_id,
+             e.geo_country, e.geo_city, e.risk_score, e.risk_factors, e.request_id,
+             o.id AS organization_id, o.slug AS organization_slug, o.name AS organization_name,
+             s.id AS service_id, s.slug AS service_slug, s.name AS service_name,
+             c.id AS connection_id, c.name AS connection_name
+    FROM     page e
+    LEFT     JOIN organizations o ON o.id = e.organization_id
+    LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = e.organization_id
+    LEFT     JOIN upstream_connections c
+             ON   c.id = e.connection_id AND c.organization_id = coalesce(%(organization_id)s, c.organization_id)
+    ORDER BY e.created_at DESC, e.id DESC
+"""
+_PAGE: Final = "SELECT * FROM found ORDER BY created_at DESC, id DESC LIMIT %(limit)s OFFSET %(offset)s"
+PAGE_OF_ORGANIZATION: Final = f"WITH found AS ({_NEWEST_OF_ORGANIZATION}), page AS ({_PAGE}) {_NAMED}"
+PAGE: Final = f"WITH found AS ({_NEWEST_OF_USER}), page AS ({_PAGE}) {_NAMED}"
+
+
+class PostgresSignIns(Aggregate):
+    """The port `SignIns`."""
+
+    def affiliation(self, organization_id: UUID, user_id: UUID) -> Affiliation | None:
+        return self._one(Affiliation, AFFILIATION, {"organization_id": organization_id, "user_id": user_id})
+
+    def affiliated(self, organization_id: UUID, email: str) -> UUID | None:
+        return self._value_or_none(AFFILIATED, {"organization_id": organization_id, "email": email})
+
+    def is_user(self, user_id: UUID) -> bool:
+        return self._finds_any("SELECT FROM users WHERE id = %s", (user_id,))
+
+    def defer_count(self, user_id: UUID, scope: Scope | None) -> Deferred[int]:
+        return self._defer_value_or_none(COUNT if scope is None else COUNT_OF_ORGANIZATION, _values(user_id, scope))
+
+    def page(self, user_id: UUID, scope: Scope | None, *, limit: int, offset: int) -> Sequence[SignIn]:
+        return self._all(
+            _sign_in,
+            PAGE if scope is None else PAGE_OF_ORGANIZATION,
+            _values(user_id, scope) | {"limit": limit, "offset": offset},
+        )
+
+
+def _values(user_id: UUID, scope: Scope | None) -> dict[str, Any]:
+    return {
+        "user_id": user_id,
+        "organization_id": scope.organization_id if scope is not None else None,
+        "since": scope.since if scope is not None else None,
+    }
+
+
+def _sign_in(*, success: bool, reason: str | None, user_agent: str | None, **columns: Any) -> SignIn:
+    # A version after this one may have reasons that this one does not know.
+    known = None if success else reason_of(reason) or SignInReason.NOT_RECORDED
+    organization = taken(columns, "organization_")
+    service, connection = taken(columns, "service_"), taken(columns, "connection_")
+    return SignIn(
+        outcome=outcome_of(known),
+        reason=known,
+        reason_text=known.text if known is not None else None,
+        organization=SignInOrganization(**organization) if organization["id"] is not None else None,
+        service=SignInService(**service) if service["id"] is not None else None,
+        connection=SignInConnection(**connection) if connection["id"] is not None else None,
+        user_agent=user_agent,
+        device=user_agents.describe(user_agent).name,
+        **columns,
+    )

@@ -1,0 +1,69 @@
+"""The credentials of organizations at external providers, in the table `oauth_credentials`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.transaction import Aggregate
+from core.accounts.providers import Provider
+from core.secrets import Secret
+from core.sign_in.upstream.flows import ProviderClient
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+_SECRET: Final = {"table": "oauth_credentials", "column": "client_secret_sealed"}
+
+
+class PostgresOauthCredentials(Aggregate):
+    """The port `OauthCredentials`."""
+
+    def find(self, organization_id: UUID, provider: Provider) -> ProviderClient | None:
+        row = self._row(
+            """
+            SELECT id, client_id, client_secret_sealed FROM oauth_credentials
+            WHERE  organization_id = %s AND provider = %s
+            """,
+            (organization_id, provider),
+        )
+        if row is None:
+            return None
+        opened = self._transaction.vault.open(row["client_secret_sealed"], row=row["id"], **_SECRET)
+        return ProviderClient(client_id=row["client_id"], client_secret=Secret(opened.decode()))
+
+    def providers_of(self, organization_id: UUID) -> Sequence[Provider]:
+        return self._all(
+            _provider,
+            "SELECT provider FROM oauth_credentials WHERE organization_id = %s ORDER BY provider",
+            (organization_id,),
+        )
+
+    def save(self, organization_id: UUID, provider: Provider, client: ProviderClient) -> None:
+        assert client.client_secret is not None, "credentials at a provider have no secret"
+        # A new row each time, because the secret is sealed for its id.
+        self.remove(organization_id, provider)
+        row_id = self._transaction.randomness.new_id()
+        self._connection.execute_later(
+            """
+            INSERT INTO oauth_credentials (id, organization_id, provider, client_id, client_secret_sealed, updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
+            """,
+            (
+                row_id,
+                organization_id,
+                provider,
+                client.client_id,
+                self._transaction.vault.seal(client.client_secret.reveal().encode(), row=row_id, **_SECRET),
+                self._transaction.now,
+            ),
+        )
+
+    def remove(self, organization_id: UUID, provider: Provider) -> bool:
+        return self._changes_one(
+            "DELETE FROM oauth_credentials WHERE organization_id = %s AND provider = %s", (organization_id, provider)
+        )
+
+
+def _provider(*, provider: str) -> Provider:
+    return Provider(provider)

@@ -1,0 +1,47 @@
+"""Reading the platform's audit log (decisions 5.8); what is recorded is in `core/events/platform_actions.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.audit.audit_log import LogEntry
+from core.errors import BadRequest
+from core.events.actions import TargetType  # noqa: TC001 - the reference is made from the fields of `PlatformAuditLogFilter`
+from core.events.platform_actions import PlatformAction  # noqa: TC001 - the reference is made from the fields of `PlatformAuditLogFilter`
+from core.organizations.access import authorize_platform
+from core.paging import Pagination
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformAuditLogEntry(LogEntry):
+    """An entry of the platform's audit log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformAuditLogPage:
+    """A page of entries, newest first."""
+
+    logs: list[PlatformAuditLogEntry]
+    pagination: Pagination
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformAuditLogFilter:
+    """Which entries are requested; None means any."""
+
+    action: PlatformAction | None = None
+    target_type: TargetType | None = None
+    target_id: str | None = None
+
+
+def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, limit: int) -> PlatformAuditLogPage:
+    """Return a page of the platform's log, newest first."""
+    authorize_platform(uow)
+    if wanted.target_id is not None and wanted.target_type is None:
+        raise BadRequest.of_field("target_type", "Name the type of the target_id.")
+    total, logs = uow.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)
+    return PlatformAuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))

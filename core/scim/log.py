@@ -1,0 +1,114 @@
+"""The provisioning log: what the directory of an organization changed, and what it failed to do, for its IT staff.
+
+A change is logged in its own transaction, so that neither exists without the other; a refusal in one of its own, after
+the rollback. Reading leaves no entry unless it fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, TypeVar
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ProvisioningLogEntry`
+
+from core.errors import Refusal
+from core.organizations import access
+from core.organizations.access import Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+RETENTION: Final = timedelta(days=30)
+PATH_CHARACTERS_MAX: Final = 300
+USER_NAME_CHARACTERS_MAX: Final = 254
+DETAIL_CHARACTERS_MAX: Final = 1_000
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryRequest:
+    """A request of a directory; `user_name` is what it calls the user, where it says so."""
+
+    method: str
+    path: str
+    resource_id: UUID | None = None
+    user_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryAnswer:
+    """The answer to a request: its status and, if it was refused, the error as answered."""
+
+    status: int
+    scim_type: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvisioningLogEntry:
+    """A line of the provisioning log."""
+
+    id: UUID
+    created_at: datetime
+    token_id: UUID
+    token_name: str
+    method: str
+    path: str
+    resource_id: UUID | None
+    user_name: str | None
+    status: int
+    scim_type: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvisioningPage:
+    """A page of the log, and how many entries there are in all."""
+
+    entries: Sequence[ProvisioningLogEntry]
+    total: int
+
+
+def perform(
+    uow: UnitOfWork, attempt: DirectoryRequest, status: int, change: Callable[[UnitOfWork], Result | Refusal]
+) -> Result | Refusal:
+    """Run a change and log it in the same transaction; a refusal that it returns is logged like one that it raises."""
+    result = change(uow)
+    if not isinstance(result, Refusal):
+        _add(uow, attempt, DirectoryAnswer(status=status))
+    return result
+
+
+def record_refusal(uow: UnitOfWork, attempt: DirectoryRequest, outcome: DirectoryAnswer) -> None:
+    """Log a request that was refused; raise `ScimTokenInvalid` when its token belongs to no organization."""
+    _add(uow, attempt, outcome)
+
+
+def list_page(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> ProvisioningPage:
+    """List the entries of an organization, the newest first."""
+    organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
+    return uow.scim_log.page(organization.id, limit=limit, offset=(page - 1) * limit)
+
+
+def _add(uow: UnitOfWork, attempt: DirectoryRequest, outcome: DirectoryAnswer) -> None:
+    caller = uow.scim_caller
+    uow.scim_log.add(
+        caller.organization_id,
+        ProvisioningLogEntry(
+            id=uow.randomness.new_id(),
+            created_at=uow.now,
+            token_id=caller.token_id,
+            token_name=caller.token_name,
+            method=attempt.method,
+            path=attempt.path[:PATH_CHARACTERS_MAX],
+            resource_id=attempt.resource_id,
+            # In lower case, so that an anonymization finds it by the address.
+            user_name=attempt.user_name.strip().lower()[:USER_NAME_CHARACTERS_MAX] if attempt.user_name else None,
+            status=outcome.status,
+            scim_type=outcome.scim_type,
+            detail=outcome.detail[:DETAIL_CHARACTERS_MAX] if outcome.detail is not None else None,
+        ),
+    )

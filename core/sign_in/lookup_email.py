@@ -1,0 +1,50 @@
+"""Lookup of how an address signs in, by its domain alone and independent of accounts (decisions 3.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `EmailLookupResult`
+
+from core.email_addresses import domain_of, normalize_email
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+class AuthMethod(StrEnum):
+    """Where the users of a domain authenticate."""
+
+    PASSWORD = "password"  # noqa: S105 - the name of a method, not a secret
+    UPSTREAM = "upstream"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmailLookupResult:
+    """How the addresses of a domain sign in; fields that do not apply are null."""
+
+    domain: str
+    auth_method: AuthMethod
+    connection_id: UUID | None = None
+    provider_name: str | None = None
+    organization: str | None = None
+    sso_required: bool = False
+    login_url: str | None = None
+
+
+def by_domain(uow: UnitOfWork, email: str, *, base_url: str) -> EmailLookupResult:
+    """Return how the domain of an address signs in; by password unless an organization has routed it."""
+    domain = domain_of(normalize_email(email, uow.domain_names.to_ascii))
+    route = uow.domain_routes.open_route(domain)
+    if route is None:
+        return EmailLookupResult(domain=domain, auth_method=AuthMethod.PASSWORD)
+    return EmailLookupResult(
+        domain=domain,
+        auth_method=AuthMethod.UPSTREAM,
+        connection_id=route.connection_id,
+        provider_name=route.connection_name,
+        organization=route.organization_slug,
+        sso_required=route.enforced,
+        login_url=f"{base_url}/auth/upstream?connection_id={route.connection_id}",
+    )

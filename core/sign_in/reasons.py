@@ -1,0 +1,190 @@
+"""Why sign-ins are refused: the closed vocabulary of the login events, with a text for those who help.
+
+A reason is shown to the organization of the sign-in and to platform owners (`core/sign_in/sign_ins.py`), never to the
+person who was refused: what they read is the refusal's own text, which may reveal less.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+# In fifteen minutes, for one account, reason and organization; further events are not stored. One says that a limit is
+# reached.
+ROWS_MAX: Final = 100
+ROWS_OF_LIMIT_MAX: Final = 1
+
+
+class SignInReason(StrEnum):
+    """Why a sign-in was refused, or what it waits for; `text` explains it to those who help."""
+
+    text: str
+
+    def __new__(cls, value: str, text: str) -> SignInReason:
+        """Create a reason with its text."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.text = text
+        return member
+
+    # No refusal: the first factor was right, and the sign-in waits for the second one, or was given up then.
+    SECOND_FACTOR_ASKED = "second_factor_asked", "The first factor was right. A second factor was asked for."
+
+    # The account and its secrets
+    UNKNOWN_ACCOUNT = "unknown_account", "No account has this address."
+    WRONG_PASSWORD = "wrong_password", "The password was wrong."
+    NO_PASSWORD = "no_password", "A password was given, and the account has none. It can be set by a reset."
+    PASSWORD_CHANGED = "password_changed", "The password was changed during the sign-in."
+    DEACTIVATED = "deactivated", "The account is deactivated."
+    CLOSED = (
+        "closed",
+        "The user has closed the account. A sign-in by password, passkey or mailed link opens it again.",
+    )
+    EMAIL_NOT_VERIFIED = "email_not_verified", "The address of the account is not verified yet."
+    TOO_MANY_FAILURES = (
+        "too_many_failures",
+        "There were too many failed sign-ins for this address. Sign-ins are refused for up to 15 minutes.",
+    )
+    WRONG_PASSKEY = "wrong_passkey", "The passkey was not accepted, or its answer came too late."
+    SIGN_COUNT_REGRESSED = (
+        "sign_count_regressed",
+        "The counter of the passkey did not increase: its authenticator may have been copied.",
+    )
+    UNKNOWN_LINK = "unknown_link", "The code or link is not one that was mailed."
+    USED_LINK = "used_link", "The sign-in link or its code was used already, or a newer one was used."
+    EXPIRED_LINK = "expired_link", "The sign-in link or its code has expired."
+    ADDRESS_CHANGED = "address_changed", "The sign-in link was mailed to an address that the account no longer has."
+    LINK_FOR_ELSEWHERE = "link_for_elsewhere", "The sign-in link was requested for another organization or service."
+
+    # The second factor
+    WRONG_CODE = "wrong_code", "The code of the second factor was wrong, or was used before."
+    TOO_MANY_WRONG_CODES = "too_many_wrong_codes", "Five codes of the second factor were wrong, which ends a sign-in."
+    SIGN_IN_OVER = (
+        "sign_in_over",
+        "The second factor came too late, or the sign-in that it belongs to was completed or ended.",
+    )
+    MFA_TURNED_OFF = "mfa_turned_off", "A code was sent after the second factor of the account was turned off."
+    SECOND_FACTOR_REQUIRED = (
+        "second_factor_required",
+        "The organization requires a second factor of its members, and this sign-in had one factor.",
+    )
+
+    # The destination
+    UNKNOWN_ORGANIZATION = "unknown_organization", "The organization that was named does not exist."
+    UNKNOWN_SERVICE = "unknown_service", "The organization has no service of the name that was given."
+    ORGANIZATION_NOT_ACTIVE = "organization_not_active", "The organization is not active."
+    NOT_A_MEMBER = "not_a_member", "The user is not a member of the organization."
+    SUSPENDED = "suspended", "The membership is deactivated by the directory of the organization."
+    SSO_REQUIRED = "sso_required", "The organization requires its own single sign-on for this address."
+    CONFINED_ELSEWHERE = "confined_elsewhere", "The user has signed in for another organization or service alone."
+    DEVICE_REMOVED = "device_removed", "The device was removed during the sign-in."
+
+    # Other providers, and the connections of organizations
+    NOT_OF_ORGANIZATION = (
+        "not_of_organization",
+        "The user of the connection is neither a member nor an end user, nor in a mail domain of the organization.",
+    )
+    ADDRESS_NOT_CONFIRMED = (
+        "address_not_confirmed",
+        "The role of the user takes more than the word of the connection: a code mailed to the address, once.",
+    )
+    ADDRESS_NOT_VERIFIED_THERE = (
+        "address_not_verified_there",
+        "The provider gave no address that counts: one that it has verified, or that lies in a verified mail domain of"
+        " the connection's organization.",
+    )
+    LINK_REQUIRED = (
+        "link_required",
+        "An account has the address already. Its user has to sign in to it once, to link the two.",
+    )
+    IDENTITY_UNLINKED = "identity_unlinked", "The identity was unlinked during the sign-in."
+    ORGANIZATION_FULL = "organization_full", "The organization has as many members as it may have."
+    CONNECTION_CLOSED = "connection_closed", "The connection was switched off or deleted."
+    CONNECTION_CHANGED = "connection_changed", "The connection was changed during the sign-in."
+    STATE_UNKNOWN = (
+        "state_unknown",
+        "The provider's answer belongs to no sign-in that waits: it came after more than 15 minutes, for a second time,"
+        " or without having been asked for.",
+    )
+    ASSERTION_EXPIRED = (
+        "assertion_expired",
+        "The provider's answer was outside the time for which it is valid. Compare the clocks.",
+    )
+    ASSERTION_FOR_ANOTHER = (
+        "assertion_for_another",
+        "The provider's answer names another audience, address or request than ours.",
+    )
+    ASSERTION_OF_ANOTHER = "assertion_of_another", "The provider's answer is from another issuer."
+    ASSERTION_NOT_CONFIRMED = (
+        "assertion_not_confirmed",
+        "No subject confirmation of the provider's answer fits this sign-in.",
+    )
+    CERTIFICATES_REPLACED = "certificates_replaced", "The provider's answer was signed by a certificate that has ended."
+    PROVIDER_FAILED = "provider_failed", "The provider did not answer as it should; the log of Gatehouse has more."
+
+    # Signing in to a service
+    NOT_ADMITTED = "not_admitted", "The service is for members, and for end users who were given access to it."
+    REQUEST_UNSUPPORTED = (
+        "request_unsupported",
+        "The request of the service asks for a binding or a name that its configuration does not offer.",
+    )
+    OTHER_SUBJECT = "other_subject", "The service asked for another user than the one who is signed in."
+    NO_AUTHN_CONTEXT = (
+        "no_authn_context",
+        "The service asked for a way to authenticate that this sign-in does not have.",
+    )
+    INTERACTION_REQUIRED = (
+        "interaction_required",
+        "The service asked for an answer without a page, and the user has to sign in or to agree first.",
+    )
+    CONSENT_REFUSED = "consent_refused", "The user did not agree to sign in to the service."
+
+    NOT_RECORDED = "not_recorded", "The sign-in was refused, and no reason was recorded."
+
+    @property
+    def published(self) -> SignInReason:
+        """The reason as the log and the event `user.login.failed` name it, which are less precise."""
+        return _LESS_PRECISE.get(self, self)
+
+    @property
+    def needs_proof(self) -> bool:
+        """Whether the attempt has proved an identity; else a stranger may have made it who knows only the address."""
+        return self not in _WITHOUT_PROOF
+
+    @property
+    def rows_max(self) -> int:
+        """How many of its events are stored for one account and organization in fifteen minutes."""
+        return ROWS_OF_LIMIT_MAX if self is SignInReason.TOO_MANY_FAILURES else ROWS_MAX
+
+
+_LESS_PRECISE: Final = {
+    SignInReason.NO_PASSWORD: SignInReason.WRONG_PASSWORD,
+    SignInReason.TOO_MANY_WRONG_CODES: SignInReason.WRONG_CODE,
+}
+_WITHOUT_PROOF: Final = frozenset(
+    {
+        SignInReason.UNKNOWN_ACCOUNT,
+        SignInReason.WRONG_PASSWORD,
+        SignInReason.NO_PASSWORD,
+        SignInReason.PASSWORD_CHANGED,
+        SignInReason.DEACTIVATED,
+        SignInReason.TOO_MANY_FAILURES,
+        SignInReason.WRONG_PASSKEY,
+        SignInReason.SIGN_COUNT_REGRESSED,
+        SignInReason.UNKNOWN_LINK,
+    }
+)
+# Those that raise the risk of the sign-ins that follow (identity 2.5).
+FAILED_ATTEMPTS: Final = (_WITHOUT_PROOF - {SignInReason.TOO_MANY_FAILURES, SignInReason.UNKNOWN_LINK}) | {
+    SignInReason.CLOSED,
+    SignInReason.EMAIL_NOT_VERIFIED,
+    SignInReason.TOO_MANY_WRONG_CODES,
+    SignInReason.SSO_REQUIRED,
+    SignInReason.NOT_OF_ORGANIZATION,
+}
+_BY_VALUE: Final = {str(reason): reason for reason in SignInReason}
+
+
+def reason_of(stored: str | None) -> SignInReason | None:
+    """Return the reason of a refusal or of a row; None for one that is not in this vocabulary."""
+    return _BY_VALUE.get(stored or "")

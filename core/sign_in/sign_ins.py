@@ -1,0 +1,144 @@
+"""The sign-ins of a user, with why they were refused: for the organization they concern, and for platform owners.
+
+An organization sees the sign-ins in its own context: to itself, to its services, by its connections and under its
+domain. It sees those of its members and end users only, since they have confirmed that they are; what they do on the
+platform or elsewhere is none of its business. Login events are recorded by `login_events.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of the views
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.accounts.users import UserUnknown
+from core.errors import NotFound
+from core.organizations.access import Operation, authorize, authorize_platform
+from core.sign_in.reasons import SignInReason
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+class SignInsUnknown(NotFound):
+    """The user is neither a member nor an end user of this organization, whether or not they have an account."""
+
+    default_message = "This organization has no such member or end user."
+
+
+class SignInOutcome(StrEnum):
+    """What came of an attempt to sign in."""
+
+    SUCCESS = "success"
+    REFUSED = "refused"
+    SECOND_FACTOR_ASKED = "second_factor_asked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInOrganization:
+    """The organization that was signed in to."""
+
+    id: UUID
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInService:
+    """The service that was signed in to."""
+
+    id: UUID
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInConnection:
+    """The connection of an organization by which its user came."""
+
+    id: UUID
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """One attempt to sign in; `reason` and `reason_text` are null for one that succeeded."""
+
+    id: UUID
+    created_at: datetime
+    provider: str
+    outcome: SignInOutcome
+    reason: SignInReason | None
+    reason_text: str | None
+    organization: SignInOrganization | None
+    service: SignInService | None
+    connection: SignInConnection | None
+    ip_address: str | None
+    user_agent: str | None
+    device: str
+    device_id: UUID | None
+    geo_country: str | None
+    geo_city: str | None
+    risk_score: int
+    risk_factors: list[str]
+    request_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInsPage:
+    """A page of sign-ins, and their total number."""
+
+    sign_ins: list[SignIn]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affiliation:
+    """A member or end user of an organization, who confirmed that at a moment; None for one who has not."""
+
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The sign-ins that concern an organization, since a moment."""
+
+    organization_id: UUID
+    since: datetime
+
+
+def list_page(uow: UnitOfWork, slug: str, user_id: UUID, *, page: int, limit: int) -> SignInsPage:
+    """Return the sign-ins of a member or end user of an organization; raise `SignInsUnknown` for anyone else."""
+    organization = authorize(uow, slug, Operation.SIGN_INS_READ).organization
+    affiliation = uow.sign_ins.affiliation(organization.id, user_id)
+    if affiliation is None:
+        raise SignInsUnknown
+    if affiliation.since is None:
+        return SignInsPage(sign_ins=[], total=0)
+    scope = Scope(organization_id=organization.id, since=affiliation.since)
+    return of_user(uow, user_id, scope, page=page, limit=limit)
+
+
+def list_platform_page(uow: UnitOfWork, user_id: UUID, *, page: int, limit: int) -> SignInsPage:
+    """Return all sign-ins of a user, as a platform owner; raise `UserUnknown`."""
+    authorize_platform(uow)
+    if not uow.sign_ins.is_user(user_id):
+        raise UserUnknown
+    return of_user(uow, user_id, None, page=page, limit=limit)
+
+
+def of_user(uow: UnitOfWork, user_id: UUID, scope: Scope | None, *, page: int, limit: int) -> SignInsPage:
+    """Return one page of a user's sign-ins in a scope, the newest first; None means all. The caller may see them."""
+    total = uow.sign_ins.defer_count(user_id, scope)
+    found = uow.sign_ins.page(user_id, scope, limit=limit, offset=(page - 1) * limit)
+    return SignInsPage(sign_ins=list(found), total=total())
+
+
+def outcome_of(reason: SignInReason | None) -> SignInOutcome:
+    """Return the outcome of an attempt that has this reason; None for a success."""
+    if reason is None:
+        return SignInOutcome.SUCCESS
+    is_asked = reason is SignInReason.SECOND_FACTOR_ASKED
+    return SignInOutcome.SECOND_FACTOR_ASKED if is_asked else SignInOutcome.REFUSED

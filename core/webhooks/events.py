@@ -1,0 +1,110 @@
+"""The feed: the events of an organization to be pulled, in the order of their positions, from a cursor on.
+
+A position is given to committed events only (`deliveries.hand_on`), so a cursor never passes an event that is committed
+later. A cursor holds a position, masked because positions count the events of all organizations, and the time when it
+was made: it is good for as long as events are kept.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import re
+import struct
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from core.errors import BadRequest, ErrorCode, Refusal
+from core.organizations.access import Operation, authorize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.events.events import EventType
+    from ports.unit_of_work import UnitOfWork
+
+RETENTION: Final = timedelta(days=90)
+WAIT_SECONDS_MAX: Final = 20
+LIMIT_DEFAULT: Final = 100
+LIMIT_MAX: Final = 500
+_SECONDS: Final = struct.Struct(">I")
+_POSITION: Final = struct.Struct(">Q")
+_MAC_BYTES: Final = 12
+# 24 bytes in base64: no padding, and a single encoding of each cursor.
+_SHAPE: Final = re.compile(r"[A-Za-z0-9_-]{32}")
+
+
+class CursorMalformed(BadRequest):
+    """The cursor was not made for this organization."""
+
+    default_message = "This is no cursor of this feed. Send a `next_cursor` unchanged, or leave it out."
+
+
+class CursorExpired(Refusal):
+    """The cursor is older than the events that are kept."""
+
+    code = ErrorCode.GONE
+    default_message = (
+        "This cursor is more than 90 days old, and events after it have been deleted. Leave `after` out to start with"
+        " the oldest event that is kept."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedItem:
+    """An event in the feed: its position, and what a webhook would receive."""
+
+    position: int
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventList:
+    """Events after a cursor, the oldest first, and the cursor after them."""
+
+    events: list[dict[str, Any]]
+    next_cursor: str
+    has_more: bool
+
+
+def read(uow: UnitOfWork, slug: str, *, after: str | None, types: Sequence[EventType] | None, limit: int) -> EventList:
+    """Return the events after a cursor, or the oldest ones; raise `CursorExpired` when the cursor is too old."""
+    organization = authorize(uow, slug, Operation.EVENTS_READ).organization
+    position = _position_of(uow, after, organization.id) if after is not None else 0
+    # One more than wanted shows whether there are more.
+    found, last_position = uow.event_feed.page(organization.id, after=position, types=types, limit=limit + 1)
+    shown = found[:limit]
+    has_more = len(found) > limit
+    # Without more, the cursor moves past everything that the filter left out.
+    reached = shown[-1].position if has_more else max(position, last_position)
+    return EventList(
+        events=[item.payload for item in shown],
+        next_cursor=_cursor(uow, reached, organization.id),
+        has_more=has_more,
+    )
+
+
+def _cursor(uow: UnitOfWork, position: int, organization_id: UUID) -> str:
+    made_at = _SECONDS.pack(int(uow.now.timestamp()))
+    masked = _POSITION.pack(position ^ _mask(uow, organization_id, made_at))
+    mac = uow.pepper.mark("feed cursor", organization_id.bytes, made_at + masked)[:_MAC_BYTES]
+    return base64.urlsafe_b64encode(made_at + masked + mac).decode()
+
+
+def _position_of(uow: UnitOfWork, cursor: str, organization_id: UUID) -> int:
+    """Return the position of a cursor; raise `BadRequest` when it was not made for this organization."""
+    if not _SHAPE.fullmatch(cursor):
+        raise CursorMalformed.of_field("after", CursorMalformed.default_message)
+    raw = base64.urlsafe_b64decode(cursor)
+    made_at, masked, mac = raw[:4], raw[4:12], raw[12:]
+    if not hmac.compare_digest(mac, uow.pepper.mark("feed cursor", organization_id.bytes, raw[:12])[:_MAC_BYTES]):
+        raise CursorMalformed.of_field("after", CursorMalformed.default_message)
+    if datetime.fromtimestamp(_SECONDS.unpack(made_at)[0], UTC) < uow.now - RETENTION:
+        raise CursorExpired
+    return _POSITION.unpack(masked)[0] ^ _mask(uow, organization_id, made_at)
+
+
+def _mask(uow: UnitOfWork, organization_id: UUID, made_at: bytes) -> int:
+    return _POSITION.unpack(uow.pepper.mark("feed position", organization_id.bytes, made_at)[: _POSITION.size])[0]

@@ -1,0 +1,91 @@
+"""The documents with which clients configure themselves (OpenID Connect Discovery; RFC 8414)."""
+
+from typing import Any, Final
+
+from core.openid import pkce, scopes
+from entrypoints.http.openid.tokens import GRANT_TYPES
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes("OpenID Connect", "How clients configure themselves.")
+
+CACHE_SECONDS: Final = 300
+AUTHENTICATION_METHODS: Final = ("client_secret_basic", "client_secret_post", "private_key_jwt")
+CLAIMS: Final = (
+    "iss",
+    "sub",
+    "aud",
+    "exp",
+    "iat",
+    "auth_time",
+    "nonce",
+    "acr",
+    "amr",
+    "at_hash",
+    "sid",
+    "email",
+    "email_verified",
+    "preferred_username",
+)
+
+
+@routes.get("/.well-known/openid-configuration", allows_any_origin=True)
+@on_custom_hosts
+@public
+async def openid_configuration(call: Call) -> dict[str, Any]:
+    """Describe this OpenID provider: its endpoints, and what they support."""
+    return _described(call)
+
+
+@routes.get("/.well-known/oauth-authorization-server", allows_any_origin=True)
+@on_custom_hosts
+@public
+async def authorization_server(call: Call) -> dict[str, Any]:
+    """Describe the same as an OAuth authorization server (RFC 8414)."""
+    return _described(call)
+
+
+def _described(call: Call) -> dict[str, Any]:
+    call.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
+    installation = call.installation
+    base_url, algorithms = issuer_of(call), list(installation.signatures.algorithms)
+    return {
+        "issuer": base_url,
+        "authorization_endpoint": f"{base_url}/auth/authorize",
+        "token_endpoint": f"{base_url}/auth/token",
+        "userinfo_endpoint": f"{base_url}/auth/userinfo",
+        "jwks_uri": f"{base_url}/.well-known/jwks.json",
+        "introspection_endpoint": f"{base_url}/auth/introspect",
+        "revocation_endpoint": f"{base_url}/auth/revoke",
+        "end_session_endpoint": f"{base_url}/auth/logout",
+        "pushed_authorization_request_endpoint": f"{base_url}/auth/par",
+        "device_authorization_endpoint": f"{base_url}/auth/device/code",
+        "service_documentation": f"{base_url}/docs",
+        "scopes_supported": list(scopes.ALL),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": [*GRANT_TYPES],
+        "acr_values_supported": list(scopes.CONTEXT_CLASSES),
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["RS256"],
+        "token_endpoint_auth_methods_supported": [*AUTHENTICATION_METHODS, "none"],
+        "token_endpoint_auth_signing_alg_values_supported": algorithms,
+        "introspection_endpoint_auth_methods_supported": list(AUTHENTICATION_METHODS),
+        "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
+        "revocation_endpoint_auth_methods_supported": [*AUTHENTICATION_METHODS, "none"],
+        "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
+        "dpop_signing_alg_values_supported": algorithms,
+        "claims_supported": list(CLAIMS),
+        "code_challenge_methods_supported": [pkce.METHOD],
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+        "authorization_response_iss_parameter_supported": True,
+        "frontchannel_logout_supported": True,
+        "frontchannel_logout_session_supported": True,
+        "backchannel_logout_supported": True,
+        "backchannel_logout_session_supported": True,
+    }

@@ -1,0 +1,90 @@
+"""The mail server of an organization (decisions 13.1)."""
+
+from typing import Annotated, Final
+
+import msgspec
+import trio
+
+from core.mail.mail import MailDeferred, MailMessage, MailRefused, MailTemplate
+from core.organizations.access import Operation
+from core.organizations.settings import smtp as settings
+from core.organizations.settings.smtp import PORT_MAX, MailServerSettings, MailServerUnset, WantedServer
+from core.secrets import Secret
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Input
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes(
+    "mail server",
+    "An organization's own mail server, through which mails to its users leave. Mails that carry an account's secret,"
+    " such as links to sign in, and warnings about accounts always leave by the platform's own.",
+)
+
+# Shorter than a request may take, and long enough for a slow mail server.
+TEST_SECONDS_MAX: Final = 20.0
+
+
+class MailServerUpdate(Input, SecretBody, of=WantedServer):
+    """The mail server to set. Without `password` the stored one stays, if server and login are the same."""
+
+    port: Annotated[int, msgspec.Meta(ge=1, le=PORT_MAX)]
+    password: str | None = None
+
+
+class MailServerTest(msgspec.Struct, kw_only=True):
+    """To whom the test mail goes."""
+
+    to: str
+
+
+class MailServerTestResult(msgspec.Struct, kw_only=True):
+    """Whether the mail server took the test mail, and what it answered."""
+
+    success: bool
+    message: str
+
+
+@routes.get("/api/organizations/:slug/smtp", refuses=(MailServerUnset,))
+@in_organization(Operation.MAIL_SERVER_READ)
+async def show_mail_server(call: Call, slug: str) -> MailServerSettings:
+    """Show the mail server, whether it takes mail, and how many mails wait for it."""
+    return await call.read(settings.show, slug)
+
+
+@routes.put("/api/organizations/:slug/smtp")
+@in_organization(Operation.MAIL_SERVER_SET)
+async def set_mail_server(call: Call, slug: str, body: MailServerUpdate) -> MailServerSettings:
+    """Set the mail server. Waiting mails are tried at once."""
+    wanted = body.to(WantedServer, password=Secret(body.password) if body.password is not None else None)
+    return await call.transact(settings.configure, slug, wanted, allowed=call.installation.settings.outbound_allowed)
+
+
+@routes.delete("/api/organizations/:slug/smtp", status=204, refuses=(MailServerUnset,))
+@in_organization(Operation.MAIL_SERVER_CHANGE)
+async def remove_mail_server(call: Call, slug: str) -> None:
+    """Remove the mail server. Waiting mails leave by the platform's own."""
+    await call.transact(settings.remove, slug)
+
+
+@routes.post("/api/organizations/:slug/smtp/test", refuses=(MailServerUnset,))
+@in_organization(Operation.MAIL_SERVER_CHANGE)
+async def test_mail_server(call: Call, slug: str, body: MailServerTest) -> MailServerTestResult:
+    """Send a test mail through the mail server, and answer what the server said."""
+    prepared = await call.transact(settings.prepare_test, slug, body.to)
+    installation = call.installation
+    rendered = installation.mail_renderer.render(MailMessage(to=prepared.to, template=MailTemplate.TEST, values={}))
+    try:
+        with trio.fail_after(TEST_SECONDS_MAX):
+            answer = await installation.routing_gateway.send(
+                prepared.organization_id, prepared.server, prepared.mail_id, prepared.to, rendered
+            )
+    except (MailRefused, MailDeferred) as failure:
+        return MailServerTestResult(success=False, message=str(failure))
+    except trio.TooSlowError:
+        return MailServerTestResult(
+            success=False, message=f"The mail server did not take the mail within {TEST_SECONDS_MAX:.0f} seconds."
+        )
+    await call.transact(settings.record_accepted_test, prepared)
+    return MailServerTestResult(success=True, message=f"The mail server answered {answer}")

@@ -1,0 +1,37 @@
+"""Reading the platform's audit log."""
+
+from core.platform import audit_log
+from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter, PlatformAuditLogPage
+from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.entities import Input, Record
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes(
+    "platform audit log",
+    "What platform owners did. It also covers deleted organizations, whose own logs were deleted with them.",
+)
+
+
+class PlatformAuditLogEntryRecord(Record, of=PlatformAuditLogEntry):
+    """An entry of the platform's audit log; `org_id` is the organization concerned, if there is one."""
+
+
+class PlatformAuditLogPageRecord(Record, of=PlatformAuditLogPage):
+    """A page of entries, newest first."""
+
+    logs: list[PlatformAuditLogEntryRecord]
+
+
+class PlatformEntries(Paged, Input, of=PlatformAuditLogFilter):
+    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`."""
+
+
+@routes.get("/api/platform/audit-log")
+@platform_owner
+async def read_platform_audit_log(call: Call, query: PlatformEntries) -> PlatformAuditLogPageRecord:
+    """List the entries, newest first; an actor whose account was deleted is shown by id only."""
+    wanted = query.to(PlatformAuditLogFilter)
+    page = await call.read(audit_log.read_page, wanted, page=query.page, limit=query.limit)
+    return PlatformAuditLogPageRecord.of(page, logs=[PlatformAuditLogEntryRecord.of(entry) for entry in page.logs])

@@ -1,0 +1,121 @@
+"""Upstream connections: identity providers of an organization."""
+
+from uuid import UUID
+
+import msgspec
+
+from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.access import Operation
+from core.sign_in.upstream import connections
+from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes, TooManyConnections
+from core.sign_in.upstream.saml import SamlDescription
+from entrypoints.shared.sign_in.upstream.upstream_providers import ConnectionTested, described, tested
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Input
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes(
+    "upstream connections",
+    "Identity providers of an organization, by which its people sign in. A session that begins by one is confined to"
+    " the organization and its services. Register `{base_url}/auth/upstream/callback` with an OpenID provider, and"
+    " `{base_url}/auth/upstream/:id/metadata` with a SAML identity provider, whose metadata may follow afterwards: the"
+    " connection is enabled with them. The assertion consumer service is `{base_url}/auth/upstream/:id/acs`.",
+)
+
+
+class ConnectionChange(Input, SecretBody, of=ConnectionWishes):
+    """The fields to change; omitted fields keep their values, and an empty `joins_as` makes no members."""
+
+    @property
+    def wishes(self) -> ConnectionWishes:
+        """The fields to set."""
+        return self.to(ConnectionWishes)
+
+
+class ConnectionCreation(ConnectionChange):
+    """A new connection: name, issuer, client id and client secret are required; by SAML, the name is."""
+
+    type: str
+
+
+class ConnectionList(msgspec.Struct, kw_only=True):
+    """All connections of the organization, the oldest first."""
+
+    upstream_providers: list[ConnectionRecord]
+    total: int
+
+
+@routes.get("/api/organizations/:slug/upstream-providers")
+@in_organization(Operation.CONNECTIONS_READ)
+async def list_upstream_providers(call: Call, slug: str) -> ConnectionList:
+    """List the connections, the oldest first."""
+    found = list(await call.read(connections.list_all, slug))
+    return ConnectionList(upstream_providers=found, total=len(found))
+
+
+@routes.post(
+    "/api/organizations/:slug/upstream-providers", body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(TooManyConnections,)
+)
+@in_organization(Operation.CONNECTION_CONFIGURE)
+async def create_upstream_provider(call: Call, slug: str, body: ConnectionCreation) -> ConnectionRecord:
+    """Create a connection by OpenID Connect discovery, or by SAML metadata, which are read now."""
+    return await call.transact(
+        connections.create,
+        slug,
+        body.type,
+        body.wishes,
+        described=await _described(call, slug, body.wishes),
+        allowed=call.installation.settings.outbound_allowed,
+    )
+
+
+@routes.get("/api/organizations/:slug/upstream-providers/:provider_id", refuses=(ConnectionUnknown,))
+@in_organization(Operation.CONNECTIONS_READ)
+async def show_upstream_provider(call: Call, slug: str, provider_id: UUID) -> ConnectionRecord:
+    """Show a connection, without its secret."""
+    return await call.read(connections.show, slug, provider_id)
+
+
+@routes.patch(
+    "/api/organizations/:slug/upstream-providers/:provider_id",
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    refuses=(ConnectionUnknown,),
+)
+@in_organization(Operation.CONNECTION_CONFIGURE)
+async def change_upstream_provider(
+    call: Call, slug: str, provider_id: UUID, body: ConnectionChange
+) -> ConnectionRecord:
+    """Change a connection. With another issuer, the accounts of the one before are unlinked."""
+    return await call.transact(
+        connections.change,
+        slug,
+        provider_id,
+        body.wishes,
+        described=await _described(call, slug, body.wishes),
+        allowed=call.installation.settings.outbound_allowed,
+    )
+
+
+@routes.delete("/api/organizations/:slug/upstream-providers/:provider_id", status=204, refuses=(ConnectionUnknown,))
+@in_organization(Operation.CONNECTIONS_CHANGE)
+async def delete_upstream_provider(call: Call, slug: str, provider_id: UUID) -> None:
+    """Delete a connection with its identities and domain routes. The sessions that began by it end."""
+    await call.transact(connections.delete, slug, provider_id)
+
+
+@routes.post("/api/organizations/:slug/upstream-providers/:provider_id/test", refuses=(ConnectionUnknown,))
+@in_organization(Operation.CONNECTIONS_CHANGE)
+async def test_upstream_provider(call: Call, slug: str, provider_id: UUID) -> ConnectionTested:
+    """Fetch the provider's description of itself, and its keys or certificates."""
+    return await tested(call, *await call.read(connections.find_to_test, slug, provider_id))
+
+
+async def _described(call: Call, slug: str, wishes: ConnectionWishes) -> SamlDescription | None:
+    """Return what the metadata say that a caller has named; None without any."""
+    if wishes.metadata_url is None and wishes.metadata_xml is None:
+        return None
+    # Before anything is fetched for them.
+    organization_id = await call.read(connections.require_may_change, slug)
+    return await described(call, organization_id, wishes)

@@ -1,0 +1,77 @@
+"""Answering a request for a sign-in that waits: after the sign-in, and after the user's agreement."""
+
+from core.saml import providers, requests, sign_in
+from core.saml.sign_in import AgreementRequired, ResponseToPost
+from entrypoints.pages.refusals import protocol_refusal_page
+from entrypoints.pages.rendering import Page
+from entrypoints.pages.saml import carriers, sso
+from entrypoints.pages.saml.sso import LIMITS, REFUSES, Redirect, address, agreement_page, answered, visit
+from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser, in_browser_or_not
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes("SAML", sso.routes.description, protocol_refusal_page)
+
+
+class AuthenticateQuery(Query, kw_only=True):
+    """The state of a request, and the ticket of a sign-in elsewhere if there was one."""
+
+    saml_state: str = ""
+    ticket: str = ""
+
+
+class AgreementForm(ProtectedForm, kw_only=True):
+    """The button of a user who agrees; without a state the service provider has not asked."""
+
+    saml_state: str = ""
+    relay_state: str | None = None
+
+
+@routes.get("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
+@on_custom_hosts
+@in_browser_or_not
+async def authenticate(call: Call, org_slug: str, service_slug: str, query: AuthenticateQuery) -> Page | Redirect:
+    """Answer a request that waits; a browser that is not signed in is led to the sign-in first."""
+    found = await call.read(requests.find, org_slug, service_slug, query.saml_state, carriers.browser_key(call))
+    if query.ticket:
+        outcome = await call.transact(
+            sign_in.answer_with_ticket, found.provider, found.pending, query.ticket, visit(call)
+        )
+    else:
+        outcome = await call.transact(sign_in.answer, found.provider, found.pending, visit(call))
+    if isinstance(outcome, ResponseToPost):
+        return await answered(call, outcome)
+    if isinstance(outcome, AgreementRequired):
+        return agreement_page(call, found.provider, outcome, saml_state=query.saml_state)
+    return await send_to_sign_in(
+        call,
+        return_to=address(found.provider, "authenticate", query.saml_state),
+        organization=org_slug,
+        service=service_slug,
+        request_key=found.pending.key,
+    )
+
+
+@routes.post("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
+@on_custom_hosts
+@in_browser
+async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
+    """Sign the user of this browser in to the service provider, whose page they have agreed to."""
+    if not form.saml_state:
+        provider, pending = await call.read(providers.find, org_slug, service_slug), None
+    else:
+        found = await call.read(requests.find, org_slug, service_slug, form.saml_state, carriers.browser_key(call))
+        provider, pending = found.provider, found.pending
+    outcome = await call.transact(
+        sign_in.answer, provider, pending, visit(call, has_agreed=True, relay_state=form.relay_state)
+    )
+    if isinstance(outcome, ResponseToPost):
+        return await answered(call, outcome)
+    if pending is not None:
+        return see_other(address(provider, "authenticate", form.saml_state))
+    return await send_to_sign_in(call, return_to="/app", organization=org_slug, service=service_slug)

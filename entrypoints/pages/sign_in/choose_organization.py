@@ -1,0 +1,62 @@
+"""The page on which a user who is signed in chooses the organization to work in."""
+
+from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.organizations import management, selection
+from core.organizations.access import SecondFactorRequired
+from core.organizations.organizations import Organization
+from entrypoints.pages import returns
+from entrypoints.pages.declaring import sign_in_pages
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.ways import CHOOSE_ORGANIZATION, SET_UP
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.hosts import on_custom_hosts
+
+routes = sign_in_pages()
+
+
+class ChoiceForm(WayForm, kw_only=True):
+    """The slug of the organization."""
+
+    org_slug: str = ""
+
+
+@routes.get(CHOOSE_ORGANIZATION)
+@on_custom_hosts
+@in_browser
+async def show_organizations(call: Call, query: ReturnQuery) -> Page:
+    """Show your active organizations, or the one that the sign-in was for."""
+    kept = await returns.kept_return(call, query)
+    wanted = kept.organization_slug if kept is not None else None
+    mine = [one.organization for one in await call.read(management.list_mine) if one.organization.is_active]
+    return form_page(
+        call,
+        "choose_organization.html",
+        **await returns.context(call, query),
+        organizations=[one for one in mine if wanted in {None, one.slug} and _is_at_host(call, one)],
+        present=call.in_browser.organization_id,
+    )
+
+
+@routes.post(CHOOSE_ORGANIZATION, refuses=(NotFound, Forbidden, OrganizationNotActive))
+@on_custom_hosts
+@in_browser
+async def choose_organization(call: Call, form: ChoiceForm) -> PageOrRedirect:
+    """Work in an organization from now on; one that requires a second factor leads to setting it up.
+
+    Programs use `POST /api/organizations/:slug/select`.
+    """
+    if call.custom_host is not None and form.org_slug != call.custom_host.organization_slug:
+        raise NotFound("There is no such organization at this address.")
+    try:
+        await call.transact(selection.select, form.org_slug)
+    except SecondFactorRequired:
+        return see_other(form.way.on(SET_UP))
+    return await ways.go_on(call, form.way, is_organization_chosen=True)
+
+
+def _is_at_host(call: Call, organization: Organization) -> bool:
+    return call.custom_host is None or organization.id == call.custom_host.organization_id

@@ -1,0 +1,262 @@
+"""Signing in with an external provider in a browser: the way there, and the way back (decisions 10.1).
+
+The browser is bound to a sign-in by a cookie, which another site can neither read nor send. A request to a provider is
+made between two transactions: the first uses the state up, the second concludes.
+"""
+
+import secrets
+from datetime import timedelta
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+import msgspec
+from quart import Response
+
+from core.accounts.providers import Provider
+from core.accounts.return_targets import RedirectNotRegistered
+from core.errors import Conflict, Forbidden, NotFound, OrganizationNotActive
+from core.secrets import Secret
+from core.sessions import browser_sessions
+from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.identities import ProvenIdentity
+from core.sign_in.refusals import SignInRefused
+from core.sign_in.upstream import beginning, flows, sign_in
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.beginning import Begun, Wanted
+from core.sign_in.upstream.flows import ProviderNotOffered, SignInOver, UpstreamSignIn
+from core.sign_in.upstream.providers import PARAMETERS, CodeExchange
+from core.sign_in.upstream.sign_in import MailedCodeDue, OtherUserSignedIn, SignInToLink
+from entrypoints.pages.account_pages import after
+from entrypoints.pages.refusals import protocol_refusal_page
+from entrypoints.pages.rendering import PageOrRedirect
+from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.sign_in import mailed_links, ways
+from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes("external providers", "Signing in with an account at another provider.", protocol_refusal_page)
+
+CONTINUE: Final = "/auth/upstream/continue"
+IDENTITIES: Final = "/app/account/identities"
+BINDING_LIFETIME: Final = timedelta(hours=1)
+DECLINED: Final = frozenset({"access_denied", "user_cancelled_login", "consent_required", "login_required"})
+_BEGINNING: Final = (NotFound, ProviderNotOffered, RedirectNotRegistered, OrganizationNotActive, SignInOver, Forbidden)
+RETURNING: Final = (SignInOver, UpstreamFailed, Forbidden, SignInRefused, Conflict, NotFound, OrganizationNotActive)
+
+
+class SignInDeclined(Forbidden):
+    """The user has not signed in at the provider, or has not agreed there."""
+
+    default_message = (
+        "You have not signed in at the provider. Go back to where you wanted to sign in, and try again, or use another"
+        " way there."
+    )
+
+
+class ProviderQuery(ReturnQuery, kw_only=True):
+    """Where the sign-in leads: to a service of an organization, to a device that waits, or to a page."""
+
+    org: Annotated[str, msgspec.Meta(description="The slug of the organization.")] = ""
+    service: Annotated[str, msgspec.Meta(description="The slug of the service to sign in to.")] = ""
+    redirect_uri: Annotated[
+        str, msgspec.Meta(description="The registered address of the service that gets the code.")
+    ] = ""
+    state: Annotated[str, msgspec.Meta(description="What the service gets back together with the code.")] = ""
+    code_challenge: Annotated[str, msgspec.Meta(description="The PKCE challenge of the service.")] = ""
+    code_challenge_method: Annotated[str, msgspec.Meta(description="The PKCE method, which is S256.")] = ""
+    user_code: Annotated[str, msgspec.Meta(description="The user code of a device that waits.")] = ""
+    link: Annotated[str, msgspec.Meta(description="The id of a wish to link an account, valid once.")] = ""
+
+
+class CallbackQuery(Query, kw_only=True):
+    """What the provider answers."""
+
+    state: Annotated[str, msgspec.Meta(description="The state of the sign-in, valid once.")] = ""
+    code: Annotated[str, msgspec.Meta(description="The code of the provider.")] = ""
+    error: Annotated[str, msgspec.Meta(description="Why there is no code.")] = ""
+
+
+class ContinueQuery(Query, kw_only=True):
+    """The id of a sign-in that goes on after its user has signed in to the account."""
+
+    id: Annotated[str, msgspec.Meta(description="The id of the sign-in, valid once.")] = ""
+
+
+@routes.get("/auth/codehost", refuses=_BEGINNING, status=303)
+@in_browser_or_not
+async def begin_codehost(call: Call, query: ProviderQuery) -> None:
+    """Sign in with codehost: redirect to it, and back to the service or page."""
+    await _begin(call, Provider.CODEHOST, query)
+
+
+@routes.get("/auth/websuite", refuses=_BEGINNING, status=303)
+@in_browser_or_not
+async def begin_websuite(call: Call, query: ProviderQuery) -> None:
+    """Sign in with websuite: redirect to it, and back to the service or page."""
+    await _begin(call, Provider.WEBSUITE, query)
+
+
+@routes.get("/auth/officesuite", refuses=_BEGINNING, status=303)
+@in_browser_or_not
+async def begin_officesuite(call: Call, query: ProviderQuery) -> None:
+    """Sign in with officesuite: redirect to it, and back to the service or page."""
+    await _begin(call, Provider.OFFICESUITE, query)
+
+
+@routes.get("/auth/codehost/callback", refuses=RETURNING)
+@in_browser_or_not
+async def return_from_codehost(call: Call, query: CallbackQuery) -> PageOrRedirect:
+    """Complete a sign-in that codehost has answered."""
+    return await _return(call, Provider.CODEHOST, query)
+
+
+@routes.get("/auth/websuite/callback", refuses=RETURNING)
+@in_browser_or_not
+async def return_from_websuite(call: Call, query: CallbackQuery) -> PageOrRedirect:
+    """Complete a sign-in that websuite has answered."""
+    return await _return(call, Provider.WEBSUITE, query)
+
+
+@routes.get("/auth/officesuite/callback", refuses=RETURNING)
+@in_browser_or_not
+async def return_from_officesuite(call: Call, query: CallbackQuery) -> PageOrRedirect:
+    """Complete a sign-in that officesuite has answered."""
+    return await _return(call, Provider.OFFICESUITE, query)
+
+
+@routes.get(CONTINUE, refuses=RETURNING)
+@in_browser_or_not
+async def link_after_sign_in(call: Call, query: ContinueQuery) -> PageOrRedirect:
+    """Link the account of a provider after its user has signed in, and complete the sign-in with it."""
+    began, proven = await call.transact(flows.use_proven, query.id, browser=ways.upstream_binding(call))
+    wanted = ways.destination(call, carried_way(began))
+    outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, wanted)
+    return await _go_on(call, began, outcome)
+
+
+def bind(call: Call) -> str:
+    """Bind the browser to a sign-in that begins, and return the value of the cookie."""
+    value = ways.upstream_binding(call) or secrets.token_urlsafe(32)
+    call.set_cookie(browsers.cookie_name(call, ways.UPSTREAM_COOKIE), value, lifetime=BINDING_LIFETIME)
+    return value
+
+
+def callback_of(call: Call, provider: Provider) -> str:
+    """Return the address to which a provider sends browsers back."""
+    return f"{call.installation.settings.base_url}/auth/{provider}/callback"
+
+
+def carried_way(began: UpstreamSignIn) -> ReturnQuery:
+    """Return what the page carried from which the browser has gone to the provider."""
+    return ReturnQuery(return_to=began.way.return_to, return_id=began.way.return_id)
+
+
+async def way_of(call: Call, began: UpstreamSignIn) -> ReturnQuery:
+    """Return where a sign-in leads, in the form that the pages carry on."""
+    if began.way.target is None:
+        return carried_way(began)
+    kept = await call.transact(browser_returns.keep, BrowserReturn(target=began.way.target))
+    return ReturnQuery(return_id=kept.reveal())
+
+
+async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -> Response:
+    """Conclude a sign-in with a proven identity, or link it."""
+    browser = ways.upstream_binding(call)
+    assert browser is not None, "a browser has come back without the cookie that was checked"
+    if began.user_id is not None:
+        if call.browser is None:
+            raise OtherUserSignedIn
+        _, cookie = await call.transact(
+            browser_sessions.and_renew, call.browser, sign_in.link, began, proven, call.browser
+        )
+        browsers.keep_session(call, cookie)
+        return after(IDENTITIES, "linked")
+    wanted = ways.destination(call, carried_way(began))
+    outcome = await transact_counted(call, sign_in.conclude, began, proven, wanted, browser=browser)
+    return await _go_on(call, began, outcome)
+
+
+async def _go_on(
+    call: Call, began: UpstreamSignIn, outcome: SignInCompleted | SecondFactorPending | SignInToLink
+) -> Response:
+    """Lead a browser on that has come back; to a sign-in to the account, where that is to come before."""
+    if not isinstance(outcome, SignInToLink):
+        return await ways.conclude(call, outcome, await way_of(call, began))
+    target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
+    if isinstance(outcome, MailedCodeDue):
+        kept = await call.transact(browser_returns.keep, BrowserReturn(target=target))
+        return await mailed_links.mail_link(call, ReturnQuery(return_id=kept.reveal()), outcome.email)
+    return await ways.send_to_sign_in(call, return_to=target)
+
+
+async def _begin(call: Call, provider: Provider, query: ProviderQuery) -> None:
+    external = call.installation.external_providers[provider]
+    if query.link:
+        begun = await _begin_link(call, provider, query.link)
+        if begun is None:
+            return
+    else:
+        begun = await call.transact(
+            beginning.begin,
+            provider,
+            Wanted(
+                org=query.org,
+                service=query.service,
+                redirect_uri=query.redirect_uri,
+                state=query.state,
+                code_challenge=query.code_challenge,
+                code_challenge_method=query.code_challenge_method,
+                user_code=query.user_code,
+                return_to=query.return_to,
+                return_id=query.return_id,
+            ),
+            external.client,
+            browser=bind(call),
+        )
+    call.headers["Location"] = begun.departure.address(
+        external.authorize_url,
+        redirect_uri=callback_of(call, provider),
+        scopes=begun.scopes,
+        extra=PARAMETERS.get(provider),
+    )
+
+
+async def _begin_link(call: Call, provider: Provider, link_id: str) -> Begun | None:
+    """Begin to link an account; None when the browser has to sign in first, to which it is led."""
+    if call.browser is None:
+        target = f"/auth/{provider}?{urlencode({'link': link_id})}"
+        call.headers["Location"] = await browsers.sign_in_address(call, BrowserReturn(target=target), page=SIGN_IN)
+        return None
+    link = await call.transact(flows.use_link, provider, link_id)
+    if link.user_id != call.browser.user_id:
+        raise OtherUserSignedIn
+    client = call.installation.external_providers[provider].client
+    return await call.transact(beginning.begin_link, provider, link, client, browser=bind(call))
+
+
+async def _return(call: Call, provider: Provider, query: CallbackQuery) -> Response:
+    departure = await call.transact(flows.arrive, provider, query.state, browser=ways.upstream_binding(call))
+    if query.error in DECLINED:
+        raise SignInDeclined
+    if query.error or not query.code:
+        raise UpstreamFailed().because("no_code")
+    external = call.installation.external_providers[provider]
+    client = await call.read(beginning.client_of, departure.sign_in, external.client)
+    proven = await call.installation.upstream.identify(
+        external,
+        CodeExchange(
+            client=client,
+            code=Secret(query.code),
+            verifier=departure.verifier,
+            nonce=departure.nonce,
+            redirect_uri=callback_of(call, provider),
+        ),
+    )
+    return await complete(call, departure.sign_in, proven)

@@ -1,0 +1,119 @@
+"""Signing in by an organization's own connection in a browser."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+
+from core.accounts.providers import Provider
+from core.errors import NotFound
+from core.secrets import Secret
+from core.sign_in.upstream import answers, by_connection, discovery, flows, refused
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
+from core.sign_in.upstream.flows import Departure, ReturnAddress
+from core.sign_in.upstream.providers import CodeExchange
+from entrypoints.pages.refusals import protocol_refusal_page
+from entrypoints.pages.rendering import PageOrRedirect
+from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.upstream import acs
+from entrypoints.pages.sign_in.upstream.providers import (
+    DECLINED,
+    RETURNING,
+    CallbackQuery,
+    SignInDeclined,
+    bind,
+    complete,
+)
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", protocol_refusal_page)
+
+CALLBACK: Final = "/auth/upstream/callback"
+
+
+class ConnectionQuery(ReturnQuery, kw_only=True):
+    """The connection, and where the sign-in leads."""
+
+    connection_id: Annotated[str, msgspec.Meta(description="The id of the connection.")] = ""
+
+
+class ConnectionCallbackQuery(CallbackQuery, kw_only=True):
+    """What the provider of a connection answers."""
+
+    iss: Annotated[str, msgspec.Meta(description="The issuer that answers (RFC 9207).")] = ""
+
+
+@routes.get("/auth/upstream", refuses=(ConnectionClosed, UpstreamFailed, NotFound), status=303)
+@in_browser_or_not
+async def begin_upstream(call: Call, query: ConnectionQuery) -> None:
+    """Sign in by a connection: redirect to its provider, and back to the page."""
+    target = await call.read(by_connection.find, _id(query.connection_id))
+    connection = target.connection
+    # Asked first: a sign-in at a provider that does not answer is none.
+    if connection.is_saml:
+        described = await call.installation.saml_connections.describe(target.organization_id, connection.metadata)
+        departure = await _depart(call, target, query)
+        call.headers["Location"] = await acs.request_address(call, connection, departure, described)
+        return
+    assert connection.issuer is not None, "an OpenID connection has no issuer"
+    found = await call.installation.upstream_connections.discover(target.organization_id, connection.issuer)
+    departure = await _depart(call, target, query)
+    call.headers["Location"] = departure.address(
+        found.authorize_url, redirect_uri=_callback(call), scopes=connection.scopes
+    )
+
+
+@routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed))
+@in_browser_or_not
+async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> PageOrRedirect:
+    """Complete a sign-in that the provider of a connection has answered."""
+    departure = await call.transact(flows.arrive, Provider.UPSTREAM, query.state, browser=ways.upstream_binding(call))
+    target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
+    gateway, issuer = call.installation.upstream_connections, target.connection.issuer
+    assert issuer is not None, "an OpenID connection has no issuer"
+    discovery.require_own_answer(await gateway.discover(target.organization_id, issuer), query.iss)
+    if query.error in DECLINED:
+        raise SignInDeclined
+    if query.error or not query.code:
+        raise UpstreamFailed().because("no_code")
+    exchange = CodeExchange(
+        client=client,
+        code=Secret(query.code),
+        verifier=departure.verifier,
+        nonce=departure.nonce,
+        redirect_uri=_callback(call),
+    )
+    mapping = target.connection.attribute_mapping
+    try:
+        claims = await gateway.identify(target.organization_id, issuer, exchange)
+    except UpstreamFailed as failed:
+        await call.transact(refused.note_claims, target.context, mapping, failed)
+        raise
+    proven = answers.connection_identity(claims, mapping)
+    return await complete(call, departure.sign_in, proven)
+
+
+def _callback(call: Call) -> str:
+    return f"{call.installation.settings.base_url}{CALLBACK}"
+
+
+async def _depart(call: Call, target: OpenConnection, query: ConnectionQuery) -> Departure:
+    return await call.transact(
+        flows.depart,
+        Provider.UPSTREAM,
+        browser=bind(call),
+        client_id=target.connection.client_id,
+        way=ReturnAddress(return_to=query.return_to, return_id=query.return_id),
+        context=target.context,
+    )
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise ConnectionClosed from None

@@ -1,0 +1,1 @@
+"""What the JSON handlers and the pages of an area have in common."""

@@ -1,0 +1,1 @@
+"""Accounts: registration, addresses, passwords, profile, imports."""

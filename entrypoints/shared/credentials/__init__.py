@@ -1,0 +1,1 @@
+"""Credentials besides the password: devices, second factors, passkeys."""

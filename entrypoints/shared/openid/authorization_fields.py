@@ -1,0 +1,44 @@
+"""The parameters of an authorization request, as a browser brings them and as a backend pushes them."""
+
+from uuid import UUID
+
+from core.openid import requests
+from entrypoints.shared.openid.id_token_hints import hinted_claims
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+
+
+class AuthorizationFields(SecretBody, kw_only=True):
+    """The parameters of an authorization request."""
+
+    client_id: str | None = None
+    response_type: str | None = None
+    response_mode: str | None = None
+    redirect_uri: str | None = None
+    scope: str | None = None
+    state: str | None = None
+    nonce: str | None = None
+    code_challenge: str | None = None
+    code_challenge_method: str | None = None
+    prompt: str | None = None
+    max_age: str | None = None
+    login_hint: str | None = None
+    id_token_hint: str | None = None
+    acr_values: str | None = None
+    resource: str | None = None
+    dpop_jkt: str | None = None
+    request: str | None = None
+    request_uri: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """Return the parameters that are set; one without a value counts as left out (RFC 6749, 3.1)."""
+        fields = {name: getattr(self, name) for name in AuthorizationFields.__struct_fields__}
+        return {name: value for name, value in fields.items() if value}
+
+    def judged(self, call: Call, client_id: UUID) -> dict[str, str]:
+        """Return the same, with the user that an ID token of this client names in place of the token."""
+        parameters = self.given()
+        hint = hinted_claims(call, parameters.pop("id_token_hint", ""))
+        if hint is not None and hint["aud"] == str(client_id):
+            parameters[requests.HINTED_USER] = hint["sub"]
+        return parameters

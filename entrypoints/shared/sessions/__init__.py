@@ -1,0 +1,1 @@
+"""Sessions, callers, access and refresh tokens, and the keys that sign them."""

@@ -1,0 +1,185 @@
+"""The answer to every sign-in: the signed tokens of a grant, with the device token in body and cookie."""
+
+from collections.abc import Callable
+from typing import Concatenate, Final, ParamSpec, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+
+from core.errors import BadRequest, Refusal
+from core.saml import requests
+from core.sessions.token_claims import TokenGrant
+from core.sessions.tokens import TokenKind
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
+from core.sign_in.mfa_challenges import MfaChallenge
+from core.sign_in.proofs import Destination
+from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
+from core.sign_in.refusals import CountedRefusal
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+# Carries the state of a request by SAML from the first factor to the second.
+SAML_STATE_CLAIM: Final = "saml_state"
+DEVICE_COOKIE: Final = "gatehouse_device"
+DEVICE_HEADER: Final = "X-Device-Token"
+
+
+class Tokens(SecretBody, kw_only=True):
+    """An access token, and the refresh token to get the next one."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    token_type: str = "Bearer"  # noqa: S105 - the name of a kind, not a secret
+
+
+class SignInTokens(Tokens, kw_only=True):
+    """A session has begun; clients without cookies send `device_token` as `X-Device-Token` from now on."""
+
+    device_token: str
+    method: str | msgspec.UnsetType = msgspec.UNSET
+    saml_redirect_url: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class PendingSecondFactor(SecretBody, kw_only=True):
+    """The first factor was right and a code is required: `POST /api/auth/mfa/verify` takes the pre-auth token."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    mfa_required: bool
+    preauth_token: str
+
+
+def destination(call: Call, organization_slug: str | None = None, service_slug: str | None = None) -> Destination:
+    """Return where the request signs in to, and the device token it carries.
+
+    Raise `BadRequest` for a service without an organization.
+    """
+    if service_slug is not None and organization_slug is None:
+        raise BadRequest.of_field("org_slug", "Name the organization of the service as well.")
+    request = call.request
+    return Destination(
+        organization_slug=organization_slug,
+        service_slug=service_slug,
+        device_token=request.headers.get(DEVICE_HEADER) or request.cookies.get(DEVICE_COOKIE),
+    )
+
+
+async def transact_counted(
+    call: Call,
+    use_case: Callable[Concatenate[UnitOfWork, Arguments], Result | Refusal],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Result:
+    """Run a use case that may conclude a sign-in, and count a refusal in the metrics."""
+    try:
+        return await call.transact(use_case, *args, **kwargs)
+    except CountedRefusal as refusal:
+        call.installation.metrics.login_failed(refusal.counted_as)
+        raise
+
+
+def answer_outcome(
+    call: Call, outcome: SignInCompleted | SecondFactorPending, *, saml_state: str | None = None
+) -> SignInTokens | PendingSecondFactor:
+    """Turn the conclusion of a sign-in into an answer; the second factor comes back with the state."""
+    if isinstance(outcome, SecondFactorPending):
+        return _second_factor_due(call, outcome.challenge, saml_state)
+    return signed_in(call, outcome)
+
+
+async def back_to_service_provider(
+    call: Call, outcome: SignInCompleted | SecondFactorPending, saml_state: str | None
+) -> str | msgspec.UnsetType:
+    """Return the address that signs the user in to the service provider of SAML whose request waits under the state."""
+    if saml_state is None or isinstance(outcome, SecondFactorPending):
+        return msgspec.UNSET
+    ticket = await call.transact(requests.make_ticket, saml_state, outcome.grant.session_id)
+    if ticket is None:
+        return msgspec.UNSET
+    query = urlencode({"saml_state": saml_state, "ticket": ticket.value.reveal()})
+    return f"{call.installation.settings.base_url}{ticket.path}?{query}"
+
+
+def signed(call: Call, grant: TokenGrant) -> Tokens:
+    """Return the signed tokens of a grant, as the JSON interface answers them."""
+    installation = call.installation
+    now = installation.clock()
+    # No token outlives its session, because services check a token without asking Gatehouse.
+    lifetime = min(installation.settings.access_token_ttl, grant.session_expires_at - now)
+    access_token = installation.tokens.sign(
+        {**grant.claims, "aud": _audience(grant) or installation.settings.base_url},
+        kind=TokenKind.ACCESS,
+        lifetime=lifetime,
+        now=now,
+        host=call.host_name,
+    )
+    installation.metrics.token_issued()
+    return Tokens(
+        access_token=access_token,
+        refresh_token=grant.refresh_token.reveal(),
+        expires_in=int(lifetime.total_seconds()),
+    )
+
+
+def _audience(grant: TokenGrant) -> str | None:
+    """Return the audience of an access token; None for Gatehouse itself."""
+    if grant.client_grant is not None and grant.client_grant.audience is not None:
+        return grant.client_grant.audience
+    return str(grant.client_id) if grant.client_id else None
+
+
+def signed_in(call: Call, completed: SignInCompleted, *, method: str | None = None) -> SignInTokens:
+    """Answer with tokens and the device token; `method` names the second factor that was used."""
+    grant = completed.grant
+    tokens = signed(call, grant)
+    device_token = remember_device(call, grant)
+    return SignInTokens(
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token,
+        expires_in=tokens.expires_in,
+        device_token=device_token,
+        method=method or msgspec.UNSET,
+    )
+
+
+def remember_device(call: Call, grant: TokenGrant) -> str:
+    """Give the client the token of its device as a cookie, and return it."""
+    assert grant.device_token is not None, "the grant of a sign-in has no device token"
+    device_token = grant.device_token.reveal()
+    call.set_cookie(DEVICE_COOKIE, device_token, lifetime=DEVICE_LIFETIME)
+    return device_token
+
+
+def pre_auth_token(call: Call, challenge: MfaChallenge, *, saml_state: str | None = None) -> str:
+    """Return the signed token of a sign-in that waits for a code."""
+    installation = call.installation
+    claims = {
+        "sub": str(challenge.proof.user_id),
+        "aud": installation.settings.base_url,
+        "challenge": str(challenge.id),
+    }
+    return installation.tokens.sign(
+        claims | ({SAML_STATE_CLAIM: saml_state} if saml_state is not None else {}),
+        kind=TokenKind.PRE_AUTH,
+        lifetime=CHALLENGE_LIFETIME,
+        now=installation.clock(),
+    )
+
+
+def _second_factor_due(call: Call, challenge: MfaChallenge, saml_state: str | None) -> PendingSecondFactor:
+    token = pre_auth_token(call, challenge, saml_state=saml_state)
+    return PendingSecondFactor(
+        access_token=token,
+        refresh_token="",
+        expires_in=int(CHALLENGE_LIFETIME.total_seconds()),
+        mfa_required=True,
+        preauth_token=token,
+    )

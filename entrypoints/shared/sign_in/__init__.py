@@ -1,0 +1,1 @@
+"""Signing in by every method, from the proof to the session."""

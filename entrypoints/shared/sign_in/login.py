@@ -1,0 +1,61 @@
+"""Comparing a password between the two transactions of a sign-in."""
+
+import trio
+
+from core.errors import ServiceUnavailable
+from core.limits import PASSWORD_CHARACTERS_MAX
+from core.sign_in import login
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.login import LoginAttempt
+from core.sign_in.proofs import Destination
+from entrypoints.shared.sessions.token_answers import (
+    transact_counted,
+)
+from entrypoints.web.serving.calls import Call, shielded
+from ports.accounts.passwords import PasswordVerdict
+
+
+async def authenticate(
+    call: Call, email: str, password: str, wanted: Destination
+) -> SignInCompleted | SecondFactorPending:
+    """Sign in by password, or raise the refusal: find the hash, compare on the hasher's threads, conclude."""
+    attempt = await call.transact(login.begin, email, call.throttled_network, wanted)
+    verdict = await _compare(call, password, attempt)
+    return await _conclude(call, password, attempt, wanted, verdict)
+
+
+async def _compare(call: Call, password: str, attempt: LoginAttempt) -> PasswordVerdict:
+    # No account has a longer password. Comparing with none takes the same time as a comparison.
+    encoded = attempt.password_hash if len(password) <= PASSWORD_CHARACTERS_MAX else None
+    try:
+        return await call.installation.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded, attempt.decoys)
+    except (ServiceUnavailable, trio.Cancelled):
+        # Cancelled while it waited, because a comparison that has begun is finished.
+        with shielded():
+            await call.transact(login.give_up, attempt)
+        raise
+
+
+async def _conclude(
+    call: Call, password: str, attempt: LoginAttempt, wanted: Destination, verdict: PasswordVerdict
+) -> SignInCompleted | SecondFactorPending:
+    if not verdict.is_right:
+        # Recorded also when the client has hung up, because a password was compared.
+        with shielded():
+            return await transact_counted(call, login.finish, attempt, wanted, is_right=False)
+    try:
+        upgraded = await _rehash(call, password) if verdict.needs_upgrade else None
+        return await transact_counted(call, login.finish, attempt, wanted, is_right=True, upgraded_hash=upgraded)
+    except trio.Cancelled:
+        # No session begins without a client, and the right password is no failure.
+        with shielded():
+            await call.transact(login.give_up, attempt)
+        raise
+
+
+async def _rehash(call: Call, password: str) -> str | None:
+    try:
+        return await call.installation.passwords.hash(password)
+    except ServiceUnavailable:
+        # Keep the old hash until a later sign-in.
+        return None

@@ -1,0 +1,115 @@
+"""What the fields of webhooks, the feed, SIEMs and proofs of audit logs mean: a part of `descriptions.py`."""
+
+from typing import Any, Final
+
+from core.attempts import ATTEMPTS_MAX
+from core.audit.siem import OPTION_CHARACTERS_MAX, PREFIXES_MAX, TAGS_MAX, TOKEN_CHARACTERS_MAX
+from core.outbound import URL_CHARACTERS_MAX
+from core.webhooks.events import LIMIT_MAX, RETENTION, WAIT_SECONDS_MAX
+
+
+def _field(text: str, **keywords: Any) -> dict[str, Any]:
+    return {"description": text, **keywords}
+
+
+_COUNT: Final = {"minimum": 0, "examples": [3]}
+_TARGET: Final = {"format": "uri", "maxLength": URL_CHARACTERS_MAX}
+_RECEIVER: Final = _TARGET | {"examples": ["https://hooks.example.com/gatehouse"]}
+_EVENTS: Final = {"minItems": 1, "examples": [["user.invited", "invitation.accepted"]]}
+_OPTION: Final = {"maxLength": OPTION_CHARACTERS_MAX}
+_PREFIXES: Final = {"minItems": 1, "maxItems": PREFIXES_MAX, "examples": [["user.", "security."]]}
+_SINCE: Final = "Deliveries that were created since this moment and have failed for good are sent again."
+
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    # Webhooks
+    "webhook_id": _field("The id of the webhook."),
+    "webhook_name": _field("The name of the webhook."),
+    "webhooks": _field("The webhooks, the oldest first."),
+    "url": _field("Where the events are sent: an http or https address that is not in a private network.", **_RECEIVER),
+    "events": _field("The event types that are sent.", **_EVENTS),
+    "is_active": _field("Whether the webhook is active; an inactive one receives nothing."),
+    "CreatedWebhook.secret": _field(
+        "The secret that verifies deliveries (Standard Webhooks), which is shown only once.",
+        examples=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
+    ),
+    # Deliveries
+    "delivery_id": _field("The id of the delivery."),
+    "deliveries": _field("The deliveries, the newest first."),
+    "Delivery.event_type": _field("The type of the event.", examples=["user.invited"]),
+    "DeliveriesQuery.event_type": _field("Only deliveries of events of this type."),
+    "payload": _field("The body that is sent: the event."),
+    "response_status_code": _field("The status that the receiver answered the last attempt with; null without answer."),
+    "response_body": _field("The beginning of that answer, at most 10,000 characters; null without answer."),
+    "attempt_count": _field("How many attempts were made.", **_COUNT),
+    "max_attempts": _field("How many attempts are made at most.", examples=[ATTEMPTS_MAX]),
+    "next_retry_at": _field("When the next attempt is made; null when there is none."),
+    "delivered": _field("Whether the receiver has answered an attempt with a status of 2xx."),
+    "DeliveriesQuery.delivered": _field("Only deliveries that have arrived, or only those that have not."),
+    "delivery_error": _field("Why the last attempt failed; null if it did not."),
+    "since": _field(_SINCE),
+    "queued": _field("How many deliveries were queued again.", **_COUNT),
+    # The feed
+    "after": _field("A `next_cursor` of an earlier answer; without it, the list begins with the oldest event kept."),
+    "types": _field(
+        "Only events of these types, separated by commas.", examples=["user.login.success,user.login.failed"]
+    ),
+    "EventsQuery.limit": _field(
+        f"At most how many events to list; more than {LIMIT_MAX} is lowered to {LIMIT_MAX}.", examples=[100]
+    ),
+    "wait": _field(
+        f"For how many seconds to wait for the first event; more than {WAIT_SECONDS_MAX} is lowered to"
+        f" {WAIT_SECONDS_MAX}.",
+        examples=[WAIT_SECONDS_MAX],
+    ),
+    "EventList.events": _field("The events, the oldest first, each as a webhook receives it."),
+    "next_cursor": _field(f"The cursor after these events, to send as `after` within {RETENTION.days} days."),
+    "has_more": _field("Whether there are more events after these now."),
+    # SIEM
+    "SiemSettings.provider": _field("The interface of the receiver.", examples=["http"]),
+    "SiemConfiguration.provider": _field("The interface of the receiver."),
+    "endpoint": _field(
+        "The address of the receiver, not in a private network.",
+        **_TARGET,
+        examples=["https://siem.example.com/gatehouse"],
+    ),
+    "SiemSettings.token": _field(
+        "The token that the receiver asks for. Without it, the receiver at the same address keeps its token; an empty"
+        " one removes it.",
+        maxLength=TOKEN_CHARACTERS_MAX,
+        pattern="^[!-~]*$",
+        examples=["sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw"],
+    ),
+    "has_token": _field("Whether a token is stored."),
+    "SiemSettings.options": _field("What the receiver is told besides the entries."),
+    "SiemConfiguration.options": _field("What the receiver is told besides the entries."),
+    "event_filter": _field("Only actions that begin with one of these prefixes; null for all.", **_PREFIXES),
+    "SiemSettings.enabled": _field("Whether entries are sent."),
+    "SiemConfiguration.enabled": _field("Whether entries are sent."),
+    "SiemConfiguration.status": _field("How the stream is doing; `waiting` means that nothing was sent yet."),
+    "last_success_at": _field("When the receiver last took entries; null if never."),
+    "last_error": _field("Why the last attempt failed; null if it did not."),
+    "cursor": _field("The position of the last entry that was received or left out by the filter.", **_COUNT),
+    "lag": _field("How many sealed entries come after the cursor.", **_COUNT),
+    "start": _field("Where a new stream begins: with what happens from now on, or at the beginning of the log."),
+    "index": _field("The index at Splunk or Elastic; null for its default.", **_OPTION, examples=["security"]),
+    "SiemOptions.source": _field("The `source` at Splunk; null for `gatehouse`.", **_OPTION),
+    "sourcetype": _field("The `sourcetype` at Splunk; null for `gatehouse:audit`.", **_OPTION),
+    "SiemOptions.service": _field("The `service` at Datadog; null for `gatehouse`.", **_OPTION),
+    "tags": _field("The tags at Datadog.", maxItems=TAGS_MAX, examples=[["env:production"]]),
+    "compress": _field("Whether bodies are compressed with gzip."),
+    "status_code": _field("The status that the receiver answered; null without answer.", examples=[200]),
+    "latency_ms": _field("After how many milliseconds the answer came.", **_COUNT),
+    # Proofs of audit logs
+    "entries": _field("How many entries the log has, sealed or not.", **_COUNT),
+    "sealed_through": _field("The position of the last entry in the chain; 0 for an empty chain.", **_COUNT),
+    "pending": _field(
+        "How many entries of the log are not sealed yet: they are in no export and were sent to no SIEM. Usually they"
+        " are sealed within seconds, after an upgrade from a version without chains within hours.",
+        **_COUNT,
+    ),
+    "head": _field(
+        "A JWS by a published key that names this position and its hash.",
+        examples=["eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"],
+    ),
+    "sealed_at": _field("When that entry was sealed; null for an empty chain."),
+}

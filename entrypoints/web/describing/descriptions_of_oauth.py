@@ -1,0 +1,94 @@
+"""What the fields of OAuth and OpenID Connect mean: a part of `descriptions.py`."""
+
+from typing import Any, Final
+
+
+def _field(text: str, **keywords: Any) -> dict[str, Any]:
+    return {"description": text, **keywords}
+
+
+_PKCE: Final = {"examples": ["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"]}
+_CODE: Final = {"examples": ["sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw"]}
+
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    # The record of a service
+    "post_logout_redirect_uris": _field(
+        "The addresses that signing out may lead back to, compared exactly.",
+        sent="The addresses to which a browser may be sent after signing out, compared exactly.",
+    ),
+    "backchannel_logout_uri": _field(
+        "Where a logout token is posted when a session ends; null for nowhere.",
+        sent="The address to which Gatehouse posts a logout token when a session ends, or null.",
+    ),
+    "frontchannel_logout_uri": _field(
+        "The page that a browser loads when a session ends; null for none.",
+        sent="The page that the browser loads in a frame when a session ends, or null.",
+    ),
+    "jwks_uri": _field(
+        "The address of the service's public keys; null when it has none.",
+        sent="The address of the public keys that sign the service's assertions, or null.",
+    ),
+    "jwks": _field(
+        "The public keys of the service, as a JSON Web Key Set; null when it has none here.",
+        sent="The public keys that sign the service's assertions, as a JSON Web Key Set, or null.",
+    ),
+    "audiences": _field(
+        "The addresses of APIs for which the service may get access tokens.",
+        sent="The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute https"
+        " addresses under a verified domain of the organization, each registered by one service only.",
+    ),
+    # Clients and grants
+    "client_assertion_type": _field(
+        "The type of the assertion.", examples=["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"]
+    ),
+    "client_assertion": _field("A JWT that the service has signed with its own key (`private_key_jwt`)."),
+    "grant_type": _field(
+        "The grant: `authorization_code`, `refresh_token`, `client_credentials` or"
+        " `urn:ietf:params:oauth:grant-type:device_code`.",
+        examples=["authorization_code"],
+    ),
+    "TokenRequest.client_id": _field("The client id, unless the Authorization header has it."),
+    "TokenRequest.client_secret": _field("The client secret, unless the Authorization header has it."),
+    "TokenRequest.code": _field("The code that the browser brought to the redirect URI.", **_CODE),
+    "TokenRequest.redirect_uri": _field("The redirect URI of the authorization request."),
+    "code_verifier": _field("The text of which the authorization request had the hash.", **_CODE),
+    "device_code": _field("The code with which the device polls.", **_CODE),
+    "scope": _field("Scopes, separated by blanks: `openid`, `profile`, `email`.", examples=["openid email"]),
+    "resource": _field("One of the audiences of the service, for which the access token is to be."),
+    "id_token": _field("Who has signed in, when and how, as a JWT for the service."),
+    "GrantedTokens.token_type": _field("`Bearer`, or `DPoP` for tokens that are bound to a key."),
+    "GrantedTokens.expires_in": _field("The seconds until the access token expires."),
+    "OwnToken.token": _field("The token."),
+    "token_type_hint": _field("`access_token` or `refresh_token`; it is not needed."),
+    "OauthError.error": _field("The name of the refusal in the RFCs.", examples=["invalid_grant"]),
+    "error_description": _field("What is wrong, and what to do, for developers."),
+    # Authorization requests
+    "response_type": _field("Always `code`.", examples=["code"]),
+    "response_mode": _field("Always `query`, also if it is left out.", examples=["query"]),
+    "PushedAuthorizationRequest.redirect_uri": _field("One of the redirect URIs of the service, exactly."),
+    "state": _field("A text that comes back with the code."),
+    "nonce": _field("A text that comes back in the ID token."),
+    "code_challenge": _field("The SHA-256 of the code verifier, in base64url; public services must send it.", **_PKCE),
+    "code_challenge_method": _field("Always `S256`.", examples=["S256"]),
+    "prompt": _field("`none`, or any of `login`, `consent` and `select_account`.", examples=["login"]),
+    "max_age": _field("The most seconds since the user has signed in.", examples=["3600"]),
+    "login_hint": _field("The email address with which the user probably signs in."),
+    "id_token_hint": _field(
+        "An ID token of the service: only its user may be signed in. Another one is answered `login_required`."
+    ),
+    "acr_values": _field("The classes of sign-ins that the service accepts, the preferred one first."),
+    "dpop_jkt": _field("The thumbprint of the key to which the tokens are to be bound.", **_PKCE),
+    "request": _field("Refused: request objects are not supported."),
+    "request_uri": _field("The reference to a pushed request; it is no parameter of one."),
+    "PushedRequestReference.expires_in": _field("The seconds for which the reference is good."),
+    "post_logout_redirect_uri": _field("Where the browser goes then: an address that the service has registered."),
+    # Devices
+    "org": _field("The slug of the organization, which is only compared with that of the client id."),
+    "DeviceAuthorization.service": _field("The slug of the service, which is likewise only compared."),
+    "user_code": _field("The code that the device shows, in any case, with or without the dash."),
+    "verification_uri": _field("The page on which people type the user code."),
+    "verification_uri_complete": _field("The same page with the user code, for a QR code."),
+    "DeviceAuthorizationCodes.expires_in": _field("The seconds for which the codes are good."),
+    "interval": _field("The least seconds between two requests of the device."),
+    "available_providers": _field("The external providers that the users of the service can sign in with."),
+}

@@ -1,0 +1,93 @@
+"""What the fields of an organization's own settings mean: a part of `descriptions.py`."""
+
+from typing import Any, Final
+
+from core.limits import EMAIL_CHARACTERS_MAX
+
+
+def _field(text: str, **keywords: Any) -> dict[str, Any]:
+    return {"description": text, **keywords}
+
+
+_COLOR: Final = {"pattern": "^#[0-9a-fA-F]{6}$", "examples": ["#14544a"]}
+_PICTURE: Final = "as `data:image/png;base64,…` or `data:image/svg+xml;base64,…`, at most 256 KiB; null removes it."
+_DATA_URL: Final = {"examples": ["data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="]}
+
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    # Mail server
+    "host": _field("The name or the address of the mail server.", examples=["smtp.example.com"]),
+    "port": _field("The port of the mail server.", examples=[587]),
+    "tls": _field("How the connection is encrypted: `starttls`, `tls` from the first byte, or `none`."),
+    "username": _field("The user name of the login; null for none.", examples=["postmaster"]),
+    "MailServerUpdate.password": _field(
+        "The password of the login, which is never shown.", format="password", examples=["a password of the server"]
+    ),
+    "has_password": _field("Whether a password is stored."),
+    "from_name": _field("The name of the sender.", examples=["Acme"]),
+    "from_email": _field(
+        "The address of the sender.", format="email", maxLength=EMAIL_CHARACTERS_MAX, examples=["post@example.com"]
+    ),
+    "MailServerSettings.status": _field("Whether the server takes mail: `working` or `failing`."),
+    "failing_since": _field("Since when the server has taken no mail; null while it works."),
+    "last_error": _field("Why the last attempt failed; null after a success."),
+    "next_attempt_at": _field("When waiting mails are tried again; null while the server works."),
+    "last_success_at": _field("When the server last took a mail; null if it never has."),
+    "waiting_mails": _field("How many mails wait for the server.", minimum=0),
+    "to": _field("The address that the test mail goes to.", format="email", examples=["ada@example.com"]),
+    "MailServerTestResult.success": _field("Whether the mail server took the mail."),
+    "MailServerTestResult.message": _field("What the mail server answered, or why there was no answer."),
+    # Branding
+    "logo": _field("The address of the logo; null without one."),
+    "icon": _field("The address of the icon, which browsers show beside the title of a page; null without one."),
+    "BrandingUpdate.logo": _field(f"The logo {_PICTURE}", **_DATA_URL),
+    "BrandingUpdate.icon": _field(f"The icon {_PICTURE}", **_DATA_URL),
+    "primary_color": _field(
+        "The colour of buttons and links; it stands out from white by a contrast of 4.5, and from the background by 3.",
+        **_COLOR,
+    ),
+    "background_color": _field("The background of pages.", **_COLOR),
+    "support_email": _field(
+        "The address for questions of users.",
+        format="email",
+        maxLength=EMAIL_CHARACTERS_MAX,
+        examples=["help@example.com"],
+    ),
+    "terms_url": _field("The address of the terms of use.", examples=["https://example.com/terms"]),
+    "privacy_url": _field("The address of the privacy policy.", examples=["https://example.com/privacy"]),
+    "BrandingRecord.updated_at": _field("When the branding was last changed; null if it never was."),
+    "branding_show_file.name": _field("The name of the file, which changes with its content."),
+    # Custom domain
+    "CustomDomain.domain": _field("The domain.", examples=["id.example.com"]),
+    "CustomDomainUpdate.domain": _field("The domain.", examples=["id.example.com"]),
+    "TlsQuestion.domain": _field("The name of the host.", examples=["id.example.com"]),
+    "CustomDomain.status": _field(
+        "Whether the TXT record was found: `pending`, `verified`, or `failing` after it has disappeared."
+    ),
+    "txt_name": _field("The name of the TXT record that proves the domain.", examples=["_gatehouse.id.example.com"]),
+    "txt_value": _field("The value of that record."),
+    "verified_at": _field("When the domain was verified; null until then."),
+    "checked_at": _field("When the name servers were last asked; null if they never were."),
+    "CustomDomain.failing_since": _field("Since when the TXT record is missing; null while it is there."),
+    "ends_at": _field("When the domain ends unless the TXT record comes back; null while it is there."),
+    # Setup links
+    "parts": _field(
+        "What the holder of the link may set: `saml`, `scim`, `domain`, `siem`.", examples=[["domain", "siem"]]
+    ),
+    "SetupLinkCreation.service_slug": _field(
+        "The slug of the service whose SAML the link sets; only with the part `saml`.", examples=["shop"]
+    ),
+    "SetupLink.service_slug": _field("The slug of the service of the part `saml`; null without it."),
+    "CreatedSetupLink.service_slug": _field("The slug of the service of the part `saml`; null without it."),
+    "SetupLinkCreation.expires_in_days": _field("For how many days the link is valid."),
+    "SetupLink.created_by": _field("The id of the member who made the link."),
+    "CreatedSetupLink.created_by": _field("The id of the member who made the link."),
+    "CreatedSetupLink.url": _field("The address to send to the people who set these parts."),
+    "setup_links": _field("The valid links, the newest first."),
+    "link_id": _field("The id of the link."),
+    "SamlSetupForm.name_id_format": _field("The format of the user's name in assertions; empty for the usual one."),
+    "email_attribute": _field("The name of the attribute with the email address; empty for the usual one."),
+    "siem_provider": _field("The interface of the receiver."),
+    "siem_token": _field("The token of the receiver; empty to keep it."),
+    "setup_pages_show_link.secret": _field("The secret of the link."),
+    "setup_pages_press_begin.secret": _field("The secret of the link."),
+}

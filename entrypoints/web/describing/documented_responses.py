@@ -1,0 +1,121 @@
+"""The responses of each route in the OpenAPI document, and their headers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from entrypoints.web.describing.documented_errors import ErrorGroup, error_groups, error_schema, meanings
+from entrypoints.web.describing.schemas import REFERENCE, Schema, Schemas, answers
+from entrypoints.web.serving.answers import JSON
+
+if TYPE_CHECKING:
+    from entrypoints.web.serving.routes import Route
+
+_RESPONSES: Final = "#/components/responses/"
+_HEADERS: Final = "#/components/headers/"
+HEADERS: Final[dict[str, Any]] = {
+    "X-Request-Id": {
+        "description": "The id of this request. Its lines in the service's log have the same id.",
+        "required": True,
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {
+        "description": "The number of seconds to wait before trying again.",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "Location": {
+        "description": "Where to continue.",
+        "required": True,
+        "schema": {"type": "string", "format": "uri-reference"},
+    },
+    "WWW-Authenticate": {
+        "description": "What kind of token is missing, or why the one sent is refused (RFC 6750).",
+        "required": True,
+        "schema": {"type": "string"},
+    },
+}
+
+
+def responses_of(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]:
+    """Return the route's responses by status; errors with the same codes share one response."""
+    by_status = _answers(route, schemas)
+    for group in error_groups(route):
+        # A declared response takes precedence over errors with the same status.
+        by_status.setdefault(str(group.status), errors.reference(group, route))
+    return by_status
+
+
+def _answers(route: Route, schemas: Schemas) -> dict[str, Any]:
+    by_status: dict[str, Any] = {}
+    shapes: dict[int, list[Schema]] = defaultdict(list)
+    for answer in answers(route):
+        response = by_status.setdefault(str(answer.status), _response(HTTPStatus(answer.status).phrase))
+        if answer.status // 100 == 3 and answer.status != HTTPStatus.NOT_MODIFIED:
+            response["headers"]["Location"] = {"$ref": _HEADERS + "Location"}
+        if answer.shape is not None:
+            shapes[answer.status].append(schemas.of(answer.shape))
+            several = shapes[answer.status]
+            schema = several[0] if len(several) == 1 else {"anyOf": several}
+            response.setdefault("content", {})[answer.media_type] = {"schema": schema}
+        elif answer.media_type is not None:
+            response.setdefault("content", {})[answer.media_type] = _document(answer.media_type)
+    return by_status
+
+
+def _document(media_type: str) -> dict[str, Any]:
+    """Return the description of a body that is not made from a type."""
+    if media_type == JSON:
+        return {"schema": {"type": "object"}}
+    return {"schema": {"type": "string"}} if media_type.startswith("text/") else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The error responses that references name, and the schemas of their bodies."""
+
+    schemas: Schemas
+    responses: dict[str, Any] = field(default_factory=dict[str, Any])
+    bodies: dict[str, Schema] = field(default_factory=dict[str, Schema])
+
+    def reference(self, group: ErrorGroup, route: Route) -> dict[str, str]:
+        """Return a reference to the response with these codes; on a page it is HTML, unless JSON is requested."""
+        if route.dialect is not None:
+            return self._reference_to(group, route.dialect.failure, route.dialect.media_type)
+        if route.refusal_body is not None:
+            return self._reference_to(group, route.refusal_body, JSON)
+        is_page = route.refusal_page is not None
+        self.bodies.setdefault(group.name, error_schema(group, self.schemas))
+        name = f"{group.name}Page" if is_page else group.name
+        if name not in self.responses:
+            self.responses[name] = self._response(group, is_page=is_page)
+        return {"$ref": _RESPONSES + name}
+
+    def _reference_to(self, group: ErrorGroup, body: type[Any], media_type: str) -> dict[str, str]:
+        """Return a reference to the response with these codes, whose body has a shape of its own."""
+        failure = self.schemas.name_of(body)
+        name = f"{group.name}{failure}"
+        if name not in self.responses:
+            content = {media_type: {"schema": {"$ref": REFERENCE + failure}}}
+            self.responses[name] = self._described(group, is_page=False) | {"content": content}
+        return {"$ref": _RESPONSES + name}
+
+    def _response(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
+        response = self._described(group, is_page=is_page)
+        content = {JSON: {"schema": {"$ref": REFERENCE + group.name}}}
+        return response | {"content": {"text/html": _document("text/html"), **content} if is_page else content}
+
+    def _described(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
+        response = _response(meanings(group))
+        if group.is_temporary:
+            response["headers"]["Retry-After"] = {"$ref": _HEADERS + "Retry-After"}
+        if group.status == HTTPStatus.UNAUTHORIZED and not is_page:
+            response["headers"]["WWW-Authenticate"] = {"$ref": _HEADERS + "WWW-Authenticate"}
+        return response
+
+
+def _response(description: str) -> dict[str, Any]:
+    return {"description": description, "headers": {"X-Request-Id": {"$ref": _HEADERS + "X-Request-Id"}}}

@@ -1,0 +1,169 @@
+"""The OpenAPI 3.1 document, generated from the declarations of the routes.
+
+Paths, parameters, bodies, responses, credentials and the error codes of a route all follow from its declaration. The
+HTML reference is in `entrypoints/pages/reference/`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Final
+
+from quart import Response
+
+from entrypoints.web.describing.documented_errors import all_codes
+from entrypoints.web.describing.documented_responses import HEADERS, Errors, responses_of
+from entrypoints.web.describing.examples import example
+from entrypoints.web.describing.schemas import Schema, Schemas, for_readers
+from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.answers import JSON, AnswerStatus, Error, Media, encode
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.documents import Document, generated_once
+from entrypoints.web.serving.routes import Route, Routes, is_id
+
+routes = Routes("reference", "This reference, as a page and as an OpenAPI document.")
+
+INTRODUCTION: Final = (
+    "A self-hosted identity platform.\n\n"
+    "Every error has the body `Error`; each response lists the codes that it may have. Besides the errors of an"
+    " operation, any request may be refused because it is not valid HTTP (400, 408, 413) or because the path does not"
+    " have its method (405)."
+)
+OPENAPI_VERSION: Final = "3.1.0"
+
+
+@routes.get("/openapi.json")
+@public
+async def openapi(call: Call) -> Annotated[Response, Media(JSON)] | Annotated[None, AnswerStatus(304)]:
+    """Describe every route as an OpenAPI 3.1 document."""
+    document = await generated_once(_write)
+    return document.response(call)
+
+
+def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
+    return Document.of(encode(describe(routes, base_url=base_url, version=version)), media_type=JSON)
+
+
+def describe(routes: Iterable[Route], *, base_url: str, version: str) -> dict[str, Any]:
+    """Return the OpenAPI document of the routes."""
+    routes = tuple(routes)
+    schemas = Schemas(routes)
+    errors = Errors(schemas)
+    schemas.resolved(schemas.of(Error))["properties"]["error_code"] |= all_codes()
+    paths: dict[str, dict[str, Any]] = defaultdict(dict)
+    for route in routes:
+        paths[path_template(route)][route.method.lower()] = _operation(route, schemas, errors)
+    return {
+        "openapi": OPENAPI_VERSION,
+        "info": {
+            "title": "Gatehouse",
+            "version": version,
+            "description": INTRODUCTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": base_url}],
+        "tags": [
+            {"name": capability, "description": introduction}
+            for capability, introduction in introductions(routes).items()
+        ],
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted((schemas.components() | errors.bodies).items())),
+            "responses": errors.responses,
+            "headers": HEADERS,
+            "securitySchemes": {
+                _scheme_name(kind): kind.security_scheme for kind in CredentialKind if kind.security_scheme is not None
+            },
+        },
+    }
+
+
+def introductions(routes: Iterable[Route]) -> dict[str, str]:
+    """Return each capability's introduction; if several modules share a capability, the first one counts."""
+    found: dict[str, str] = {}
+    for route in routes:
+        found.setdefault(route.capability, for_readers(route.introduction))
+    return found
+
+
+def path_template(route: Route) -> str:
+    """Return the path with its parameters in braces."""
+    return route.rule.replace("<", "{").replace(">", "}")
+
+
+def operation_id(route: Route) -> str:
+    """Return the name of the route in generated clients: the capability, then the handler."""
+    return re.sub(r"\W+", "_", f"{route.capability}_{route.handler.__name__}")
+
+
+def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]:
+    documentation = for_readers(route.documentation)
+    operation: dict[str, Any] = {
+        "operationId": operation_id(route),
+        "tags": [route.capability],
+        "summary": documentation.partition("\n")[0].removesuffix("."),
+        "description": documentation,
+        "security": [{_scheme_name(kind): []} for kind in _credentials(route)],
+        "responses": responses_of(route, schemas, errors),
+    }
+    parameters = parameters_of(route, schemas)
+    if parameters:
+        operation["parameters"] = parameters
+    if route.sent is not None:
+        schema = schemas.of(route.sent)
+        operation["requestBody"] = {
+            "required": bool(schemas.resolved(schema).get("required")),
+            "content": {
+                **{
+                    media_type: {"schema": schema, "example": example(schemas, schema)}
+                    for media_type in route.media_types
+                },
+                **{media_type: {"schema": {"type": "string"}} for media_type in route.documents},
+            },
+        }
+    return operation
+
+
+def _credentials(route: Route) -> list[CredentialKind]:
+    """List the credentials of which the route takes any one; none for a public route."""
+    kinds = [] if route.who.kind is CredentialKind.NONE else [route.who.kind]
+    return [*kinds, CredentialKind.BROWSER_SESSION] if route.who.takes_browser else kinds
+
+
+def parameters_of(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
+    """Return the parameters of the path, then those of the query."""
+    return [*_path_parameters(route, schemas), *_query_parameters(route, schemas)]
+
+
+def _path_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]]:
+    for name, kind in route.path_parameters.items():
+        schema = {"type": "string", "format": "uuid"} if is_id(kind) else {"type": "string"}
+        yield _parameter("path", name, schemas.described(schema, operation_id(route), name), is_required=True)
+
+
+def _query_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]]:
+    if route.query is None:
+        return
+    query = schemas.resolved(schemas.of(route.query))
+    for name, schema in query["properties"].items():
+        yield _parameter("query", name, _without_null(schema), is_required=name in query["required"])
+
+
+def _parameter(place: str, name: str, schema: Schema, *, is_required: bool) -> dict[str, Any]:
+    described = {"description": schema["description"]} if "description" in schema else {}
+    bare = {keyword: value for keyword, value in schema.items() if keyword != "description"}
+    return {"name": name, "in": place, "required": is_required, **described, "schema": bare}
+
+
+def _without_null(schema: Schema) -> Schema:
+    """Return the schema of a parameter, which is left out rather than null."""
+    if "anyOf" not in schema:
+        return schema
+    parts = [part for part in schema["anyOf"] if part.get("type") != "null"]
+    rest = {keyword: value for keyword, value in schema.items() if keyword not in {"anyOf", "default"}}
+    return rest | (parts[0] if len(parts) == 1 else {"anyOf": parts})
+
+
+def _scheme_name(kind: CredentialKind) -> str:
+    return kind.name.lower()

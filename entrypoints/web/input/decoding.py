@@ -1,0 +1,212 @@
+"""Decoding of bodies, query strings and path parameters into typed values; a `BadRequest` names the invalid fields.
+
+No input may pass here and fail later: text that PostgreSQL cannot store (NUL), text that is not Unicode (a lone
+surrogate), numbers that fit no column and excessive nesting are refused as well (decisions 1.4 and 1.5).
+
+All of this runs on the event loop, so no body may take more than a few milliseconds, whatever is in it. msgspec reads
+all bodies, and refuses lone surrogates and nesting beyond the interpreter's recursion limit. What a type does not name
+is skipped at any depth; a type with `Any` has to limit the depth itself. Only small bodies are read again value by
+value, to name a field in a refusal.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import parse_qsl
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, inspect
+
+from core.errors import BadRequest, FieldError, NotFound
+from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
+from entrypoints.web.input.explanations import PROBLEMS_MAX, expected, field_problems, parsed
+from entrypoints.web.input.storable import as_shown, is_storable, nul_escape, simple_types, unstorable_fields
+
+# The largest body that is parsed a second time, value by value, to explain what is wrong with it.
+EXPLAINED_BYTES_MAX: Final = 8 * 1024
+QUERY_FIELDS_MAX: Final = 100
+# A number in a query string with more digits is read as 10 to this power, which is above every limit.
+QUERY_DIGITS_MAX: Final = 18
+FIELD_NAME_CHARACTERS_MAX: Final = 200
+
+# msgspec reads this text as no value; a parameter without a value is left out instead.
+_NULL: Final = "null"
+_WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
+_ID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+Shape = TypeVar("Shape")
+
+
+class Query(msgspec.Struct, kw_only=True):
+    """The query string of a route; unknown fields are ignored."""
+
+
+class Paged(Query, kw_only=True):
+    """Paging by number: `page` from 1, `limit` lowered to its maximum (operations 8)."""
+
+    page: Annotated[int, msgspec.Meta(ge=1)] = 1
+    limit: Annotated[int, msgspec.Meta(ge=1)] = PAGE_ITEMS_DEFAULT
+
+    def __post_init__(self) -> None:
+        self.page = min(self.page, PAGE_NUMBER_MAX)
+        self.limit = min(self.limit, PAGE_ITEMS_MAX)
+
+
+class Sliced(Query, kw_only=True):
+    """Paging by offset: `offset` from 0, `limit` lowered to its maximum (operations 8)."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1)] = PAGE_ITEMS_DEFAULT
+    offset: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+    def __post_init__(self) -> None:
+        self.limit = min(self.limit, PAGE_ITEMS_MAX)
+        self.offset = min(self.offset, PAGE_NUMBER_MAX)
+
+
+def decode_body(data: bytes, shape: type[Shape]) -> Shape:
+    """Decode a JSON object; an empty body is an empty object. Raise `BadRequest` when it is invalid."""
+    try:
+        body: Shape = _decoder(shape).decode(data.decode() or "{}")
+    except msgspec.ValidationError as error:
+        if len(data) > EXPLAINED_BYTES_MAX:
+            raise _refusal(field_problems(error, shape, UNSET, is_strict=True)) from None
+        invalid = field_problems(error, shape, parsed(data), is_strict=True)
+        raise _refusal([*invalid, *_unstorable_texts(data)]) from None
+    except RecursionError:
+        raise _nested_too_deeply() from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # If the reason is a lone surrogate, this names the field.
+        if unstorable := _unstorable_texts(data):
+            raise _refusal(unstorable) from None
+        raise _not_json() from None
+    position = nul_escape(data)
+    if position is not None:
+        text = f"The text at byte {position} contains a NUL, which cannot be stored."
+        raise _refusal(_unstorable_texts(data) or [FieldError(field="body", message=text)])
+    return body
+
+
+def decode_query(query_string: bytes, shape: type[Shape], *, allows_repetition: bool = True) -> Shape:
+    """Decode a query string; the last value of a repeated field counts. Raise `BadRequest` when it is invalid.
+
+    OAuth allows no field twice (RFC 6749, 3.1).
+    """
+    given = _given(query_string, allows_repetition=allows_repetition)
+    values: dict[str, Any] = {}
+    problems: list[FieldError] = []
+    for name, field in _query_fields(shape).items():
+        text = given.get(name)
+        if text is None:
+            continue
+        if field.is_number:
+            values[name] = _whole_number(text)
+        elif field.is_text or text.lower() != _NULL:
+            values[name] = text
+        if name not in values or (field.is_number and values[name] is None):
+            problems.append(FieldError(field=name, message=expected(field.kind, text)))
+        elif not is_storable(text):
+            problems.append(_unstorable(name))
+    try:
+        query = msgspec.convert(values, shape, strict=False)
+    except msgspec.ValidationError as error:
+        raise _refusal([*problems, *field_problems(error, shape, values, is_strict=False)]) from None
+    if problems:
+        raise _refusal(problems)
+    return query
+
+
+def decode_id(text: str) -> UUID:
+    """Decode an id of a path, in upper or lower case; raise `NotFound` when it is not a UUID."""
+    # `UUID` by itself also accepts braces, a URN, and dashes anywhere.
+    if not _ID.fullmatch(text):
+        raise NotFound
+    return UUID(text)
+
+
+def decode_word(text: str) -> str:
+    """Return a text parameter of a path; raise `NotFound` when it cannot be stored, and so cannot exist."""
+    if not is_storable(text):
+        raise NotFound
+    return text
+
+
+def _given(query_string: bytes, *, allows_repetition: bool) -> dict[str, str]:
+    try:
+        fields = parse_qsl(
+            query_string.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX
+        )
+    except ValueError:
+        raise BadRequest("The query string has too many fields.") from None
+    given = dict(fields)
+    if not allows_repetition and len(given) < len(fields):
+        raise BadRequest("A parameter is sent twice. Send each parameter once.")
+    return given
+
+
+@cache
+def _decoder(shape: type[Any]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _QueryField:
+    """The type of a field of a query, and whether it takes whole numbers or any text."""
+
+    kind: inspect.Type
+    is_number: bool
+    is_text: bool
+
+
+@cache
+def _query_fields(shape: type[Any]) -> dict[str, _QueryField]:
+    """Return the fields of a query by their names."""
+    info = inspect.type_info(shape)
+    assert isinstance(info, inspect.StructType), f"{shape} is not a struct"
+    return {field.encode_name: _query_field(field.type) for field in info.fields}
+
+
+def _query_field(kind: inspect.Type) -> _QueryField:
+    kinds = {type(simple) for _, simple in simple_types(kind)}
+    return _QueryField(kind=kind, is_number=inspect.IntType in kinds, is_text=inspect.StrType in kinds)
+
+
+def _whole_number(text: str) -> int | None:
+    if not _WHOLE_NUMBER.fullmatch(text):
+        return None
+    digits = text.lstrip("-").lstrip("0") or "0"
+    size = int(digits) if len(digits) <= QUERY_DIGITS_MAX else 10**QUERY_DIGITS_MAX
+    return -size if text.startswith("-") else size
+
+
+def _refusal(problems: list[FieldError]) -> BadRequest:
+    """Return the refusal of these fields, each with its first problem."""
+    by_field = {problem.field: problem for problem in reversed(problems)}
+    return BadRequest.of_fields([*reversed(by_field.values())][:PROBLEMS_MAX])
+
+
+def _unstorable_texts(data: bytes) -> list[FieldError]:
+    """List the fields of a small body whose texts cannot be stored."""
+    if len(data) > EXPLAINED_BYTES_MAX or rb"\u" not in data:
+        return []
+    try:
+        fields = list(islice(unstorable_fields(data), PROBLEMS_MAX))
+    except ValueError:
+        raise _not_json() from None
+    except RecursionError:
+        raise _nested_too_deeply() from None
+    return [_unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX])) for field in fields]
+
+
+def _unstorable(field: str) -> FieldError:
+    return FieldError(field=field, message="This text contains a character that cannot be stored.")
+
+
+def _nested_too_deeply() -> BadRequest:
+    return BadRequest.of_field("body", "This is nested too deeply.")
+
+
+def _not_json() -> BadRequest:
+    return BadRequest("The body is not valid JSON in UTF-8.")

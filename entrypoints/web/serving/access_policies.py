@@ -1,0 +1,119 @@
+"""What a route declares of its callers: the kind of their credential, and the checks before its use case runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from entrypoints.web.serving import browsers
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from core.errors import Refusal
+    from core.organizations.access import Operation
+    from core.services.api_keys import Permission
+    from entrypoints.web.serving.calls import Call
+
+
+class CredentialKind(Enum):
+    """A kind of credential: its label in the reference, and its OpenAPI security scheme."""
+
+    NONE = ("public", None)
+    ACCESS_TOKEN = (
+        "user",
+        {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "An access token."},
+    )
+    PRE_AUTH_TOKEN = (
+        "pre-auth token",
+        {"type": "http", "scheme": "bearer", "description": "The short-lived token between password and MFA code."},
+    )
+    API_KEY = (
+        "api-key",
+        {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "A service's API key."},
+    )
+    BROWSER_SESSION = (
+        "browser",
+        {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": browsers.SESSION_COOKIE,
+            "description": "The session of a browser that is signed in to Gatehouse; for pages alone.",
+        },
+    )
+    SCIM_TOKEN = (
+        "scim-token",
+        {"type": "http", "scheme": "bearer", "description": "An organization's provisioning token, scim_live_…"},
+    )
+    SIGNATURE = (
+        "signature",
+        {"type": "apiKey", "in": "header", "name": "billing-signature", "description": "The sender's signature."},
+    )
+
+    def __init__(self, label: str, security_scheme: dict[str, str] | None) -> None:
+        self.label = label
+        self.security_scheme = security_scheme
+
+
+Admission: TypeAlias = "Callable[[Call], Awaitable[None]]"
+# Receives the text parameters of the path, such as the organization's slug.
+RefusalObserver: TypeAlias = "Callable[[Call, Refusal], Awaitable[None]]"
+AccessCheck: TypeAlias = "Callable[[Call, Mapping[str, str]], Awaitable[None]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPolicy:
+    """Who may call: the credential, and the checks before the use case runs.
+
+    The use case decides what the caller may do, but it does not run when the input is invalid. Then `before_refusing`
+    is awaited and raises what the use case would have raised: a caller without permission gets that answer rather than
+    one about the input (decisions 1.6).
+    """
+
+    kind: CredentialKind
+    admit: Admission
+    before_refusing: AccessCheck | None = None
+    # Awaited with a refusal of an admitted request; it may raise another one instead.
+    when_refused: RefusalObserver | None = None
+    # The operation that the user must be allowed in the organization of the path, if the path has one.
+    operation: Operation | None = None
+    # Whether a grant on the service of the path allows the operation as well.
+    is_on_service: bool = False
+    # The permission that the API key must have.
+    permission: Permission | None = None
+    governs_platform: bool = False
+    # Whether an impersonated session is refused.
+    is_in_person: bool = False
+    # Whether its forms carry the token of the browser.
+    has_protected_forms: bool = False
+    # Whether a browser session opens it in place of the token.
+    takes_browser: bool = False
+    # Whether it changes the whole account, so that the token of a service that shares the account is refused.
+    is_account_wide: bool = False
+    # The type of a body that is decoded by the handler, after it has verified the signature over its bytes.
+    signed_body: Any = None
+
+    @property
+    def leads_to_sign_in(self) -> bool:
+        """Whether a browser without a session is sent to the sign-in."""
+        return self.kind is CredentialKind.BROWSER_SESSION or self.takes_browser
+
+    @property
+    def label(self) -> str:
+        """The short form of the policy, as in the golden file."""
+        if self.governs_platform:
+            return "platform owner"
+        if self.has_protected_forms and self.kind is CredentialKind.NONE:
+            return "browser or not"
+        if self.takes_browser:
+            return f"{self.operation.takes if self.operation is not None else self.kind.label} or browser"
+        if self.is_account_wide:
+            return f"{self.kind.label} account-wide"
+        if self.is_in_person:
+            return f"{self.kind.label} in person"
+        if self.permission is not None:
+            return f"{self.kind.label} {self.permission}"
+        if self.operation is None:
+            return self.kind.label
+        return f"{self.operation.takes} or a grant" if self.is_on_service else self.operation.takes

@@ -1,0 +1,172 @@
+"""Responses: the HTTP form of what a handler returns or raises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from quart import Response
+
+from core.errors import (
+    BadRequest,
+    ErrorCode,
+    FieldError,
+    MethodNotAllowed,
+    NoSuchPath,
+    PayloadTooLarge,
+    Refusal,
+    RequestTimedOut,
+    TemporaryRefusal,
+    UnsupportedContentCoding,
+)
+from core.openid.refusals import NonceRequired, OAuthRefusal
+from core.secrets import Secret
+from core.sessions.callers import AccountUsedElsewhere
+
+if TYPE_CHECKING:
+    from werkzeug.exceptions import HTTPException
+
+    from entrypoints.web.serving.calls import Call
+    from entrypoints.web.serving.routes import Route
+
+JSON: Final = "application/json"
+# Responses with these statuses end after their headers. They carry no Content-Length, and no Content-Type, which would
+# replace the one that a client has cached with the body (RFC 9110, 8.6 and 15.4.5).
+_WITHOUT_BODY: Final = frozenset({204, 304})
+# The WWW-Authenticate header (RFC 6750, 3); the error code in the body is more detailed.
+_CHALLENGES: Final = {
+    ErrorCode.UNAUTHORIZED: "Bearer",
+    ErrorCode.TOKEN_EXPIRED: 'Bearer error="invalid_token"',
+    ErrorCode.JWT_ERROR: 'Bearer error="invalid_token"',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """The media type of a handler's own `Response` in its return annotation: `Annotated[Response, Media("a/b")]`."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerStatus:
+    """The status of one answer in a handler's return annotation: `Healthy | Annotated[Unhealthy, Status(503)]`."""
+
+    code: int
+
+
+class Error(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The body of every error response (operations 7, decisions 1.2)."""
+
+    error: str
+    error_code: str
+    timestamp: datetime
+    request_id: str
+    details: tuple[FieldError, ...] = ()
+
+
+class InternalFailure(Refusal):
+    """The service failed unexpectedly; the log has the reason."""
+
+    code = ErrorCode.INTERNAL_SERVER_ERROR
+    default_message = "Something went wrong on our side. The service's log has the reason under this request id."
+
+
+def encode(value: Any) -> bytes:
+    """Encode a value as JSON: times in UTC with Z, ids in lower case. Raise `TypeError` for a `Secret`."""
+    return _ENCODER.encode(value)
+
+
+def answered(route: Route, value: Any, call: Call) -> Response:
+    """Return the response for a handler's result."""
+    if isinstance(value, Response):
+        value.headers.update(call.headers)
+        return _without_body(value) if value.status_code in _WITHOUT_BODY else value
+    status = call.status or route.status
+    if value is None:
+        return empty(status, call.headers)
+    return Response(encode(value), status=status, headers=call.headers, content_type=route.answer_media_type)
+
+
+def empty(status: int, headers: dict[str, str]) -> Response:
+    """Return a response without a body, and so without a content type."""
+    response = Response(b"", status=status, headers=headers)
+    del response.headers["Content-Type"]
+    return _without_body(response) if status in _WITHOUT_BODY else response
+
+
+def see_other(location: str) -> Response:
+    """Return the response that leads a browser to another page, with a GET."""
+    return empty(303, {"Location": location})
+
+
+def refused(refusal: Refusal, *, request_id: str, at: datetime, base_url: str) -> Response:
+    """Return the response for a refusal; `at` is the time of the installation's clock."""
+    failure = Error(
+        error=refusal.message,
+        error_code=refusal.code.name,
+        timestamp=at,
+        request_id=request_id,
+        details=_details(refusal, base_url),
+    )
+    return Response(encode(failure), status=refusal.code.status, headers=refusal_headers(refusal), content_type=JSON)
+
+
+def refusal_headers(refusal: Refusal) -> dict[str, str]:
+    """Return the headers that the response for a refusal has, whatever the shape of its body."""
+    headers: dict[str, str] = {}
+    if isinstance(refusal, TemporaryRefusal):
+        headers["Retry-After"] = str(refusal.retry_after_seconds)
+    if isinstance(refusal, UnsupportedContentCoding):
+        headers["Accept-Encoding"] = "identity"
+    if isinstance(refusal, MethodNotAllowed):
+        headers["Allow"] = ", ".join(refusal.allowed)
+    if isinstance(refusal, OAuthRefusal):
+        headers["WWW-Authenticate"] = f'DPoP error="{refusal.error}"'
+    elif refusal.code in _CHALLENGES:
+        headers["WWW-Authenticate"] = _CHALLENGES[refusal.code]
+    if isinstance(refusal, NonceRequired):
+        headers["DPoP-Nonce"] = refusal.nonce
+    return headers
+
+
+def _details(refusal: Refusal, base_url: str) -> tuple[FieldError, ...]:
+    match refusal:
+        case BadRequest():
+            return refusal.details
+        case AccountUsedElsewhere():
+            return (FieldError(field="continue_at", message=base_url + refusal.continue_at),)
+        case _:
+            return ()
+
+
+def as_refusal(error: HTTPException) -> Refusal:
+    """Return the refusal that corresponds to an error of the framework."""
+    match error.code:
+        case 404:
+            return NoSuchPath()
+        case 405:
+            return MethodNotAllowed(tuple(sorted(getattr(error, "valid_methods", None) or ())))
+        case 408:
+            return RequestTimedOut()
+        case 413:
+            return PayloadTooLarge()
+        case _:
+            return BadRequest("The request is malformed.")
+
+
+def _without_body(response: Response) -> Response:
+    for name in ("Content-Length", "Content-Type"):
+        del response.headers[name]
+    return response
+
+
+def _encode_other(value: Any) -> Any:
+    if isinstance(value, Secret):
+        raise TypeError("a Secret cannot be encoded; call reveal() where it is meant to be shown")
+    raise TypeError(f"{type(value).__name__} cannot be encoded as JSON")
+
+
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=_encode_other)

@@ -1,0 +1,362 @@
+"""The Quart-Trio application, which processes every request in the same order.
+
+That order is: client address, route, rate limits, credential, rate limit of the user, input, handler, response. Around
+all of it are the time limit, the one place that turns an unforeseen error into a 500, and the headers that every
+response carries. The steps are in the sibling modules; this module only defines their order. `connections.py` handles
+the connection before there is a request.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import structlog
+import trio
+from quart_trio import QuartTrio
+from quart_trio.wrappers import TrioRequest
+from quart_trio.wrappers.request import TrioBody
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import NotFound as NoSuchRoute
+from werkzeug.routing import Map, Rule
+
+from core.errors import (
+    BadRequest,
+    PayloadTooLarge,
+    Refusal,
+    ServiceUnavailable,
+    UnsupportedContentCoding,
+    UnsupportedMediaType,
+)
+from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.settings import branding
+from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
+from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
+from entrypoints.web.serving import hosts
+from entrypoints.web.serving.answers import InternalFailure, answered, as_refusal, empty, refused, see_other
+from entrypoints.web.serving.browsers import ProtectedForm, SignInFirst, require_form_token
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import SLUG_PARAMETERS
+from entrypoints.web.serving.exchanges import Exchange
+from entrypoints.web.serving.headers import ResponseHeaders
+from entrypoints.web.serving.hosts import ElsewhereOnly, HostUnknown
+from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
+from entrypoints.web.serving.routes import FORM, is_id, require_distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from quart import Response
+    from werkzeug.routing import MapAdapter
+
+    from core.sessions.callers import CustomHost
+    from entrypoints.installation import Installation
+    from entrypoints.web.serving.routes import RefusalPage, Route
+
+REQUEST_SECONDS_MAX: Final = 30.0
+BODY_SECONDS_MAX: Final = 20
+RETRY_AFTER_SECONDS: Final = 5
+UNMATCHED: Final = "unmatched"
+# Where the pages for people are (decisions 12.1).
+PAGES: Final = "/app/"
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+log = structlog.get_logger(__name__)
+
+
+class RequestBody(TrioBody):
+    """A body with the limit of its route, which applies as soon as the route is known."""
+
+    def limit(self, bytes_max: int) -> None:
+        """Refuse the body when it gets larger than this; what it has already counts."""
+        self._max_content_length = bytes_max
+        if len(self._data) > bytes_max:
+            self._must_raise = RequestEntityTooLarge()
+            self.set_complete()
+
+
+class GatehouseRequest(TrioRequest):
+    """A request with its call and, once they are known, its route and why it is refused."""
+
+    body_class = RequestBody
+    call: Call
+    route: Route | None = None
+    refusal: Refusal | None = None
+
+
+class Application(QuartTrio):
+    """Serves the declared routes."""
+
+    asgi_http_class = Exchange
+    request_class = GatehouseRequest
+
+    def __init__(
+        self, installation: Installation, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None
+    ) -> None:
+        super().__init__("gatehouse", static_folder=None)
+        self.config["MAX_CONTENT_LENGTH"] = LARGE_BODY_BYTES_MAX
+        self.config["BODY_TIMEOUT"] = BODY_SECONDS_MAX
+        self.installation = installation
+        if rate_limiter is None:
+            rate_limiter = RateLimiter() if installation.settings.rate_limits else NoRateLimiter()
+        self._limiter = rate_limiter
+        self._response_headers = ResponseHeaders(installation.settings)
+        self.routes = tuple(routes)
+        self._routes = {route.name: route for route in self.routes}
+        self._page_for_people = next(
+            (route.refusal_page for route in self.routes if route.path.startswith(PAGES)), None
+        )
+        self._dialects = {route.dialect.path: route.dialect for route in self.routes if route.dialect is not None}
+        self.url_map = _paths(self.routes)
+
+    def create_url_adapter(self, request: Any) -> MapAdapter | None:
+        """Match routes by the path alone: no route depends on the Host header."""
+        if request is None:
+            return None
+        return self.url_map.bind("", default_method=request.method, path_info=request.path)
+
+    async def handle_request(self, request: Any) -> Response:
+        """Return the response to one request, also when its processing fails."""
+        started = time.perf_counter()
+        call = request.call = self._call(request)
+        status: int | None = None
+        counted = self.installation.precedence.request()
+        with counted, structlog.contextvars.bound_contextvars(request_id=call.request_id):
+            try:
+                response = await self._answer(request)
+                for cookie in call.cookies.values():
+                    response.headers.add("Set-Cookie", cookie)
+                self._response_headers.add(response, call.request_id)
+                if request.route is not None and request.route.allows_any_origin:
+                    self._response_headers.allow_any_origin(response, request)
+                elif not self._is_for_browsers_alone(request):
+                    self._response_headers.allow_origin(response, request)
+                if self.installation.stopping.is_set():
+                    # The client opens a new connection for its next request, and reaches a process that stays.
+                    response.headers["Connection"] = "close"
+                status = response.status_code
+            finally:
+                self._record(request, status, time.perf_counter() - started)
+        return response
+
+    def _is_for_browsers_alone(self, request: GatehouseRequest) -> bool:
+        """Whether the response must not be read by scripts of other origins, which would come with its cookie."""
+        has_forms = request.route is not None and request.route.who.has_protected_forms
+        return has_forms or request.call.browser is not None
+
+    async def handle_websocket(self, websocket: Any) -> Response:
+        """Refuse a WebSocket; `connections.py` never accepts the upgrade to one."""
+        return self.malformed("WebSocket is not supported.", peer=websocket.remote_addr)
+
+    def malformed(self, message: str, *, peer: str | None) -> Response:
+        """Return the response to bytes that are not a valid request."""
+        request_id = secrets.token_hex(16)
+        response = self._refused(BadRequest(message), request_id)
+        self._response_headers.add(response, request_id)
+        log.info("request.malformed", reason=message, ip_address=peer, request_id=request_id)
+        return response
+
+    async def _answer(self, request: GatehouseRequest) -> Response:
+        try:
+            with trio.move_on_after(REQUEST_SECONDS_MAX):
+                async with self.request_context(request) as context:
+                    return await self._dispatch(request, cast("MapAdapter", context.url_adapter))
+        except Exception as error:  # noqa: BLE001 - the one place where an unforeseen error becomes a 500
+            return self._answer_to(error, request)
+        log.error("request.timed_out", seconds=REQUEST_SECONDS_MAX)
+        return self._answer_to(ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS), request)
+
+    def _answer_to(self, error: Exception, request: GatehouseRequest) -> Response:
+        match error:
+            case Refusal():
+                refusal = error
+            case HTTPException():
+                refusal = as_refusal(error)
+            case ExceptionGroup(exceptions=[alone]):
+                # A nursery wraps every exception that leaves it.
+                return self._answer_to(alone, request)
+            case _:
+                log.error("request.failed", exc_info=error)
+                refusal = InternalFailure()
+        request.refusal = refusal
+        if isinstance(refusal, HostUnknown):
+            return hosts.plain_not_found()
+        if isinstance(refusal, SignInFirst | ElsewhereOnly):
+            return see_other(refusal.location)
+        refusal_page = self._refusal_page(request)
+        if refusal_page is not None:
+            return refusal_page(request.call, refusal)
+        # By the path, because the dialect holds as well where there is no route.
+        dialect = next((dialect for dialect in self._dialects.values() if dialect.has_path(request.path)), None)
+        if dialect is not None:
+            return dialect.refused(refusal)
+        return self._refused(refusal, request.call.request_id)
+
+    def _refusal_page(self, request: GatehouseRequest) -> RefusalPage | None:
+        """Return what shows a refusal as a page: that of the route, or below `/app`, where people mistype addresses."""
+        if request.route is not None:
+            return request.route.refusal_page
+        return self._page_for_people if f"{request.path}/".startswith(PAGES) else None
+
+    def _refused(self, refusal: Refusal, request_id: str) -> Response:
+        installation = self.installation
+        return refused(refusal, request_id=request_id, at=installation.clock(), base_url=installation.settings.base_url)
+
+    async def _dispatch(self, request: GatehouseRequest, paths: MapAdapter) -> Response:
+        """Run the route that matches the path and the method."""
+        if cast("dict[str, str]", request.scope)["path"].startswith("//"):
+            # The router would treat this as a single slash, and a proxy in front of Gatehouse might not.
+            raise NoSuchRoute
+        route = self._routes[request.url_rule.endpoint] if request.url_rule is not None else None
+        # Probes reach a process under any name.
+        if route is None or not route.is_operational:
+            request.call.custom_host = await hosts.find_custom_host(request.call)
+        if request.routing_exception is not None:
+            raise request.routing_exception
+        assert route is not None, "the request has neither a rule nor a routing error"
+        request.route = route
+        cast("RequestBody", request.body).limit(route.body_bytes_max)
+        if request.method == "OPTIONS":
+            return empty(204, {"Allow": ", ".join(sorted(paths.allowed_methods()))})
+        request.call.has_page = request.method == "GET" or "GET" in paths.allowed_methods()
+        return await self._serve(route, request)
+
+    async def _serve(self, route: Route, request: GatehouseRequest) -> Response:
+        call = request.call
+        if call.custom_host is not None:
+            await _enter_custom_host(route, call, call.custom_host)
+        if route.limits:
+            call.limit(*route.limits)
+        await route.who.admit(call)
+        if call.session_id is not None:
+            call.limit_person()
+        if route.who.when_refused is None:
+            return await self._handle(route, request)
+        try:
+            return await self._handle(route, request)
+        except Refusal as refusal:
+            await route.who.when_refused(call, refusal)
+            raise
+
+    async def _handle(self, route: Route, request: GatehouseRequest) -> Response:
+        call = request.call
+        path = cast("dict[str, str]", request.view_args)
+        words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
+        _require_own_organization(words, call.custom_host)
+        try:
+            arguments = await self._input(route, request)
+            ids = {name: decode_id(path[name]) for name, kind in route.path_parameters.items() if is_id(kind)}
+        except Refusal:
+            if route.who.before_refusing is not None:
+                await route.who.before_refusing(call, words)
+            raise
+        if route.who.has_protected_forms and route.form is not None:
+            require_form_token(call, arguments["form"])
+            if route.form is ProtectedForm:
+                del arguments["form"]
+        return answered(route, await route.handler(call, **words, **ids, **arguments), call)
+
+    async def _input(self, route: Route, request: GatehouseRequest) -> dict[str, Any]:
+        if (request.content_length or 0) > route.body_bytes_max:
+            raise PayloadTooLarge
+        if (request.headers.get("Content-Encoding") or "identity").lower() != "identity":
+            raise UnsupportedContentCoding
+        arguments: dict[str, Any] = {}
+        if route.query is not None:
+            arguments["query"] = decode_query(request.query_string, route.query)
+        if route.body is not None:
+            data = await self._body(route, request)
+            if route.takes_form and request.mimetype == FORM:
+                arguments["body"] = decode_query(data, route.body, allows_repetition=False)
+            elif request.mimetype in route.documents:
+                arguments["body"] = route.body.of(data)
+            else:
+                decode = decode_body if route.dialect is None else route.dialect.decode
+                arguments["body"] = decode(data, route.body)
+        if route.form is not None:
+            # The fields of a form are encoded like those of a query string.
+            arguments["form"] = decode_query(await self._body(route, request), route.form)
+        return arguments
+
+    async def _body(self, route: Route, request: GatehouseRequest) -> bytes:
+        try:
+            data = cast("bytes", await request.get_data(as_text=False))
+        except HTTPException as error:
+            raise as_refusal(error) from None
+        content_type = request.mimetype
+        if data and content_type and content_type not in route.accepted_media_types:
+            raise UnsupportedMediaType(f"Send the body as {' or '.join(route.media_types)}.")
+        return data
+
+    def _call(self, request: GatehouseRequest) -> Call:
+        headers, peer = request.headers, request.remote_addr
+        trusted = self.installation.settings.trusted_proxies
+        address = client_address(peer, ",".join(headers.getlist("X-Forwarded-For")), trusted)
+        is_https, request_id = request.scheme == "https", ""
+        if trusted and is_trusted_peer(peer, trusted):
+            # Of several values, the last one comes from the proxy that is connected to Gatehouse.
+            protocol = ",".join(headers.getlist("X-Forwarded-Proto")).rpartition(",")[2]
+            is_https = is_https or protocol.strip().lower() == "https"
+            request_id = headers.get("X-Request-Id", "")
+        if not _REQUEST_ID.fullmatch(request_id):
+            request_id = secrets.token_hex(16)
+        return Call(
+            self.installation, self._limiter, request, request_id=request_id, address=address, is_https=is_https
+        )
+
+    def _record(self, request: GatehouseRequest, status: int | None, seconds: float) -> None:
+        """Count the request and write its access log line, which never contains a path, query, header or body."""
+        route = request.route
+        path = route.path if route is not None else UNMATCHED
+        about = {
+            "method": request.method,
+            "route": path,
+            "duration_ms": round(seconds * 1000, 2),
+            "ip_address": request.call.address,
+            "caller": request.call.caller_name,
+        }
+        if status is None:
+            # The client disconnected before the response.
+            log.info("request.abandoned", **about)
+            return
+        self.installation.metrics.request_finished(request.method, path, status, seconds)
+        # Probes arrive every few seconds; logging each of them would bury the other lines.
+        write = log.debug if route is not None and route.is_operational else log.info
+        if request.refusal is not None:
+            about["error_code"] = request.refusal.code.name
+            # Why, where the answer must not say it: a sign-in is refused alike for every account.
+            if request.refusal.reason is not None:
+                about["reason"] = request.refusal.reason
+        write("request", status=status, **about)
+
+
+async def _enter_custom_host(route: Route, call: Call, host: CustomHost) -> None:
+    """Load the brand of the pages under a custom host; refuse a route that does not work there."""
+    if not route.on_custom_hosts:
+        if route.method == "GET" and route.path.startswith(PAGES):
+            # Registering, a forgotten password, the account: what carries an account's secret is under the base URL.
+            raise ElsewhereOnly(hosts.on_base_url(call))
+        raise NoSuchRoute
+    if route.refusal_page is not None:
+        call.brand = await call.read(branding.brand_of, host.organization_id)
+
+
+def _require_own_organization(words: Mapping[str, str], host: CustomHost | None) -> None:
+    """Refuse a path that names another organization than the custom host does."""
+    named = {words[name] for name in SLUG_PARAMETERS if name in words}
+    if host is not None and named - {host.organization_slug}:
+        raise NoSuchRoute
+
+
+@cache
+def _paths(routes: tuple[Route, ...]) -> Map:
+    """Build the map from paths and methods to the names of routes; it is slow, so it is cached.
+
+    Raise `ValueError` for two routes that match the same requests.
+    """
+    require_distinct(routes)
+    rules = [Rule(route.rule, methods={route.method, "OPTIONS"}, endpoint=route.name) for route in routes]
+    return Map(rules, merge_slashes=False)

@@ -1,0 +1,179 @@
+"""The browser behind a request: the cookie of its session, the protection of its forms, and the way to the sign-in.
+
+A form carries a token that is bound to the browser session, or to a short-lived cookie before the sign-in, and the
+browser must not say that another site sent it (decisions 12.3). `credentials.py` declares which routes need what.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlencode
+
+from core.errors import Forbidden, Unauthorized
+from core.rate_limits import RateLimit
+from core.secrets import Secret
+from core.sessions import browser_sessions
+from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving import hosts
+
+if TYPE_CHECKING:
+    from core.sessions.browser_sessions import BrowserCookie
+    from entrypoints.web.serving.calls import Call
+
+SESSION_COOKIE: Final = "gatehouse_session"
+# Binds the forms of a browser that is not signed in.
+FORM_COOKIE: Final = "gatehouse_form"
+FORM_LIFETIME: Final = timedelta(hours=1)
+SIGN_IN: Final = "/app/sign-in"
+SIGN_IN_AGAIN: Final = "/app/sign-in-again"
+
+# `none` is a request that the user made without any site, such as reloading a page.
+_OWN_SITE: Final = frozenset({"same-origin", "none"})
+
+
+class ProtectedForm(SecretBody, kw_only=True):
+    """The base class of the forms of pages: each carries the token of the browser it was made for."""
+
+    form_token: str = ""
+
+
+class FormRefused(Forbidden):
+    """The form does not belong to this browser as it is now, or another site sent it."""
+
+    default_message = (
+        "This form is no longer valid. It was open for too long, you have signed in or out since it was opened, or your"
+        " browser keeps no cookies. Go back to the page that it was on, load it again, and repeat what you did."
+    )
+
+
+class SignInFirst(Unauthorized):
+    """The page is for users who are signed in; the answer leads to the sign-in at `location`."""
+
+    default_message = "Sign in first."
+
+    def __init__(self, location: str = SIGN_IN) -> None:
+        super().__init__()
+        self.location = location
+
+
+async def find_session(call: Call) -> None:
+    """Set the session of the request's cookie, if it is alive.
+
+    The answer leaves a cookie without a session, and one that the browser forgets by itself, as they are: another tab
+    may have got a new secret meanwhile, which the answer would take from the browser.
+    """
+    secret = call.request.cookies.get(cookie_name(call, SESSION_COOKIE))
+    if secret is None:
+        return
+    browser = await call.read(browser_sessions.find, secret)
+    if browser is None:
+        return
+    if browser_sessions.needs_upkeep(browser, at=call.installation.clock()):
+        await call.step(browser_sessions.keep_up, browser)
+        if browser.stays_signed_in:
+            keep_session(call, browser_sessions.kept(browser, secret))
+    call.browser = browser
+    call.session_id = browser.session_id
+
+
+def keep_session(call: Call, cookie: BrowserCookie) -> None:
+    """Give the browser the cookie of its session."""
+    call.set_cookie(cookie_name(call, SESSION_COOKIE), cookie.secret.reveal(), lifetime=cookie.lifetime)
+
+
+def begin_session(call: Call, cookie: BrowserCookie) -> None:
+    """Give the browser the cookie of a new session, and end what its forms were bound to before."""
+    keep_session(call, cookie)
+    call.forget_cookie(cookie_name(call, FORM_COOKIE))
+
+
+def end_session(call: Call) -> None:
+    """Take the cookie of an ended session from the browser."""
+    call.forget_cookie(cookie_name(call, SESSION_COOKIE))
+
+
+def form_token(call: Call) -> str:
+    """Return the token for the forms of the page that answers this request."""
+    if call.browser is not None:
+        return call.browser.form_token.reveal()
+    value = binding(call) or secrets.token_urlsafe(32)
+    call.set_cookie(cookie_name(call, FORM_COOKIE), value, lifetime=FORM_LIFETIME)
+    return browser_sessions.form_token_of(value).reveal()
+
+
+def binding(call: Call) -> str | None:
+    """Return the value of the short-lived cookie of a browser that is not signed in, None without one."""
+    return call.request.cookies.get(cookie_name(call, FORM_COOKIE)) or None
+
+
+def require_own_site(call: Call) -> None:
+    """Raise `FormRefused` when the browser says that another site sent the request."""
+    headers = call.request.headers
+    site = headers.get("Sec-Fetch-Site")
+    if site is not None:
+        if site not in _OWN_SITE:
+            raise FormRefused().because("other_site")
+        return
+    origin = headers.get("Origin")
+    if origin is not None and origin != hosts.origin_of(call):
+        raise FormRefused().because("other_origin")
+
+
+def require_form_token(call: Call, form: ProtectedForm) -> None:
+    """Raise `FormRefused` unless the form was made for this browser as it is now."""
+    if call.browser is not None:
+        expected = call.browser.form_token
+    else:
+        value = binding(call)
+        expected = browser_sessions.form_token_of(value) if value is not None else Secret("")
+    require_token(form, expected)
+
+
+def require_token(form: ProtectedForm, expected: Secret) -> None:
+    """Raise `FormRefused` unless a form carries this token."""
+    sent = form.form_token.encode("utf-8", "surrogatepass")
+    if not sent or not hmac.compare_digest(sent, expected.reveal().encode()):
+        raise FormRefused().because("wrong_form_token")
+
+
+async def sign_in_address(call: Call, wanted: BrowserReturn | None, *, page: str = SIGN_IN) -> str:
+    """Return the address of a page that signs in and leads on to a path of Gatehouse; what is none is ignored."""
+    if wanted is None or browser_returns.safe_target(wanted.target) is None:
+        return page
+    if "?" not in wanted.target and wanted.organization_slug is None:
+        return f"{page}?{urlencode({'return_to': wanted.target})}"
+    # A row for a visitor without any credential.
+    call.limit(RateLimit.SIGN_IN_GROUP)
+    return_id = await call.transact(browser_returns.keep, wanted)
+    return f"{page}?{urlencode({'return_id': return_id.reveal()})}"
+
+
+async def recent(call: Call, minutes: int = 10, *, page: str | None = None) -> None:
+    """Lead a browser to sign in again, and back, unless its user has done so within the last minutes.
+
+    Back is the page that is named, else the one of this request. Pages that change what matters begin with it
+    (decisions 12.5).
+    """
+    if not call.in_browser.is_recent(timedelta(minutes=minutes), at=call.installation.clock()):
+        target = BrowserReturn(target=page) if page is not None else present_target(call)
+        raise SignInFirst(await sign_in_address(call, target, page=SIGN_IN_AGAIN))
+
+
+def present_target(call: Call) -> BrowserReturn | None:
+    """Return the page of this request, to come back to; None when its path has no page."""
+    if not call.has_page:
+        return None
+    query = call.request.query_string.decode("ascii", "replace") if call.request.method == "GET" else ""
+    path = quote(call.request.path, safe="/!$&'()*+,;=:@")
+    return BrowserReturn(target=f"{path}?{query}" if query else path)
+
+
+def cookie_name(call: Call, name: str) -> str:
+    """Return the full name of one of our cookies."""
+    # The prefix keeps other hosts of the same domain from setting the cookie.
+    return f"__Host-{name}" if call.is_secure else name

@@ -1,0 +1,233 @@
+"""The request context of a handler: the origin of the request, its credential, and how the handler runs use cases."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+
+import trio
+from werkzeug.http import dump_cookie
+
+from core.limits import USER_AGENT_CHARACTERS_MAX
+from core.networks import limited_network, throttled_network
+from core.rate_limits import RateLimit
+from core.sessions.callers import CustomHost, Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+    from uuid import UUID
+
+    from quart.wrappers import Request
+
+    from core.errors import Refusal
+    from core.openid.clients import PresentedClient
+    from core.organizations.settings.branding import BrandedOrganization
+    from core.prefixed_tokens import PrefixedToken
+    from core.sessions.browser_sessions import BrowserSession
+    from entrypoints.installation import Installation
+    from entrypoints.web.serving.rate_limiting import RateLimiter
+    from ports.database import Database
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+# A transaction takes milliseconds, and is refused after a second when the database is away.
+SHIELDED_SECONDS_MAX: Final = 5.0
+
+
+def shielded() -> AbstractContextManager[trio.CancelScope]:
+    """Do what a request owes although its client has hung up, within a few seconds."""
+    return trio.fail_after(SHIELDED_SECONDS_MAX, shield=True)
+
+
+class Call:
+    """The request context that every handler receives."""
+
+    __slots__ = (
+        "_limiter",
+        "address",
+        "api_key",
+        "brand",
+        "browser",
+        "claims",
+        "client_id",
+        "cookies",
+        "custom_host",
+        "has_page",
+        "headers",
+        "installation",
+        "is_https",
+        "request",
+        "request_id",
+        "scim_token",
+        "session_id",
+        "status",
+        "subject",
+    )
+
+    def __init__(
+        self,
+        installation: Installation,
+        limiter: RateLimiter,
+        request: Request,
+        *,
+        request_id: str,
+        address: str | None,
+        is_https: bool,
+    ) -> None:
+        self.installation = installation
+        self._limiter = limiter
+        self.request = request
+        self.request_id = request_id
+        self.address = address
+        self.is_https = is_https
+        # The claims of the valid token; set when the route requires one.
+        self.claims: Mapping[str, Any] = {}
+        # The session of an access token, and the service it was issued for, if any.
+        self.session_id: UUID | None = None
+        self.client_id: UUID | None = None
+        # The custom domain under which the request came, None for the base URL; and the brand of its pages.
+        self.custom_host: CustomHost | None = None
+        self.brand: BrandedOrganization | None = None
+        # The browser session of a page.
+        self.browser: BrowserSession | None = None
+        # Whether a browser can open the path of this request.
+        self.has_page = True
+        # The API key of a route for the backends of services.
+        self.api_key: PrefixedToken | None = None
+        # The SCIM token of a route for the directories of organizations.
+        self.scim_token: PrefixedToken | None = None
+        # What the body calls the user that the request is about, for the log of such a directory.
+        self.subject: str | None = None
+        # Headers that the handler adds to its response.
+        self.headers: dict[str, str] = {}
+        # The cookies that the response sets or removes, by name.
+        self.cookies: dict[str, str] = {}
+        # The status of the response where it is not the declared one.
+        self.status: int | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """Where the request came from, as it is stored."""
+        user_agent = self.request.headers.get("User-Agent")
+        return Origin(
+            request_id=self.request_id,
+            ip_address=self.address,
+            user_agent=user_agent[:USER_AGENT_CHARACTERS_MAX].replace("\x00", "") if user_agent else None,
+            custom_host=self.custom_host,
+        )
+
+    @property
+    def host_name(self) -> str | None:
+        """The name of the custom host under which the request came; None for the base URL."""
+        return self.custom_host.name if self.custom_host is not None else None
+
+    @property
+    def throttled_network(self) -> str | None:
+        """The network whose failed sign-ins are counted together; None when rate limits are off."""
+        return throttled_network(self.address) if self.installation.settings.rate_limits else None
+
+    @property
+    def caller_name(self) -> str | None:
+        """What the log calls the caller: the id of a user, or the prefix of an API key or SCIM token."""
+        if self.browser is not None:
+            return str(self.browser.user_id)
+        key = self.api_key or self.scim_token
+        return self.claims.get("sub") if key is None else key.prefix or None
+
+    @property
+    def in_browser(self) -> BrowserSession:
+        """The browser session of a route that requires one."""
+        assert self.browser is not None, "a route that requires no browser session reads it"
+        return self.browser
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers reach Gatehouse by https, directly or through a proxy."""
+        return self.is_https or self.installation.settings.base_url.startswith("https:")
+
+    def limit(self, *limits: RateLimit) -> None:
+        """Take one request from these rate limits, or raise `RateLimitExceeded`.
+
+        A handler calls this where the content of the request decides which limits apply.
+        """
+        self._limiter.take(limits, limited_network(self.address))
+
+    def limit_person(self) -> None:
+        """Take one request of the person who is signed in, or raise `RateLimitExceeded`.
+
+        The person behind an impersonation is the impersonator.
+        """
+        person = self.claims.get("impersonator") or self.caller_name
+        assert person is not None, "a request without a user is counted for one"
+        self._limiter.take((RateLimit.SIGNED_IN,), person)
+
+    def limit_key(self, key_hash: bytes, limit: RateLimit) -> None:
+        """Take one request from the bucket of an API key or SCIM token, whatever address it comes from."""
+        # By its hash, because others know the prefix and could empty the bucket.
+        self._limiter.take((limit,), key_hash.hex())
+
+    def limit_client(self, client: PresentedClient) -> None:
+        """Take one request from the bucket of a client that authenticates, whatever address it comes from."""
+        self._limiter.take((RateLimit.CLIENT,), client.limited_as)
+
+    async def transact(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result | Refusal],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a use case in one transaction for the caller; raise a refusal that it returns, after the commit."""
+        return await self._database().transact(use_case, *args, **kwargs)
+
+    async def read(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a read-only use case, on behalf of the caller."""
+        return await self._database().read(use_case, *args, **kwargs)
+
+    async def step(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a use case that writes with a single statement, on behalf of the caller."""
+        return await self._database().step(use_case, *args, **kwargs)
+
+    @property
+    def database(self) -> Database:
+        """The database, for a transaction of this request that another part of the installation runs."""
+        return self._database()
+
+    def set_cookie(self, name: str, value: str, *, lifetime: timedelta | None) -> None:
+        """Add a cookie to the response that scripts cannot read and other sites cannot send.
+
+        Without a lifetime the browser forgets it when it is closed.
+        """
+        self.cookies[name] = dump_cookie(
+            name, value, max_age=lifetime, httponly=True, samesite="Lax", secure=self.is_secure, path="/"
+        )
+
+    def forget_cookie(self, name: str) -> None:
+        """Remove a cookie from the browser."""
+        self.set_cookie(name, "", lifetime=timedelta())
+
+    def vary(self, header: str) -> None:
+        """Say that the response depends on a header of the request, for caches."""
+        varies = self.headers.get("Vary")
+        self.headers["Vary"] = header if varies is None else f"{varies}, {header}"
+
+    def _database(self) -> Database:
+        return self.installation.database.on_behalf_of(
+            self.origin, self.session_id, self.client_id, self.api_key, self.scim_token
+        )

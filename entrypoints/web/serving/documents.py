@@ -1,0 +1,81 @@
+"""Documents that are the same for every client: generated once per process, and revalidated by their ETag."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import trio
+from quart import Response, current_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from entrypoints.web.serving.application import Application
+    from entrypoints.web.serving.calls import Call
+    from entrypoints.web.serving.routes import Route
+
+MARK_CHARACTERS: Final = 16
+# A cache may keep the document but must revalidate it each time, so that a new version is seen at once.
+CACHE_CONTROL: Final = "no-cache"
+# Of their own, because what waits for a thread that others share waits for their work, too.
+THREADS: Final = trio.CapacityLimiter(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A document with its media type, its compressed form and its ETag."""
+
+    content: bytes
+    compressed: bytes
+    media_type: str
+    mark: str
+
+    @classmethod
+    def of(cls, content: bytes, *, media_type: str) -> Document:
+        """Make a document of the content."""
+        return cls(
+            content=content,
+            compressed=gzip.compress(content, mtime=0),
+            media_type=media_type,
+            mark=content_hash(content),
+        )
+
+    def response(self, call: Call) -> Response:
+        """Return the response with the content, or a 304 when the client has it."""
+        request = call.request
+        if request.if_none_match.contains_weak(self.mark):
+            response = Response(b"", status=304)
+        elif request.accept_encodings.quality("gzip"):
+            response = Response(self.compressed, content_type=self.media_type)
+            response.headers["Content-Encoding"] = "gzip"
+        else:
+            response = Response(self.content, content_type=self.media_type)
+        # Weak, because the compressed and the plain form are the same document.
+        response.set_etag(self.mark, weak=True)
+        response.headers["Cache-Control"] = CACHE_CONTROL
+        response.headers["Vary"] = "Accept-Encoding"
+        return response
+
+
+# Generates a document from all routes, the base URL and the version.
+Write: TypeAlias = "Callable[[tuple[Route, ...], str, str], Document]"
+
+
+async def generated_once(write: Write) -> Document:
+    """Return the document; the first request waits while a thread generates it, so that the start does not have to."""
+    application = cast("Application", current_app)
+    written = cast("dict[Write, Document]", application.extensions.setdefault("documents", {}))
+    if write not in written:
+        installation = application.installation
+        written[write] = await trio.to_thread.run_sync(
+            write, application.routes, installation.settings.base_url, installation.version, limiter=THREADS
+        )
+    return written[write]
+
+
+def content_hash(content: bytes) -> str:
+    """Return a short hash of the content."""
+    return hashlib.sha256(content).hexdigest()[:MARK_CHARACTERS]

@@ -1,0 +1,137 @@
+"""The hosts under which Gatehouse works: the base URL's, and the custom domains of organizations (decisions 13.3).
+
+A request under a custom domain reaches only the routes that are declared `@on_custom_hosts`, and of another
+organization none. What has no name of its own on the internet (an address, a name without dots) is the base URL's too,
+because probes and proxies reach Gatehouse under such names.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import quote, urlsplit
+
+from quart import Response
+
+from core.errors import NotFound
+from core.hosts import under
+from core.organizations.settings import domain
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from core.sessions.callers import CustomHost
+    from entrypoints.settings import Settings
+    from entrypoints.web.serving.calls import Call
+
+NAME_CHARACTERS_MAX: Final = 253
+
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+class HostUnknown(NotFound):
+    """Gatehouse is not served under this host; the answer says nothing more."""
+
+    default_message = "Not found."
+
+
+class ElsewhereOnly(NotFound):
+    """The page exists under the base URL only; the answer leads to it at `location`."""
+
+    default_message = "This page is at another address."
+
+    def __init__(self, location: str) -> None:
+        super().__init__()
+        self.location = location
+
+
+def on_custom_hosts(handler: Handler) -> Handler:
+    """Serve the route under the custom domains of organizations too; its path then names no other organization."""
+    handler.__on_custom_hosts__ = True  # pyright: ignore[reportFunctionMemberAccess] - it travels with the function
+    return handler
+
+
+def works_on_custom_hosts(handler: Callable[..., Any]) -> bool:
+    """Return whether a route is served under custom domains."""
+    return getattr(handler, "__on_custom_hosts__", False)
+
+
+async def find_custom_host(call: Call) -> CustomHost | None:
+    """Return the custom host of a request, None under the base URL; raise `HostUnknown` under any other name."""
+    name = host_name(call.request.headers.get("Host", ""))
+    if is_own(name, call.installation.settings):
+        return None
+    found = await call.read(domain.host, name) if len(name) <= NAME_CHARACTERS_MAX else None
+    if found is None:
+        raise HostUnknown
+    return found
+
+
+async def is_served(call: Call, name: str) -> bool:
+    """Return whether a name is that of the base URL or of a custom domain that is in force."""
+    name = host_name(name)
+    if name == _base_host(call.installation.settings):
+        return True
+    return len(name) <= NAME_CHARACTERS_MAX and await call.read(domain.host, name) is not None
+
+
+def issuer_of(call: Call) -> str:
+    """Return the base URL of the host of a request: that of the setting, or the same under the custom domain.
+
+    It is the issuer and the entity id of what begins there. The port is that of the setting, whatever the request says.
+    """
+    return under(call.host_name, call.installation.settings.base_url)
+
+
+def origin_of(call: Call) -> str:
+    """Return the origin of the pages under the host of a request, as browsers write it."""
+    return web_origin(call.custom_host, call.installation.settings)
+
+
+def web_origin(custom_host: CustomHost | None, settings: Settings) -> str:
+    """Return the origin of the pages under a custom host, or under the base URL."""
+    return under(custom_host.name if custom_host is not None else None, settings.origin)
+
+
+def on_base_url(call: Call) -> str:
+    """Return the address of the page of a request under the base URL."""
+    query = call.request.query_string.decode("ascii", "replace")
+    path = quote(call.request.path, safe="/!$&'()*+,;=:@")
+    return f"{call.installation.settings.base_url}{path}" + (f"?{query}" if query else "")
+
+
+def own_names(settings: Settings) -> Collection[str]:
+    """Return the names that no organization can claim."""
+    return {_base_host(settings), settings.relying_party_id}
+
+
+def is_own(name: str, settings: Settings) -> bool:
+    """Return whether a name of a request is the base URL's, or none of the internet's."""
+    return name == _base_host(settings) or "." not in name.strip(".") or _is_address(name)
+
+
+def host_name(host: str) -> str:
+    """Return the name in a Host header in lower case, without its port and without the final dot."""
+    name = host.strip().lower()
+    if name.startswith("["):
+        return name[1:].partition("]")[0]
+    return name.partition(":")[0].removesuffix(".")
+
+
+def plain_not_found() -> Response:
+    """Return the answer under an unknown host, which has nothing of Gatehouse in it."""
+    return Response("Not found.\n", status=404, content_type="text/plain; charset=utf-8")
+
+
+def _base_host(settings: Settings) -> str:
+    return urlsplit(settings.base_url).hostname or ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

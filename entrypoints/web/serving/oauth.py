@@ -1,0 +1,73 @@
+"""Refusals in the shape of OAuth (RFC 6749, 5.2), for the endpoints whose clients expect it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from quart import Response
+
+from core.errors import BadRequest, ErrorCode, Refusal, TemporaryRefusal
+from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid
+from entrypoints.web.serving.answers import JSON, encode
+
+if TYPE_CHECKING:
+    from entrypoints.web.serving.calls import Call
+
+NONCE_HEADER: Final = "DPoP-Nonce"
+_SERVER_ERROR_MIN: Final = 500
+# The names for refusals that every route may have.
+_NAMES: Final = {
+    ErrorCode.TOKEN_EXPIRED: "invalid_token",
+    ErrorCode.JWT_ERROR: "invalid_token",
+    ErrorCode.UNAUTHORIZED: "invalid_token",
+    ErrorCode.FORBIDDEN: "invalid_token",
+    ErrorCode.ORGANIZATION_NOT_ACTIVE: "invalid_grant",
+    ErrorCode.RATE_LIMIT_EXCEEDED: "temporarily_unavailable",
+    ErrorCode.SERVICE_UNAVAILABLE: "temporarily_unavailable",
+}
+
+
+class OauthError(msgspec.Struct, kw_only=True):
+    """The body of a refusal in OAuth; `error_code` is the code of the table of all errors."""
+
+    error: str
+    error_description: str
+    error_code: str
+
+
+def refused(call: Call, refusal: Refusal) -> Response:
+    """Return the response for a refusal; for `Routes` whose clients are those of OAuth."""
+    status = refusal.code.status
+    name = name_of(refusal)
+    if refusal.code is ErrorCode.ORGANIZATION_NOT_ACTIVE:
+        status = ErrorCode.BAD_REQUEST.status
+    failure = OauthError(error=name, error_description=refusal.message, error_code=refusal.code.name)
+    response = Response(encode(failure), status=status, content_type=JSON)
+    if isinstance(refusal, TemporaryRefusal):
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    if isinstance(refusal, NonceRequired):
+        response.headers[NONCE_HEADER] = refusal.nonce
+    if status in {ErrorCode.UNAUTHORIZED.status, ErrorCode.FORBIDDEN.status}:
+        response.headers["WWW-Authenticate"] = challenge(call, refusal)
+    return response
+
+
+def name_of(refusal: Refusal) -> str:
+    """Return the name of a refusal in OAuth."""
+    if isinstance(refusal, OAuthRefusal):
+        return refusal.error
+    if isinstance(refusal, BadRequest):
+        return "invalid_request"
+    return _NAMES.get(refusal.code, "server_error" if refusal.code.status >= _SERVER_ERROR_MIN else "invalid_request")
+
+
+def challenge(call: Call, refusal: Refusal) -> str:
+    """Return the WWW-Authenticate header: how a client authenticates, or what is wrong with the token."""
+    name = name_of(refusal)
+    if name == "invalid_client":
+        return 'Basic realm="Gatehouse"'
+    if "Authorization" not in call.request.headers:
+        return "Bearer"
+    scheme = "DPoP" if isinstance(refusal, ProofInvalid | NonceRequired) else "Bearer"
+    return f'{scheme} error="{name}"'

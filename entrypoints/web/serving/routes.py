@@ -1,0 +1,257 @@
+"""The declaration of routes: the one source of dispatch, reference and golden file.
+
+    routes = Routes("invitations", "Inviting people into an organization, and their answer.")
+
+    @routes.post("/api/invitations/accept", refuses=(InvitationExpired,))
+    @public
+    async def accept(call: Call, body: Acceptance) -> Empty:
+        \"\"\"Join the organization that the token invites to.\"\"\"
+
+The path is written as in the interface documents. A parameter named `body` is the decoded JSON body, `form` the decoded
+form of a page, `query` the query string, and every other one a part of the path, a `UUID` where it is an id. The return
+annotation is the response; `Media` and `Status` of `answers.py` annotate one that is not a JSON object or has another
+status.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
+from uuid import UUID
+
+from core.limits import BODY_BYTES_MAX
+from core.rate_limits import SIGN_IN_PATHS, RateLimit
+from entrypoints.web.input.storable import unbounded_numbers
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.credentials import declared_policy
+from entrypoints.web.serving.hosts import works_on_custom_hosts
+
+if TYPE_CHECKING:
+    from quart import Response
+
+    from core.errors import Refusal
+    from entrypoints.web.serving.access_policies import AccessPolicy
+    from entrypoints.web.serving.calls import Call
+    from entrypoints.web.serving.dialects import Dialect
+
+Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
+
+# Renders a refusal as a page. Routes without one respond to a refusal with JSON.
+RefusalPage: TypeAlias = "Callable[[Call, Refusal], Response]"
+
+JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
+
+_PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Route:
+    """One method of one path: who may call it, its input and its response. Each is equal to itself alone."""
+
+    method: str
+    path: str
+    capability: str
+    introduction: str
+    handler: Callable[..., Awaitable[Any]]
+    who: AccessPolicy
+    status: int
+    body: Any
+    form: Any
+    query: Any
+    path_parameters: dict[str, type]
+    answer: Any
+    limits: tuple[RateLimit, ...]
+    refuses: tuple[type[Refusal], ...]
+    refusal_page: RefusalPage | None
+    is_operational: bool = False
+    body_bytes_max: int = BODY_BYTES_MAX
+    # Whether it works under the custom domains of organizations as well; its path then names no other organization.
+    on_custom_hosts: bool = False
+    # The JSON body of refusals, where it is not that of every route.
+    refusal_body: type[Any] | None = None
+    # Whether the body may be sent as a form as well.
+    takes_form: bool = False
+    # Whether pages of every origin may read the response.
+    allows_any_origin: bool = False
+    dialect: Dialect | None = None
+
+    @property
+    def name(self) -> str:
+        """The route's name in the router, the log and the golden file."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def rule(self) -> str:
+        """The path in the router's syntax."""
+        return _PATH_PARAMETER.sub(r"<\1>", self.path)
+
+    @property
+    def sent(self) -> Any:
+        """The type of the JSON body or of the form; None when the route takes neither.
+
+        A body whose bytes are signed is only described here: its handler decodes it.
+        """
+        return next((shape for shape in (self.body, self.form, self.who.signed_body) if shape is not None), None)
+
+    @property
+    def media_type(self) -> str:
+        """The media type of what is sent."""
+        return self.answer_media_type if self.form is None else FORM
+
+    @property
+    def answer_media_type(self) -> str:
+        """The media type of what is answered, unless the answer has its own."""
+        return JSON if self.dialect is None else self.dialect.media_type
+
+    @property
+    def accepted_media_types(self) -> frozenset[str]:
+        """The media types of what is accepted."""
+        accepted = frozenset({*self.media_types, *self.documents})
+        return accepted if self.dialect is None else self.dialect.also_accepted | accepted
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The media types of which the body may be sent as it is, in place of JSON."""
+        return getattr(self.body, "documents", ())
+
+    @property
+    def media_types(self) -> tuple[str, ...]:
+        """The media types in which it may be sent."""
+        return (FORM, JSON) if self.takes_form else (self.media_type,)
+
+    @property
+    def documentation(self) -> str:
+        """The handler's docstring."""
+        return inspect.getdoc(self.handler) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The routes of one capability; `description` is its introduction in the reference."""
+
+    capability: str
+    description: str
+    refusal_page: RefusalPage | None = None
+    refusal_body: type[Any] | None = None
+    dialect: Dialect | None = None
+    routes: list[Route] = field(default_factory=list[Route])
+
+    def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a GET, which includes a HEAD."""
+        return self._declare("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a POST."""
+        return self._declare("POST", path, **options)
+
+    def put(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a PUT."""
+        return self._declare("PUT", path, **options)
+
+    def patch(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a PATCH."""
+        return self._declare("PATCH", path, **options)
+
+    def delete(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a DELETE."""
+        return self._declare("DELETE", path, **options)
+
+    def _declare(
+        self,
+        method: str,
+        path: str,
+        *,
+        status: int = 200,
+        limits: tuple[RateLimit, ...] = (),
+        refuses: tuple[type[Refusal], ...] = (),
+        is_operational: bool = False,
+        has_group_limit: bool = True,
+        **others: Any,
+    ) -> Callable[[Handler], Handler]:
+        def declare(handler: Handler) -> Handler:
+            name = f"{method} {path}"
+            who = declared_policy(handler)
+            if who is None:
+                raise TypeError(f"{name} does not declare who may call it; add a decorator such as @public")
+            takes = get_type_hints(handler, include_extras=True)
+            answer, body, query = takes.pop("return", None), takes.pop("body", None), takes.pop("query", None)
+            form = takes.pop("form", None)
+            if who.has_protected_forms and method != "GET":
+                form = _protected(name, form)
+            if who.takes_browser and method != "GET":
+                raise TypeError(f"{name} takes a browser session without a protected form")
+            self.routes.append(
+                Route(
+                    method=method,
+                    path=path,
+                    capability=self.capability,
+                    introduction=self.description,
+                    handler=handler,
+                    who=who,
+                    status=status,
+                    body=_bounded(name, body),
+                    form=form,
+                    query=query,
+                    path_parameters=_path_parameters(name, takes),
+                    answer=answer,
+                    limits=limits + (_group_limits(path) if has_group_limit and not is_operational else ()),
+                    is_operational=is_operational,
+                    refuses=refuses,
+                    on_custom_hosts=is_operational or works_on_custom_hosts(handler),
+                    refusal_page=self.refusal_page,
+                    refusal_body=self.refusal_body,
+                    dialect=self.dialect,
+                    **others,
+                )
+            )
+            return handler
+
+        return declare
+
+
+def _protected(name: str, form: Any) -> Any:
+    """Return the form of a page, which carries the token of the browser; without fields it needs no parameter."""
+    if form is None:
+        return ProtectedForm
+    if not issubclass(form, ProtectedForm):
+        raise TypeError(f"{name} takes a form that is no `ProtectedForm`")
+    return form
+
+
+def _path_parameters(name: str, takes: dict[str, Any]) -> dict[str, type]:
+    """Return the types of the path's parameters from those of the handler; each must be `str` or `UUID`."""
+    parameters = {parameter: kind for parameter, kind in takes.items() if parameter != "call"}
+    names = _PATH_PARAMETER.findall(name)
+    if sorted(names) != sorted(parameters) or not all(kind in (str, UUID) for kind in parameters.values()):
+        raise TypeError(f"{name} and the parameters of its handler do not match")
+    return {parameter: parameters[parameter] for parameter in names}
+
+
+def _bounded(name: str, body: Any) -> Any:
+    """Return the body; raise `TypeError` when it has an unbounded whole number, which may fit no column."""
+    if body is not None and (numbers := unbounded_numbers(body)):
+        raise TypeError(f"{name} takes numbers of any size: {', '.join(numbers)}; bound them by msgspec.Meta")
+    return body
+
+
+def _group_limits(path: str) -> tuple[RateLimit, ...]:
+    return (RateLimit.SIGN_IN_GROUP,) if path.startswith(SIGN_IN_PATHS) else ()
+
+
+def is_id(parameter: type) -> bool:
+    """Return whether a path parameter is an id."""
+    return parameter is UUID
+
+
+def require_distinct(routes: Iterable[Route]) -> None:
+    """Raise `ValueError` for two routes that match the same requests, whatever their parameters are called."""
+    seen: set[str] = set()
+    for route in routes:
+        shape = _PATH_PARAMETER.sub(":", route.name)
+        if shape in seen:
+            raise ValueError(f"{route.name} is declared twice")
+        seen.add(shape)

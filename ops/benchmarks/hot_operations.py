@@ -1,0 +1,95 @@
+"""The ten hottest operations, which the check against the last release compares.
+
+They are what an installation answers most often, and each takes a way through the code that no other one takes. To
+compare another operation, add a row to `HOT_OPERATIONS`; it has to work with the last release too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, Final
+
+from ops.benchmarks import people
+from ops.benchmarks.client import bearer
+from ops.benchmarks.operations import SCIM_USERS, SERVICE_USERS
+from ops.benchmarks.targets import USERS
+from ops.seeding.population import PASSWORD, address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from ops.benchmarks.targets import Target
+
+    # Sends the operation once.
+    Send: TypeAlias = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotOperation:
+    """An operation, and what prepares it for a target."""
+
+    name: str
+    prepare: Callable[[Target], Send]
+    # The hash of a password is most of a login, and nothing that we write makes it cheaper. It runs on a thread of its
+    # own, so that the thread of the event loop has used everything else.
+    counts_only_the_event_loop: bool = False
+
+
+def _profile(target: Target) -> Send:
+    token = bearer(people.sign_in(target.server, address(1))["access_token"])
+    return lambda: target.client.get("/api/user", token)
+
+
+def _refresh(target: Target) -> Send:
+    token = people.sign_in(target.server, address(1))["refresh_token"]
+
+    def send() -> None:
+        nonlocal token
+        token = target.client.send_json("/api/auth/refresh", {"refresh_token": token}).json()["refresh_token"]
+
+    return send
+
+
+def _sign_in_page(target: Target) -> Send:
+    def send() -> None:
+        target.client.get("/app/sign-in")
+        target.client.forget_cookies()
+
+    return send
+
+
+def _login(target: Target) -> Send:
+    emails = cycle([address(number) for number in range(1, USERS)])
+    return lambda: target.client.send_json("/api/auth/login", {"email": next(emails), "password": PASSWORD})
+
+
+def _service_users(target: Target) -> Send:
+    return lambda: target.client.get(SERVICE_USERS, {"X-Api-Key": target.api_key})
+
+
+def _directory(target: Target) -> Send:
+    return lambda: target.client.get(SCIM_USERS, bearer(target.directory_token))
+
+
+HOT_OPERATIONS: Final = (
+    # A frontend asks it on every page: a token and one statement.
+    HotOperation(name="profile", prepare=_profile),
+    # Every session sends it every quarter of an hour: the shortest way that writes.
+    HotOperation(name="refresh", prepare=_refresh),
+    # What a person sees first: texts, forms and a template.
+    HotOperation(name="sign-in page", prepare=_sign_in_page),
+    # The longest way of a person: failures, devices, habits, a session, mails.
+    HotOperation(name="login beside its hash", prepare=_login, counts_only_the_event_loop=True),
+    # A sign-in to a service: the authorization request of the browser, the exchange of its code, the user information.
+    HotOperation(name="code flow", prepare=lambda target: target.service.flow),
+    # What the servers of services send all day: with a client secret, or with an API key.
+    HotOperation(name="client credentials", prepare=lambda target: target.service.client_token),
+    HotOperation(name="introspection", prepare=lambda target: target.service.introspection),
+    HotOperation(name="service users", prepare=_service_users),
+    # What a directory sends every 40 minutes; the largest answers.
+    HotOperation(name="directory, 100 users", prepare=_directory),
+    # Nothing of its own: what the server and HTTP cost with every request.
+    HotOperation(name="published keys", prepare=lambda target: lambda: target.client.get("/.well-known/jwks.json")),
+)

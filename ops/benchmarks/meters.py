@@ -1,0 +1,128 @@
+"""What a request costs a server, exactly: instructions where the processor counts them for perf, else processor time.
+
+Unlike `processes.py`, which counts in hundredths of a second, either is exact enough for loads of less than a second.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from ops.benchmarks.processes import PROC, tree
+from ops.benchmarks.servers import CannotMeasure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NANOSECONDS_PER_MILLISECOND: Final = 1_000_000
+INSTRUCTIONS: Final = "instructions:u"
+PERF_SECONDS_MAX: Final = 10.0
+# More than `ack`.
+ANSWER_BYTES: Final = 16
+_PERF: Final = ("perf", "stat", "--field-separator=,")
+
+
+class Count(Protocol):
+    """Counts what a process and its children use during a load, or only what the thread of its event loop uses."""
+
+    def __call__(self, process: int, load: Callable[[], None], *, only_the_event_loop: bool) -> float: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meter:
+    """A way to count, its unit, and the most that a request of today may cost as a multiple of the release's."""
+
+    unit: str
+    ratio_max: float
+    count: Count
+
+
+def processor_time(process: int, load: Callable[[], None], *, only_the_event_loop: bool) -> float:
+    """Return the processor time, user and system, in milliseconds."""
+    read = _thread_nanoseconds if only_the_event_loop else _tree_nanoseconds
+    before = read(process)
+    load()
+    return (read(process) - before) / NANOSECONDS_PER_MILLISECOND
+
+
+def instructions(
+    process: int, load: Callable[[], None], *, only_the_event_loop: bool, event: str = INSTRUCTIONS
+) -> float:
+    """Return what perf counts, by default instructions in user mode, in thousands."""
+    pids = ",".join(str(each.pid) for each in tree([process]))
+    whose = f"--tid={process}" if only_the_event_loop else f"--pid={pids}"
+    commands, to_perf = os.pipe()
+    from_perf, answers = os.pipe()
+    # perf begins when it is told to, because it needs some time to attach itself.
+    perf = subprocess.Popen(
+        [*_PERF, f"--event={event}", whose, "--delay=-1", f"--control=fd:{commands},{answers}"],
+        pass_fds=(commands, answers),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(commands)
+    os.close(answers)
+
+    def tell(command: bytes) -> None:
+        # If perf has ended there is no answer, and its output says why.
+        with suppress(BrokenPipeError):
+            os.write(to_perf, command)
+            os.read(from_perf, ANSWER_BYTES)
+
+    try:
+        tell(b"enable\n")
+        load()
+        tell(b"disable\n")
+        perf.send_signal(signal.SIGINT)
+        _, output = perf.communicate(timeout=PERF_SECONDS_MAX)
+    finally:
+        perf.kill()
+        perf.wait()
+        os.close(to_perf)
+        os.close(from_perf)
+    counted = parse_perf(output)
+    if counted is None:
+        raise CannotMeasure(f"perf has counted nothing: {output}")
+    return counted / 1000
+
+
+def parse_perf(output: str) -> float | None:
+    """Return the sum of what perf has counted on each kind of processor; None if it has counted nothing."""
+    values = [line.partition(",")[0] for line in output.splitlines() if "," in line]
+    counted = [float(value) for value in values if value.replace(".", "").isdecimal()]
+    return sum(counted) if counted else None
+
+
+def best_meter() -> Meter:
+    """Return the most exact one that works here; a virtual machine seldom offers the counters of its processor."""
+    if shutil.which("perf"):
+        tried = subprocess.run(
+            [*_PERF, f"--event={INSTRUCTIONS}", "true"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=PERF_SECONDS_MAX,
+        )
+        if parse_perf(tried.stderr):
+            return Meter(unit="thousand instructions", ratio_max=1.03, count=instructions)
+    return Meter(unit="ms CPU", ratio_max=1.10, count=processor_time)
+
+
+def _tree_nanoseconds(process: int) -> int:
+    return sum(time.clock_gettime_ns(_clock_of(each.pid)) for each in tree([process]))
+
+
+def _clock_of(process: int) -> int:
+    """Return the number of the clock of a process, as clock_getcpuclockid(3), which Python does not have."""
+    return (~process << 3) | 2
+
+
+def _thread_nanoseconds(process: int) -> int:
+    # The first field; proc_pid_schedstat(5).
+    return int((PROC / f"{process}/task/{process}/schedstat").read_text().split()[0])

@@ -1,0 +1,81 @@
+"""The last release, and a working copy of its commit with an environment of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ops.benchmarks.servers import CannotMeasure
+
+if TYPE_CHECKING:
+    from ops.benchmarks.progress import Say
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+RELEASES: Final = ROOT / "ops/releases"
+GIT_SECONDS_MAX: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A line of `ops/releases`."""
+
+    version: str
+    date: str
+    commit: str
+
+
+def last_release(text: str) -> Release:
+    """Parse the last line of `ops/releases` that is no comment."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        raise CannotMeasure("ops/releases names no release.")
+    version, date, commit = lines[-1].split()
+    return Release(version=version, date=date, commit=commit)
+
+
+def check_out(release: Release, folder: Path, say: Say, *, repository: Path = ROOT) -> Path:
+    """Write the files of the release to this folder and prepare them; return its command `gatehouse`."""
+    extract(release, folder, repository=repository)
+    say(f"preparing {release.version} ({release.commit[:12]})")
+    prepared = subprocess.run([folder / "ops/prepare", "run"], check=False)
+    if prepared.returncode:
+        raise CannotMeasure(f"{release.version} cannot be prepared; the lines above say why.")
+    return folder / ".venv/bin/gatehouse"
+
+
+def extract(release: Release, folder: Path, *, repository: Path) -> None:
+    """Write the files of the release to this folder; get its commit first if this clone is shallow."""
+    archive = folder.with_suffix(".tar")
+    command = ("archive", f"--output={archive}", release.commit)
+    failure = _git(repository, *command)
+    if failure and not _git(repository, "fetch", "--quiet", "--depth=1", "origin", release.commit):
+        failure = _git(repository, *command)
+    if failure:
+        raise CannotMeasure(
+            f"The commit of {release.version}, {release.commit}, is not in this repository and cannot be fetched."
+            f" Clone with the whole history (git fetch --unshallow), and check the last line of ops/releases."
+            f" git said: {failure}"
+        )
+    folder.mkdir()
+    subprocess.run(["tar", "--extract", f"--file={archive}", f"--directory={folder}"], check=True)
+    archive.unlink()
+
+
+def _git(repository: Path, *arguments: str) -> str | None:
+    """Run git; return the end of what it said if it failed, None if it succeeded."""
+    try:
+        finished = subprocess.run(
+            ["git", "-C", repository, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            # It must not ask for a password.
+            env=os.environ | {"GIT_TERMINAL_PROMPT": "0"},
+            timeout=GIT_SECONDS_MAX,
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired) as failure:
+        return str(failure)
+    return (finished.stderr.strip() or "nothing") if finished.returncode else None

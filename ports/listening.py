@@ -1,0 +1,75 @@
+"""Polling together: the connection over which the one process that polls tells all others what is due."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class PollingRole(StrEnum):
+    """What a process does about polling."""
+
+    POLLING = "polling"  # It polls for all processes.
+    LISTENING = "listening"  # It is told by the process that polls.
+    ALONE = "alone"  # It polls for itself, because it hears of no process that polls.
+
+
+class Word(StrEnum):
+    """What an announcement says besides the names of bells."""
+
+    POLLED = "polled"  # The sender polls for all processes, and the bells are those of what is due.
+    LEFT = "left"  # The sender polls no more.
+    FEED = "feed"  # Events were handed on.
+
+
+class ListeningFailed(Exception):
+    """The connection for announcements could not be opened, or is lost; the message says why."""
+
+
+class ListeningConnection(Protocol):
+    """A connection that receives announcements. Every method raises `ListeningFailed` when it is lost."""
+
+    async def try_to_lead(self) -> bool:
+        """Become the one process that polls, until the connection ends; return False when there is another one."""
+        ...
+
+    async def poll(self, now: datetime) -> Mapping[str, datetime]:
+        """Return what is due, as `DueWork.next` does, and announce it to all processes."""
+        ...
+
+    async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
+        """Return the words of each announcement since the last call, when there is one, or none after that time.
+
+        Polls are heard unless this process leads.
+        """
+        ...
+
+    async def leave(self) -> None:
+        """Let another process poll, and announce that; the connection is not used any more."""
+        ...
+
+
+class Listening(Protocol):
+    """Opens connections for announcements."""
+
+    def open(self) -> AbstractAsyncContextManager[ListeningConnection]:
+        """Open a connection that listens; raise `ListeningFailed`."""
+        ...
+
+
+class Turns(Protocol):
+    """Says whether this process does the periodic work of the installation."""
+
+    async def wait(self) -> None:
+        """Return when it does: when it polls, or hears of no process that does."""
+        ...
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it does at this moment."""
+        ...
+
+    def give(self, *, is_ours: bool) -> None:
+        """Say whether it does from now on."""
+        ...

@@ -1,0 +1,18 @@
+"""Which work is due."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Protocol
+
+from core.billing.provider import BillingMode
+
+
+class DueWork(Protocol):
+    """The work that waits in the tables."""
+
+    def next(self, *, now: datetime, events_since: datetime, mode: BillingMode) -> Mapping[str, datetime]:
+        """Return from when on work is due, by the name of its bell, leaving out what is leased.
+
+        Events that occurred before `events_since` are not handed on any more.
+        """
+        ...

@@ -1,0 +1,368 @@
+"""The poller: one process polls for all, the others ring what it announces, and take over when it is gone."""
+
+from __future__ import annotations
+
+import math
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+from trio.testing import MockClock
+
+from actors.doorbells import ANSWERED_SECONDS, MemoryDoorbells
+from actors.feed_waiters import MemoryFeedWaiters
+from actors.poller import BUSY_SECONDS, IDLE_SECONDS, REOPEN_SECONDS_MAX, SILENCE_SECONDS_MAX, Poller
+from actors.turns import MemoryTurns
+from adapters.prometheus import PrometheusMetrics
+from core.billing.provider import BillingMode
+from core.errors import ServiceUnavailable
+from ports.doorbells import Bell
+from ports.listening import ListeningFailed, Word
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping, Sequence
+
+    from ports.database import Database
+
+# Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
+BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
+SHORT_SECONDS = 0.01
+
+
+def now() -> datetime:
+    """The present in virtual time."""
+    return BEGINNING + timedelta(seconds=trio.current_time())
+
+
+class Server:
+    """A fake PostgreSQL: what is due, who holds the lock, and the connections that listen."""
+
+    def __init__(self) -> None:
+        self.due: dict[str, datetime] = {}
+        self.connections: list[Connection] = []
+        self.holder: Connection | None = None
+        self.polls: list[tuple[str, float]] = []
+        self.refuses_listening: str | None = None
+        self.is_away = False
+
+    def announce(self, *words: str) -> None:
+        """Announce to all connections, as NOTIFY does."""
+        for connection in self.connections:
+            if connection is not self.holder or Word.POLLED not in words:
+                connection.receive(frozenset(words))
+
+    def polled(self, name: str) -> Mapping[str, datetime]:
+        """Record a poll."""
+        self.polls.append((name, trio.current_time()))
+        return dict(self.due)
+
+    def since(self, moment: float) -> list[str]:
+        """Return which processes have polled since then."""
+        return [name for name, at in self.polls if at >= moment]
+
+
+class Connection:
+    """A fake of the port `ListeningConnection`."""
+
+    def __init__(self, server: Server, name: str) -> None:
+        self._server, self._name = server, name
+        self._heard: list[frozenset[str]] = []
+        self._is_heard = trio.Event()
+        self.is_lost = False
+        self.hangs = False
+
+    def receive(self, words: frozenset[str]) -> None:
+        self._heard.append(words)
+        self._is_heard.set()
+
+    async def _round_trip(self) -> None:
+        await trio.lowlevel.checkpoint()
+        if self.hangs:
+            await trio.sleep_forever()
+        if self.is_lost:
+            raise ListeningFailed("the connection is lost")
+
+    async def try_to_lead(self) -> bool:
+        await self._round_trip()
+        self._server.holder = self._server.holder or self
+        return self._server.holder is self
+
+    async def poll(self, now: datetime) -> Mapping[str, datetime]:
+        await self._round_trip()
+        due = self._server.polled(self._name)
+        self._server.announce(Word.POLLED, *(bell for bell, due_at in due.items() if due_at <= now))
+        return due
+
+    async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
+        if not self._heard and not self.is_lost:
+            self._is_heard = trio.Event()
+            with trio.move_on_after(seconds):
+                await self._is_heard.wait()
+        await self._round_trip()
+        heard, self._heard = self._heard, []
+        return heard
+
+    async def leave(self) -> None:
+        await self._round_trip()
+        self._server.holder = None
+        self._server.announce(Word.LEFT)
+
+    def lose(self) -> None:
+        """End the session, as when the server or the network fails."""
+        self.is_lost = True
+        self._is_heard.set()
+        if self._server.holder is self:
+            self._server.holder = None
+
+
+class Process:
+    """A process with a poller, and fakes of the ports `Listening` and `Database`."""
+
+    def __init__(self, server: Server, name: str) -> None:
+        self.server, self.name = server, name
+        self.doorbells, self.turns, self.waiters = MemoryDoorbells(), MemoryTurns(), MemoryFeedWaiters()
+        self.metrics = PrometheusMetrics(version="test")
+        self.scope = trio.CancelScope()
+        self.connection: Connection | None = None
+        self.poller = Poller(
+            listening=self,
+            mode=BillingMode.SANDBOX,
+            clock=now,
+            database=cast("Database", cast("Any", self)),
+            doorbells=self.doorbells,
+            turns=self.turns,
+            waiters=self.waiters,
+            metrics=self.metrics,
+        )
+
+    async def run(self) -> None:
+        with self.scope:
+            await self.poller.run()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Connection]:
+        await trio.lowlevel.checkpoint()
+        if self.server.refuses_listening is not None:
+            raise ListeningFailed(self.server.refuses_listening)
+        self.connection = Connection(self.server, self.name)
+        self.server.connections.append(self.connection)
+        try:
+            yield self.connection
+        finally:
+            self.server.connections.remove(self.connection)
+            self.connection.lose()
+
+    async def read(self, _use_case: object, *_arguments: object) -> Mapping[str, datetime]:
+        await trio.lowlevel.checkpoint()
+        if self.server.is_away:
+            raise ServiceUnavailable(retry_after_seconds=1)
+        return self.server.polled(f"{self.name} alone")
+
+    async def is_rung(self, bell: Bell = Bell.DELIVERIES) -> bool:
+        """Return whether a ring is pending, and take it."""
+        began_at = trio.current_time()
+        with trio.move_on_after(SHORT_SECONDS):
+            await self.doorbells.wait(bell, math.inf)
+        return trio.current_time() < began_at + SHORT_SECONDS
+
+    @property
+    def role(self) -> str:
+        """What its metric says."""
+        lines = self.metrics.exposition().decode().splitlines()
+        [role] = [line for line in lines if line.startswith("sso_polling_processes{") and line.endswith(" 1.0")]
+        return role.split('"')[1]
+
+
+@pytest.fixture
+def autojump_clock() -> MockClock:
+    """Virtual time that jumps immediately, because nothing here takes real time."""
+    return MockClock(autojump_threshold=0)
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+async def started(server: Server, nursery: trio.Nursery, *names: str) -> list[Process]:
+    """Start processes, the first of which polls."""
+    processes = [Process(server, name) for name in names]
+    for process in processes:
+        nursery.start_soon(process.run)
+        await trio.sleep(SHORT_SECONDS)
+    await trio.sleep(IDLE_SECONDS + SHORT_SECONDS)
+    return processes
+
+
+async def test_one_process_polls_and_what_is_due_is_rung_in_all(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    first, second = await started(server, nursery, "first", "second")
+    assert (first.role, second.role) == ("polling", "listening")
+    assert not await first.is_rung()
+    server.due["deliveries"] = now()
+
+    await trio.sleep(IDLE_SECONDS)
+
+    assert (await first.is_rung(), await second.is_rung()) == (True, True)
+    assert not await second.is_rung(Bell.MAIL)
+    assert {name for name, _ in server.polls} == {"first"}
+
+
+async def test_nothing_due_is_asked_seldom_and_what_is_due_more_often(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    await started(server, nursery, "first", "second")
+    server.polls.clear()
+    await trio.sleep(100 * IDLE_SECONDS)
+    idle = len(server.polls)
+    server.due["deliveries"] = now()
+    await trio.sleep(IDLE_SECONDS)
+    server.polls.clear()
+
+    await trio.sleep(100 * BUSY_SECONDS)
+
+    assert idle == pytest.approx(100, abs=1)
+    assert len(server.polls) == pytest.approx(100, abs=1)
+
+
+async def test_a_retry_is_looked_for_at_its_time(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    [process] = await started(server, nursery, "first")
+    polled_at = server.polls[-1][1]
+    server.due |= {"deliveries": BEGINNING + timedelta(seconds=polled_at + 1.3 * IDLE_SECONDS)}
+
+    await trio.sleep_until(polled_at + 1.3 * IDLE_SECONDS - SHORT_SECONDS)
+    early = await process.is_rung()
+    await trio.sleep(SHORT_SECONDS)
+
+    assert (early, await process.is_rung()) == (False, True)
+
+
+async def test_another_process_takes_over_at_once_from_one_that_stops(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    first, second = await started(server, nursery, "first", "second")
+
+    first.scope.cancel()
+    await trio.sleep(SHORT_SECONDS)
+
+    assert second.role == "polling"
+    assert second.turns.is_ours
+
+
+async def test_another_process_takes_over_from_one_that_died(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    first, second = await started(server, nursery, "first", "second")
+    assert first.connection is not None
+    # Without the announcement of its end.
+    first.connection.lose()
+    first.scope.cancel()
+    server.due["deliveries"] = now()
+
+    await trio.sleep(SILENCE_SECONDS_MAX + SHORT_SECONDS)
+
+    assert second.role == "polling"
+    assert await second.is_rung()
+
+
+async def test_while_the_process_that_polls_hangs_the_others_poll_alone_until_it_goes_on(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    first, second = await started(server, nursery, "first", "second")
+    assert first.connection is not None
+    first.connection.hangs = True
+    server.due["deliveries"] = now()
+    await trio.sleep(SILENCE_SECONDS_MAX + 2 * SHORT_SECONDS)
+    assert (second.role, await second.is_rung(), second.turns.is_ours) == ("alone", True, True)
+    began_at = trio.current_time()
+    await trio.sleep(10 * IDLE_SECONDS)
+    assert server.since(began_at).count("second alone") == len(server.since(began_at)) >= 10
+
+    # As after SIGCONT.
+    server.announce(Word.POLLED)
+    await trio.sleep(SHORT_SECONDS)
+
+    assert (second.role, second.turns.is_ours) == ("listening", False)
+
+
+async def test_a_process_that_cannot_listen_polls_alone_says_so_once_and_tries_again(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    server.refuses_listening = "the reason"
+    with capture_logs() as lines:
+        [process] = await started(server, nursery, "first")
+        server.due["deliveries"] = now()
+        await trio.sleep(10 * REOPEN_SECONDS_MAX)
+    assert (process.role, await process.is_rung(), process.turns.is_ours) == ("alone", True, True)
+    assert lines == [{"event": "polling.alone", "reason": "the reason", "log_level": "warning"}]
+    server.refuses_listening = None
+
+    with capture_logs() as lines:
+        await trio.sleep(REOPEN_SECONDS_MAX + SHORT_SECONDS)
+
+    assert process.role == "polling"
+    assert [line["event"] for line in lines] == ["polling.changed"]
+
+
+async def test_a_lost_connection_is_replaced_and_meanwhile_the_process_polls_alone(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    [process] = await started(server, nursery, "first")
+    assert process.connection is not None
+    process.connection.lose()
+    await trio.sleep(SHORT_SECONDS)
+    meanwhile = process.role
+
+    await trio.sleep(2 * IDLE_SECONDS)
+
+    assert (meanwhile, process.role) == ("alone", "polling")
+
+
+async def test_without_a_database_the_actors_look_for_themselves(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    [process] = await started(server, nursery, "first")
+    began_at = trio.current_time()
+    with trio.move_on_after(ANSWERED_SECONDS / 4):
+        await process.doorbells.wait(Bell.LOGOUTS, 1.0)
+    answered_seconds = trio.current_time() - began_at
+    assert process.connection is not None
+    server.is_away, server.refuses_listening = True, "it is away"
+    process.connection.lose()
+    await trio.sleep(SHORT_SECONDS)
+    assert await process.is_rung(Bell.LOGOUTS)
+    began_at = trio.current_time()
+
+    await process.doorbells.wait(Bell.LOGOUTS, 1.0)
+
+    assert (answered_seconds, trio.current_time() - began_at) == (ANSWERED_SECONDS / 4, 1.0)
+
+
+async def test_requests_that_wait_for_events_are_woken_by_other_processes(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    processes = await started(server, nursery, "first", "second")
+    for process in processes:
+        began_at = trio.current_time()
+        async with trio.open_nursery() as requests:
+            requests.start_soon(process.waiters.wait, 20.0)
+            await trio.sleep(SHORT_SECONDS)
+            server.announce(Word.FEED)
+        assert trio.current_time() == began_at + SHORT_SECONDS
+
+
+async def test_bells_that_only_a_newer_version_has_are_ignored(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    _, process = await started(server, nursery, "first", "second")
+
+    server.announce(Word.POLLED, "fax", "mail")
+    await trio.sleep(SHORT_SECONDS)
+
+    assert await process.is_rung(Bell.MAIL)

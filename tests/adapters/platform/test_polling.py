@@ -1,0 +1,238 @@
+"""What is due, found by one statement: the same as the leases of the actors find, without what is leased."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.billing.provider import BillingMode
+from core.platform import polling
+from core.webhooks.events import RETENTION
+from ports.doorbells import Bell
+from tests.plans import explained_statements, rows_read, tables_read_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+    from tests.clock import SettableClock
+    from tests.world.builder import Builder
+
+LATER = timedelta(minutes=5)
+ORDINARY = """
+    INSERT INTO mails (id, organization_id, recipient, template, state, attempts, due_at, created_at)
+    VALUES (gen_random_uuid(), %(organization)s, 'a@example.org', 'test', 'queued', 0, %(at)s, %(at)s)
+"""
+ROUTED = """
+    WITH server AS (
+        INSERT INTO mail_servers (organization_id, host, port, tls, from_name, from_email, created_at, updated_at)
+        VALUES (%(organization)s, 'a', 25, 'none', 'a', 'a@example.org', now(), now())
+        ON CONFLICT DO NOTHING)
+    INSERT INTO mails (id, organization_id, recipient, template, state, attempts, due_at, created_at)
+    VALUES (gen_random_uuid(), %(organization)s, 'a@example.org', 'test', 'routed', 0, %(at)s, %(at)s)
+"""
+EVENT = """
+    INSERT INTO events (id, type, organization_id, data, occurred_at)
+    VALUES (gen_random_uuid(), 'user.login.success', %(organization)s, '{}', %(at)s)
+"""
+WEBHOOK = """
+    WITH webhook AS (
+        INSERT INTO webhooks (id, organization_id, name, url, events, secret_sealed, created_at, updated_at)
+        VALUES (gen_random_uuid(), %(organization)s, gen_random_uuid(), 'https://a', '{user.invited}', '', now(), now())
+        RETURNING id, organization_id)
+    INSERT INTO webhook_queues (webhook_id, organization_id, due_at) SELECT id, organization_id, %(at)s FROM webhook
+"""
+LOGOUT = """
+    INSERT INTO logout_queues (service_id, organization_id, due_at) VALUES (%(service)s, %(organization)s, %(at)s)
+"""
+STREAM = """
+    INSERT INTO siem_streams (id, organization_id, provider, endpoint, options, enabled, position, due_at, created_at,
+                              updated_at)
+    VALUES (gen_random_uuid(), %(organization)s, 'http', 'https://a', '{}', true, 0, %(at)s, now(), now())
+"""
+CANCELLATION = """
+    INSERT INTO billing_cancellations (id, mode, due_at, created_at)
+    VALUES (gen_random_uuid(), 'sandbox', %(at)s, now())
+"""
+CHECK = """
+    WITH customer AS (
+        INSERT INTO billing_customers (id, mode, organization_id, created_at, updated_at)
+        VALUES ('cus', 'sandbox', %(organization)s, now(), now()))
+    INSERT INTO billing_subscriptions (id, customer_id, mode, organization_id, outcome, check_at, created_at,
+                                       updated_at)
+    VALUES ('sub', 'cus', 'sandbox', %(organization)s, 'parked', %(at)s, now(), now())
+"""
+DELIVERY = """
+    WITH customer AS (
+        INSERT INTO sandbox_customers (id, organization_id, name, idempotency_key, created_at)
+        VALUES ('cus', %(organization)s, 'a', 'key', now()))
+    INSERT INTO sandbox_deliveries (id, customer_id, body, due_at, created_at)
+    VALUES (gen_random_uuid(), 'cus', '{}', %(at)s, now())
+"""
+# What makes work due at a time, and the table of its lease and of the organization that has to be active, if any.
+WORK = {
+    "mail": (Bell.MAIL, ORDINARY, "mails", True),
+    "routed mail": (Bell.ROUTED_MAIL, ROUTED, "mail_servers", True),
+    "an event": (Bell.EVENTS, EVENT, None, False),
+    "a delivery": (Bell.DELIVERIES, WEBHOOK, "webhook_queues", True),
+    "a logout": (Bell.LOGOUTS, LOGOUT, "logout_queues", True),
+    "a stream": (Bell.STREAMS, STREAM, "siem_streams", True),
+    "a cancellation": (Bell.BILLING, CANCELLATION, None, False),
+    "a check": (Bell.BILLING, CHECK, "billing_customers", False),
+    "an event of the sandbox": (Bell.SANDBOX, DELIVERY, None, False),
+}
+
+
+@pytest.fixture
+def organization(builder: Builder) -> UUID:
+    return builder.organization()
+
+
+@pytest.fixture
+def make_due(connection: Connection, builder: Builder, organization: UUID) -> Callable[[str, datetime], None]:
+    """Makes work due at a time, by a statement."""
+    service = builder.service(organization).id
+    connection.execute("DELETE FROM service_user_changes")
+
+    def make_due(statement: str, at: datetime) -> None:
+        connection.execute(statement.encode(), {"organization": organization, "service": service, "at": at})
+
+    return make_due
+
+
+def due(transact: Callable[..., Any], mode: BillingMode = BillingMode.SANDBOX) -> dict[Bell, datetime]:
+    """Return from when on work is due, by its bell."""
+    return {Bell(bell): due_at for bell, due_at in transact(polling.due, mode).items()}
+
+
+def test_nothing_is_due_in_an_empty_database(transact: Callable[..., Any]) -> None:
+    assert due(transact) == {}
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_work_is_due_from_its_time_on_unless_it_is_leased_or_its_organization_suspended(
+    work: str,
+    make_due: Callable[[str, datetime], None],
+    builder: Builder,
+    organization: UUID,
+    transact: Callable[..., Any],
+    connection: Connection,
+    clock: SettableClock,
+) -> None:
+    bell, statement, leased_table, needs_organization = WORK[work]
+    at = clock() + LATER
+
+    make_due(statement, at)
+
+    assert due(transact) == {bell: at}
+    builder.set_organization_status(organization, "suspended")
+    assert due(transact) == ({} if needs_organization else {bell: at})
+    builder.set_organization_status(organization, "active")
+    if leased_table is not None:
+        connection.execute(f"UPDATE {leased_table} SET leased_until = %s".encode(), (at,))
+        assert due(transact) == {}
+        clock.advance(LATER)
+        assert due(transact) == {bell: at}
+
+
+def test_what_is_due_first_counts(
+    make_due: Callable[[str, datetime], None], transact: Callable[..., Any], clock: SettableClock
+) -> None:
+    for statement in (ORDINARY, ROUTED, EVENT, WEBHOOK, CANCELLATION):
+        for at in (clock() + LATER, clock(), clock() + 2 * LATER):
+            make_due(statement, at)
+
+    bells = (Bell.MAIL, Bell.ROUTED_MAIL, Bell.EVENTS, Bell.DELIVERIES, Bell.BILLING)
+    assert due(transact) == dict.fromkeys(bells, clock())
+
+
+def test_a_mail_server_that_failed_is_due_at_its_next_attempt(
+    make_due: Callable[[str, datetime], None],
+    transact: Callable[..., Any],
+    connection: Connection,
+    clock: SettableClock,
+) -> None:
+    make_due(ROUTED, clock())
+
+    connection.execute("UPDATE mail_servers SET next_attempt_at = %s", (clock() + LATER,))
+
+    assert due(transact) == {Bell.ROUTED_MAIL: clock() + LATER}
+
+
+def test_what_never_becomes_due_is_left_out(
+    make_due: Callable[[str, datetime], None],
+    transact: Callable[..., Any],
+    connection: Connection,
+    clock: SettableClock,
+) -> None:
+    for statement in (EVENT, WEBHOOK, STREAM, CANCELLATION, CHECK, DELIVERY):
+        make_due(statement, clock())
+
+    connection.execute("UPDATE webhooks SET is_active = false")
+    connection.execute("UPDATE siem_streams SET enabled = false")
+    connection.execute("UPDATE events SET occurred_at = %s", (clock() - RETENTION,))
+
+    # The sandbox has nothing to do for a provider with money.
+    assert due(transact, BillingMode.LIVE) == {}
+
+
+def test_entries_that_are_not_sealed_and_changes_that_are_not_counted_are_due(
+    organization: UUID, builder: Builder, transact: Callable[..., Any], connection: Connection, clock: SettableClock
+) -> None:
+    builder.link(organization, builder.service(organization).id, builder.user())
+    connection.execute(
+        """
+        INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details, created_at)
+        VALUES (gen_random_uuid(), %s, 'user.joined', 'user', 'a', true, '{}', %s)
+        """,
+        (organization, clock()),
+    )
+
+    assert due(transact) == {Bell.SERVICE_USERS: clock(), Bell.SEALING: clock()}
+
+
+@pytest.mark.long
+def test_however_much_waits_or_is_done_the_first_rows_of_indexes_are_read(
+    organization: UUID, transact: Callable[..., Any], connection: Connection, clock: SettableClock
+) -> None:
+    values = {"organization": organization, "at": clock() + LATER}
+    # A tenth waits, and all that is done comes first in the tables.
+    for state, rows in (("sent", 45_000), ("queued", 5_000)):
+        connection.execute(
+            """
+            INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
+            SELECT gen_random_uuid(), 'a@example.org', 'test', %s, 0, %s, now() FROM generate_series(1, %s)
+            """,
+            (state, clock() + LATER, rows),
+        )
+    connection.execute(
+        """
+        INSERT INTO events (id, type, organization_id, data, occurred_at, position)
+        SELECT gen_random_uuid(), 'user.login.success', %(organization)s, '{}', %(at)s,
+               CASE WHEN n <= 45000 THEN n END
+        FROM   generate_series(1, 50000) AS n
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details, created_at,
+                                   position)
+        SELECT gen_random_uuid(), %(organization)s, 'user.joined', 'user', 'a', true, '{}', %(at)s,
+               CASE WHEN n <= 45000 THEN n END
+        FROM   generate_series(1, 50000) AS n
+        """,
+        values,
+    )
+    connection.execute("ANALYZE")
+
+    with explained_statements(connection) as plans:
+        transact(polling.due, BillingMode.SANDBOX)
+
+    [plan] = [plan for plan in plans if tables_read_whole(plan) or rows_read(plan, "mails")]
+    assert tables_read_whole(plan).isdisjoint({"mails", "events", "audit_entries"})
+    assert [rows_read(plan, table) for table in ("mails", "events", "audit_entries")] == [1, 1, 1]

@@ -1,0 +1,85 @@
+"""Listing the sign-ins of a user among very many reads a page of an index."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from adapters.postgres.sign_in.sign_ins import PostgresSignIns
+from core.sign_in.sign_ins import Scope
+from tests.plans import explained_statements, nodes_of
+from tests.transactions import transaction_on
+
+if TYPE_CHECKING:
+    from adapters.postgres.driver.connection import Connection
+    from tests.world.builder import Builder
+
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+USERS = 100
+EACH = 2_000
+PAGE = 50
+
+
+def add_many(connection: Connection, organization_id: UUID, user_id: UUID) -> None:
+    """Insert the refused and successful sign-ins of many users, also elsewhere and through a connection."""
+    connection.execute(
+        """
+        INSERT INTO users (id, email, created_at, updated_at)
+        SELECT gen_random_uuid(), 'user-' || n || '@example.com', %(now)s, %(now)s
+        FROM   generate_series(2, %(users)s) AS n
+        """,
+        {"now": NOW, "users": USERS},
+    )
+    connection.execute(
+        """
+        INSERT INTO login_events (id, user_id, organization_id, through_organization_id, provider, success, reason,
+                                  risk_score, risk_factors, created_at)
+        SELECT gen_random_uuid(), u.id,
+               CASE WHEN n %% 4 < 2 THEN %(organization_id)s::uuid END,
+               CASE WHEN n %% 4 = 2 THEN %(organization_id)s::uuid END,
+               'password', n %% 2 = 0, CASE WHEN n %% 2 = 1 THEN 'wrong_password' END, 0, '{}',
+               %(now)s::timestamptz - n * interval '1 minute'
+        FROM   users u, generate_series(1, %(each)s) AS n
+        """,
+        {"organization_id": organization_id, "now": NOW, "each": EACH},
+    )
+    connection.execute("VACUUM ANALYZE login_events")
+
+
+def rows_read(plan: dict[str, Any]) -> int:
+    """Return how many rows of the log a plan has read, all of them by an index."""
+    scans = [node for node in nodes_of(plan) if node.get("Relation Name") == "login_events"]
+    assert all("Index Name" in node or "Bitmap" in node["Node Type"] for node in scans), scans
+    return sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in scans)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_platform", [False, True])
+def test_a_page_reads_no_more_rows_than_it_shows_of_each_range(
+    connection: Connection, builder: Builder, *, is_platform: bool
+) -> None:
+    user_id, organization_id = builder.user("user-1@example.com"), builder.organization("acme")
+    add_many(connection, organization_id, user_id)
+    scope = None if is_platform else Scope(organization_id=organization_id, since=NOW - timedelta(days=90))
+    sign_ins = PostgresSignIns(transaction_on(connection))
+
+    with explained_statements(connection) as plans:
+        shown = sign_ins.page(user_id, scope, limit=PAGE, offset=0)
+        total = sign_ins.defer_count(user_id, scope)()
+
+    assert len(shown) == PAGE
+    assert [one.created_at for one in shown] == sorted((one.created_at for one in shown), reverse=True)
+    assert total == (EACH if is_platform else EACH * 3 // 4)
+    page, count = plans
+    assert rows_read(page) <= 2 * PAGE + 2
+    assert rows_read(count) == total
+
+
+def test_an_unknown_user_has_no_affiliation(connection: Connection, builder: Builder) -> None:
+    sign_ins = PostgresSignIns(transaction_on(connection))
+
+    assert sign_ins.affiliation(builder.organization("acme"), uuid4()) is None
+    assert sign_ins.affiliated(uuid4(), "ada@example.com") is None

@@ -1,0 +1,83 @@
+"""A program that supervises two workers which do nothing but send heartbeats, with little patience.
+
+`python -m tests.entrypoints.supervised MODE` prints its log as JSON. In the mode `mute` a replacement never sends a
+heartbeat, as if its start hung. In the mode `patient` a worker that was told to end has a minute for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import structlog
+import trio
+
+from entrypoints import logs
+from entrypoints.heartbeats import Patience, beat
+from entrypoints.worker_counts import ReplacedWorkers
+from entrypoints.workers import supervise_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WORKERS = 2
+SILENCE_SECONDS = 5.0
+PATIENCE = Patience(silence_seconds=SILENCE_SECONDS, start_seconds=8.0, kill_seconds=0.5)
+HANG = signal.SIGUSR2
+
+log = structlog.get_logger(__name__)
+
+
+def main(mode: str) -> int:
+    """Supervise the workers until SIGTERM."""
+    logs.configure(log_format="json", log_level="info")
+    replaced = ReplacedWorkers()
+    with socket.socket() as listener:
+        status = supervise_workers(
+            WORKERS,
+            partial(_work, mode, replaced),
+            listener=listener,
+            stop_seconds_max=10.0,
+            replaced=replaced,
+            patience=replace(PATIENCE, kill_seconds=60.0) if mode == "patient" else PATIENCE,
+        )
+    log.info("supervised.ended", **replaced.by_reason())
+    return status
+
+
+def _work(
+    mode: str, replaced: ReplacedWorkers, number: int, report_ready: Callable[[], None] | None, heartbeat: int
+) -> int:
+    is_mute = mode == "mute" and sum(replaced.by_reason().values()) == 1
+    trio.run(_beat_until_stopped, number, report_ready, heartbeat, is_mute)
+    return 0
+
+
+async def _beat_until_stopped(
+    number: int, report_ready: Callable[[], None] | None, heartbeat: int, is_mute: bool
+) -> None:
+    signal.signal(HANG, _hang)
+    with trio.open_signal_receiver(signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+            if not is_mute:
+                nursery.start_soon(beat, heartbeat)
+            log.info("worker.ready", worker=number, process=os.getpid(), is_mute=is_mute)
+            if report_ready is not None:
+                report_ready()
+            async for _ in signals:
+                nursery.cancel_scope.cancel()
+
+
+def _hang(_number: int, _frame: object) -> None:
+    """Block the event loop, as code does that computes without end."""
+    time.sleep(3600)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,95 @@
+"""A pushed request is checked like any other, and good once, for its client, for a minute."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.openid import requests
+from core.openid.requests import RequestOver
+from tests.world.relying_party import CHALLENGE, REDIRECT_URI, insert_relying_party
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+    from tests.world.relying_party import RelyingParty
+    from tests.world.world import World
+
+PARAMETERS = {
+    "response_type": "code",
+    "redirect_uri": REDIRECT_URI,
+    "scope": "openid",
+    "code_challenge": CHALLENGE,
+    "code_challenge_method": "S256",
+}
+
+
+async def use(party: RelyingParty, request_uri: str) -> dict[str, str]:
+    """Use up a pushed request."""
+
+    def run(uow: UnitOfWork) -> dict[str, str]:
+        client = uow.clients.find(party.client_id)
+        assert client is not None
+        return dict(requests.pushed(uow, client, request_uri))
+
+    return await party.world.installation.database.transact(run)
+
+
+async def test_a_client_pushes_a_request_and_gets_a_reference_that_is_good_once(shop: RelyingParty) -> None:
+    answer = await shop.post("/auth/par", PARAMETERS)
+
+    assert (answer.status, answer.json["expires_in"]) == (201, 60)
+    assert answer.json["request_uri"].startswith("urn:ietf:params:oauth:request_uri:")
+    assert (await use(shop, answer.json["request_uri"]))["redirect_uri"] == REDIRECT_URI
+    with pytest.raises(RequestOver):
+        await use(shop, answer.json["request_uri"])
+
+
+async def test_a_reference_is_good_for_its_client_and_a_minute(shop: RelyingParty, world: World) -> None:
+    other = insert_relying_party(world, slug="evil", service_slug="evil")
+    request_uri = (await shop.post("/auth/par", PARAMETERS)).json["request_uri"]
+
+    with pytest.raises(RequestOver):
+        await use(other, request_uri)
+    world.clock.advance(timedelta(seconds=60))
+    with pytest.raises(RequestOver):
+        await use(shop, request_uri)
+
+
+async def test_an_invalid_request_is_refused_when_it_is_pushed(shop: RelyingParty, subtests: pytest.Subtests) -> None:
+    for changes, error in (
+        ({"redirect_uri": "https://evil.example/"}, "invalid_request"),
+        ({"redirect_uri": ""}, "invalid_request"),
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"request": "eyJ"}, "request_not_supported"),
+        ({"request_uri": "https://evil.example/"}, "invalid_request"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"code_challenge_method": ""}, "invalid_request"),
+        ({"code_challenge": "short"}, "invalid_request"),
+        ({"code_challenge": ""}, "invalid_request"),
+        ({"prompt": "none login"}, "invalid_request"),
+        ({"prompt": "dance"}, "invalid_request"),
+        ({"max_age": "-1"}, "invalid_request"),
+        ({"resource": "https://api.example"}, "invalid_target"),
+        ({"response_mode": "fragment"}, "invalid_request"),
+        ({"dpop_jkt": "short"}, "invalid_request"),
+        ({"state": "x" * 2001}, "invalid_request"),
+    ):
+        with subtests.test(changes=changes, error=error):
+            answer = await shop.post("/auth/par", {**PARAMETERS, **changes})
+
+            assert (answer.status, answer.json["error"]) == (400, error)
+
+
+async def test_a_public_client_pushes_with_a_challenge_only(app: RelyingParty) -> None:
+    without = {name: value for name, value in PARAMETERS.items() if not name.startswith("code_challenge")}
+
+    assert (await app.post("/auth/par", PARAMETERS)).status == 201
+    assert (await app.post("/auth/par", without)).status == 400
+
+
+async def test_a_confidential_client_authenticates_to_push(shop: RelyingParty) -> None:
+    answer = await shop.send("/auth/par", {**PARAMETERS, "client_id": str(shop.client_id)})
+
+    assert (answer.status, answer.json["error"]) == (401, "invalid_client")

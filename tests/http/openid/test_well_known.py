@@ -1,0 +1,58 @@
+"""Clients configure themselves from the discovery documents, from any origin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from entrypoints import capabilities
+
+if TYPE_CHECKING:
+    from tests.application import Client
+
+ROUTES = {(route.method, route.path) for route in capabilities.routes(is_development=True)}
+
+
+@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"])
+async def test_a_document_describes_the_endpoints_that_are_there(client: Client, path: str) -> None:
+    answer = await client.get(path)
+    document = answer.json
+    endpoints = {name: url for name, url in document.items() if name.endswith(("_endpoint", "_uri"))}
+
+    assert document["issuer"] == "http://localhost:8000"
+    assert answer.headers["Cache-Control"] == "public, max-age=300"
+    for name, url in endpoints.items():
+        served = url.removeprefix(document["issuer"])
+        assert {("GET", served), ("POST", served)} & ROUTES, name
+
+
+async def test_pages_of_any_origin_may_call_without_cookies(client: Client, subtests: pytest.Subtests) -> None:
+    for path in (
+        "/.well-known/openid-configuration",
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/jwks.json",
+        "/auth/token",
+        "/auth/userinfo",
+        "/auth/revoke",
+    ):
+        with subtests.test(path=path):
+            preflight = await client.request(
+                "OPTIONS", path, headers={"Origin": "https://spa.example", "Access-Control-Request-Method": "POST"}
+            )
+
+            assert preflight.headers["Access-Control-Allow-Origin"] == "*"
+            assert "DPoP" in preflight.headers["Access-Control-Allow-Headers"]
+            assert "Access-Control-Allow-Credentials" not in preflight.headers
+            answer = await client.get(path, headers={"Origin": "https://spa.example"})
+            assert answer.status == 405 or answer.headers["Access-Control-Allow-Origin"] == "*"
+
+
+async def test_other_endpoints_are_not_for_other_origins(client: Client, subtests: pytest.Subtests) -> None:
+    for path in ("/auth/introspect", "/auth/par", "/api/user"):
+        with subtests.test(path=path):
+            answer = await client.request(
+                "OPTIONS", path, headers={"Origin": "https://spa.example", "Access-Control-Request-Method": "POST"}
+            )
+
+            assert "Access-Control-Allow-Origin" not in answer.headers

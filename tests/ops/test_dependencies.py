@@ -1,0 +1,62 @@
+"""The dependencies: what the code imports is declared, and has a reason (0001)."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from typing import Any
+
+from tests.documents import ROOT
+
+LAYERS = ("core", "ports", "adapters", "actors", "entrypoints")
+DECISION = ROOT / "ops" / "decisions" / "0001-dependencies.md"
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def names(requirements: list[str]) -> set[str]:
+    """Return the names of required packages, without extras and versions."""
+    return {re.split(r"[^a-z0-9-]", requirement, maxsplit=1)[0] for requirement in requirements}
+
+
+def imported(*folders: str) -> set[str]:
+    """Return the packages of others whose modules the code in these folders imports."""
+    sources = (path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    modules = {
+        match[1]
+        for source in sources
+        for match in re.finditer(r"^ *(?:from|import) (\w+)(?:[\w.]* import .+| as \w+|[\w.]*)$", source, re.MULTILINE)
+    }
+    packages = packages_distributions()
+    return {
+        packages[module][0].lower().replace("_", "-")
+        for module in modules & set(packages) - set(sys.stdlib_module_names)
+        if "gatehouse" not in packages[module]
+    }
+
+
+def test_the_service_declares_every_package_that_it_imports() -> None:
+    assert {"httpcore", "werkzeug", "quart"} <= imported(*LAYERS)
+    assert imported(*LAYERS) - names(project()["dependencies"]) == set()
+
+
+def test_the_tests_declare_every_package_that_they_import() -> None:
+    declared = names([*project()["dependencies"], *project()["optional-dependencies"]["test"]])
+
+    assert imported("tests", "ops") - declared == set()
+
+
+def test_every_declared_package_has_a_reason_and_every_reason_a_package() -> None:
+    declared = names([*project()["dependencies"], *project()["optional-dependencies"]["test"]])
+    text = DECISION.read_text()
+    rows = re.findall(r"^\| ([a-z0-9, -]+) \|", text, re.MULTILINE)
+    prescribed = re.findall(r"[\w-]+", text.partition("Prescribed from the start:")[2].partition("\n\n")[0].lower())
+
+    reasons = {name for row in rows for name in row.split(", ")}
+
+    assert reasons <= declared
+    assert declared <= reasons | set(prescribed)

@@ -1,0 +1,127 @@
+"""What frequent operations cost in round trips to the database: an operation asks at once what it can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.postgres.driver.statements import Statements
+from tests.service_provider import posted_form
+from tests.world.authorization import address_of, sign_in
+from tests.world.builder import EMAIL, PASSWORD
+from tests.world.directory import PATCH, insert_directory
+from tests.world.fixtures import saml, saml_shop
+from tests.world.relying_party import insert_relying_party
+
+if TYPE_CHECKING:
+    from psycopg.abc import PQGen
+
+    from tests.world.inviter import Inviter
+    from tests.world.saml import SamlService
+    from tests.world.team import Team
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+__all__ = ["saml", "saml_shop"]
+
+
+class RoundTrips:
+    """Counts round trips, from the last call of `begin`."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def begin(self) -> None:
+        """Count from zero."""
+        self.count = 0
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> RoundTrips:
+    """The round trips of the application, and of the test's own connection."""
+    counted = RoundTrips()
+    send = Statements.round_trip
+
+    def round_trip(statements: Statements) -> PQGen[None]:
+        counted.count += 1
+        return send(statements)
+
+    monkeypatch.setattr(Statements, "round_trip", round_trip)
+    return counted
+
+
+async def test_a_sign_in_by_password_takes_five_round_trips(world: World, round_trips: RoundTrips) -> None:
+    world.user(EMAIL)
+    round_trips.begin()
+
+    answer = await world.client.post("/api/auth/login", body={"email": EMAIL, "password": PASSWORD})
+
+    assert (answer.status, round_trips.count) == (200, 5)
+
+
+async def test_a_sign_in_to_an_organization_takes_six(team: Team, round_trips: RoundTrips) -> None:
+    credentials = {"email": "member@example.com", "password": PASSWORD, "org_slug": "acme"}
+    round_trips.begin()
+
+    answer = await team.world.client.post("/api/auth/login", body=credentials)
+
+    assert (answer.status, round_trips.count) == (200, 6)
+
+
+async def test_the_first_page_of_a_sign_in_for_a_service_takes_three(
+    world: World, visitor: Visitor, round_trips: RoundTrips
+) -> None:
+    begun = await visitor.send("GET", address_of(insert_relying_party(world)))
+    round_trips.begin()
+
+    page = await visitor.send("GET", begun.headers["Location"])
+
+    assert (page.status, round_trips.count) == (200, 3)
+
+
+async def test_an_authorization_of_a_browser_that_is_signed_in_takes_six(
+    world: World, visitor: Visitor, round_trips: RoundTrips
+) -> None:
+    world.user(EMAIL)
+    shop = insert_relying_party(world)
+    await sign_in(visitor, shop)
+    round_trips.begin()
+
+    answer = await visitor.send("GET", address_of(shop))
+
+    assert "code=" in answer.headers["Location"]
+    assert round_trips.count == 6
+
+
+async def test_a_sign_in_by_saml_takes_eight(
+    team: Team, visitor: Visitor, saml_shop: SamlService, round_trips: RoundTrips
+) -> None:
+    assert team.ids
+    await visitor.sign_in("member@example.com")
+    round_trips.begin()
+
+    page = await visitor.open(saml_shop.sso(saml_shop.sp.authn_request()))
+
+    assert posted_form(page.text).statuses == ["Success"]
+    assert round_trips.count == 8
+
+
+async def test_deactivating_a_user_by_scim_takes_eight(team: Team, round_trips: RoundTrips) -> None:
+    directory = insert_directory(team)
+    operations = [{"op": "replace", "path": "active", "value": False}]
+    round_trips.begin()
+
+    answer = await directory.request(
+        "PATCH", f"/Users/{team.ids['member']}", {"schemas": [PATCH], "Operations": operations}
+    )
+
+    assert (answer.status, round_trips.count) == (200, 8)
+
+
+async def test_an_invitation_takes_seven(inviter: Inviter, round_trips: RoundTrips) -> None:
+    round_trips.begin()
+
+    answer = await inviter.send()
+
+    assert (answer.status, round_trips.count) == (200, 7)

@@ -1,5 +1,0 @@
-"""The running server, for the tests in this folder."""
-
-from tests.web.connections.wires import complaints, server
-
-__all__ = ["complaints", "server"]

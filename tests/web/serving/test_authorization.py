@@ -1,0 +1,355 @@
+"""The authorization matrix: every kind of caller calls every route (issue 4).
+
+The expected result is derived from the declaration of the route, so a new route is covered automatically. Routes share
+a world where their calls leave it as it was; each of them is a subtest, so that all failures are reported.
+"""
+
+import re
+from itertools import product
+from uuid import UUID
+
+import pytest
+
+from core.errors import ErrorCode
+from core.organizations.access import Capability, Operation, RequiredStanding
+from core.organizations.organizations import OrganizationStatus
+from entrypoints import capabilities
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.routes import Route
+from tests.application import Answer
+from tests.world.callers import ACME, GLOBEX, ROLES, UNKNOWN, Caller, Callers, insert_callers
+from tests.world.world import World
+
+ROUTES = sorted(capabilities.routes(is_development=True), key=lambda route: route.name)
+UNKNOWN_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
+SLUGS = ("org_slug", "slug")
+# What everybody sees of an active organization.
+WITHOUT_CREDENTIAL = {"/api/organizations/:slug/branding/public"}
+# Whose secrets are no credentials of an organization: an invitation, a session, and a page of the payment provider.
+WITHOUT_CREDENTIALS = {
+    "/api/organizations/:org_slug/invitations",
+    "/api/organizations/:slug/select",
+    "/api/organizations/:slug/billing/portal",
+}
+
+
+def changes_nothing(route: Route) -> bool:
+    """Return whether a call by these tests never changes anything."""
+    return route.method == "GET" or route.body is not None
+
+
+def in_one_world(routes: list[Route]) -> pytest.MarkDecorator:
+    """Parametrize a test with routes that share one world: those that change nothing; each other one is alone."""
+    unchanging, changing = ([route for route in routes if changes_nothing(route) is so] for so in (True, False))
+    alone = [pytest.param([route], id=route.name) for route in changing]
+    together = [pytest.param(unchanging, id="all that change nothing")] if unchanging else []
+    return pytest.mark.parametrize("routes", together + alone)
+
+
+IN_ORGANIZATION = [route for route in ROUTES if route.who.operation is not None]
+ON_SERVICE = [route for route in ROUTES if route.who.is_on_service]
+SIGNED_IN = [route for route in ROUTES if route.who.kind is CredentialKind.ACCESS_TOKEN]
+FOR_BROWSERS = [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION]
+FORMS = [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"]
+GOVERNING_PLATFORM = [route for route in ROUTES if route.who.governs_platform]
+
+
+@pytest.fixture
+def callers(world: World) -> Callers:
+    """Two organizations and every kind of caller."""
+    return insert_callers(world)
+
+
+async def call(
+    callers: Callers, route: Route, caller: Caller, credentials: dict[str, str] | None = None, /, **named: str
+) -> Answer:
+    """Call a route as a caller, with a body that no route accepts, if the route takes one."""
+    names = dict.fromkeys(SLUGS, ACME) | named
+    path = re.sub(r":([a-z_]+)", lambda part: names.get(part[1], str(UNKNOWN_ID)), route.path)
+    return await callers.world.client.request(
+        route.method,
+        path,
+        headers=credentials or callers.credentials(caller),
+        data=b"[]" if route.body is not None else None,
+    )
+
+
+async def with_a_service(callers: Callers, caller: Caller) -> dict[str, str]:
+    """Sign a caller in to a service of the other tenant, and return the credential headers."""
+    email = f"{caller.name.lower()}@example.com"
+    tokens = await callers.world.sign_in(email, org_slug=GLOBEX, service_slug=callers.foreign["service_slug"])
+    return {"Authorization": f"Bearer {tokens.access_token}"}
+
+
+def code_of(answer: Answer) -> str | None:
+    """Return the error code of an answer, or None if it is no refusal."""
+    return answer.json["error_code"] if answer.status >= 400 else None
+
+
+def is_authorized(answer: Answer) -> bool:
+    """Return whether the caller passed authentication and authorization."""
+    return answer.status not in {401, 403} and answer.status < 500
+
+
+def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
+    """Return whether a member is allowed the operation, according to its declaration."""
+    if operation.makes_credential and caller is Caller.IMPERSONATED:
+        return False
+    match operation.takes:
+        case RequiredStanding.MEMBER:
+            return True
+        case RequiredStanding.OWNER:
+            return caller is Caller.OWNER
+        case Capability():
+            return operation.capabilities <= callers.capabilities(caller)
+
+
+async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers, subtests: pytest.Subtests) -> None:
+    for route, caller in product(SIGNED_IN, sorted(UNKNOWN)):
+        with subtests.test(route=route.name, caller=caller):
+            answer = await call(callers, route, caller)
+
+            expected = {
+                Caller.EXPIRED: ErrorCode.TOKEN_EXPIRED,
+                Caller.SCIM_TOKEN: ErrorCode.JWT_ERROR,
+                Caller.PRE_AUTH: ErrorCode.JWT_ERROR,
+            }.get(caller, ErrorCode.UNAUTHORIZED)
+            assert (answer.status, code_of(answer)) == (401, expected.name)
+
+
+async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    for route, caller in product(IN_ORGANIZATION, (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER)):
+        with subtests.test(route=route.name, caller=caller):
+            refused = await call(callers, route, caller)
+            not_found = await call(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
+
+            assert (refused.status, code_of(refused)) == (403, ErrorCode.FORBIDDEN.name)
+            assert (not_found.status, code_of(not_found)) == (404, ErrorCode.NOT_FOUND.name)
+
+
+@in_one_world(IN_ORGANIZATION)
+async def test_a_member_may_do_what_the_role_allows_and_nothing_else(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    for route in routes:
+        with subtests.test(route=route.name):
+            assert route.who.operation is not None
+            allowed = [caller for caller in ROLES if may(caller, route.who.operation, callers)]
+
+            for caller in ROLES.keys() - set(allowed):
+                answer = await call(callers, route, caller)
+                assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
+            # Where a call changes something, only the first caller makes it, because the state is then different.
+            for caller in allowed if changes_nothing(route) else allowed[:1]:
+                answer = await call(callers, route, caller)
+                assert is_authorized(answer), f"{caller}: {answer.text}"
+
+
+def test_what_stores_a_secret_or_answers_with_a_new_one_makes_a_credential() -> None:
+    undeclared = {
+        route.path
+        for route in IN_ORGANIZATION
+        if any(isinstance(shape, type) and issubclass(shape, SecretBody) for shape in (route.body, route.answer))
+        and route.who.operation is not None
+        and not route.who.operation.makes_credential
+    }
+
+    assert undeclared == WITHOUT_CREDENTIALS
+
+
+@in_one_world(ON_SERVICE)
+async def test_a_grant_allows_what_its_relation_implies_on_its_own_service_alone(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    world, intern = callers.world, callers.people[Caller.INTERN]
+    shop, blog = (world.service(callers.acme_id, slug) for slug in ("shop", "blog"))
+    world.grant(callers.acme_id, blog.id, intern, "manager")
+
+    for route in routes:
+        with subtests.test(route=route.name):
+            assert route.who.operation is not None
+            for relation in ("viewer", "manager"):
+                world.connection.execute("DELETE FROM service_grants WHERE service_id = %s", (shop.id,))
+                world.grant(callers.acme_id, shop.id, intern, relation)
+                answer = await call(callers, route, Caller.INTERN, service_slug="shop")
+
+                if relation == "manager" or route.who.operation.takes is Capability.SERVICES_VIEW:
+                    assert is_authorized(answer), answer.text
+                else:
+                    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+            world.connection.execute("DELETE FROM service_grants WHERE service_id = %s", (shop.id,))
+            for slug in ("shop", "till", "nowhere"):
+                refused = await call(callers, route, Caller.INTERN, service_slug=slug)
+                assert (refused.status, code_of(refused)) == (403, ErrorCode.FORBIDDEN.name), slug
+
+
+@in_one_world(IN_ORGANIZATION)
+async def test_an_inactive_organization_allows_only_the_operations_declared_for_its_status(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    # An operation in a pending organization may delete it, so that status comes last.
+    inactive = (OrganizationStatus.SUSPENDED, OrganizationStatus.REJECTED, OrganizationStatus.PENDING)
+    for route in routes:
+        assert route.who.operation is not None
+        for status in inactive:
+            with subtests.test(route=route.name, status=status):
+                callers.set_status(status)
+
+                answer = await call(callers, route, Caller.OWNER)
+
+                if status not in route.who.operation.statuses:
+                    assert (answer.status, code_of(answer)) == (403, ErrorCode.ORGANIZATION_NOT_ACTIVE.name)
+                    continue
+                assert is_authorized(answer), answer.text
+                if not changes_nothing(route):
+                    break
+
+
+@in_one_world(IN_ORGANIZATION)
+async def test_where_mfa_is_required_one_factor_only_opens_the_settings_and_the_way_out(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    callers.world.connection.execute("UPDATE organizations SET mfa_required = true")
+
+    for route in routes:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER)
+
+            with_one_factor = {
+                Operation.ORGANIZATION_READ,
+                Operation.ORGANIZATION_UPDATE,
+                Operation.ORGANIZATION_LEAVE,
+            }
+            if route.who.operation in with_one_factor:
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+@in_one_world(IN_ORGANIZATION)
+async def test_another_tenant_s_objects_are_neither_found_nor_changed(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    before = callers.everything_of_globex()
+
+    for route in routes:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, **callers.foreign)
+
+            assert answer.status in {200, 204, 400, 404}, answer.text
+            assert answer.status in {400, 404} or not set(callers.foreign) & set(route.path_parameters), answer.text
+            assert callers.everything_of_globex() == before
+
+
+async def test_a_service_cannot_manage_an_organization_with_the_tokens_of_its_users(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    credentials = await with_a_service(callers, Caller.OWNER)
+
+    for route in IN_ORGANIZATION:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, credentials)
+
+            assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+async def test_a_service_cannot_govern_the_platform_with_the_tokens_of_its_users(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    credentials = await with_a_service(callers, Caller.PLATFORM_OWNER)
+
+    for route in GOVERNING_PLATFORM:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.PLATFORM_OWNER, credentials)
+
+            assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+@in_one_world(GOVERNING_PLATFORM)
+async def test_only_a_platform_owner_governs_the_platform(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    for route in routes:
+        with subtests.test(route=route.name):
+            for caller in (Caller.STRANGER, Caller.OWNER, Caller.IMPERSONATED):
+                answer = await call(callers, route, caller)
+                assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
+
+            assert is_authorized(await call(callers, route, Caller.PLATFORM_OWNER))
+
+
+async def test_the_cookie_of_a_browser_opens_no_interface(callers: Callers, subtests: pytest.Subtests) -> None:
+    for route in SIGNED_IN:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
+
+            if route.who.takes_browser:
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of(answer)) == (401, ErrorCode.UNAUTHORIZED.name)
+
+
+async def test_a_page_of_users_leads_every_caller_without_a_live_browser_session_to_the_sign_in(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    ended = callers.cookie(Caller.REVOKED)
+
+    for route in FOR_BROWSERS:
+        # A token of the interface never stands in for the cookie.
+        for caller, credentials in [*((caller, None) for caller in Caller), (Caller.REVOKED, ended)]:
+            with subtests.test(route=route.name, caller=caller, by_cookie=credentials is not None):
+                answer = await call(callers, route, caller, credentials)
+                assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in")
+
+
+async def test_a_page_of_users_is_open_to_a_browser_session(callers: Callers, subtests: pytest.Subtests) -> None:
+    for route in FOR_BROWSERS:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
+
+            if route.method == "GET":
+                assert is_authorized(answer), answer.text
+                assert not answer.headers.get("Location", "").startswith("/app/sign-in?")
+            else:
+                # The form lacks its token.
+                assert answer.status == 403, answer.text
+
+
+async def test_a_form_without_its_token_or_of_another_site_is_refused_as_a_page(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    cookie = callers.cookie(Caller.OWNER)
+    before = callers.everything_of_globex()
+
+    for route in FORMS:
+        with subtests.test(route=route.name):
+            for headers in (
+                cookie,
+                cookie | {"Sec-Fetch-Site": "cross-site"},
+                cookie | {"Origin": "https://evil.example"},
+            ):
+                answer = await call(callers, route, Caller.OWNER, headers)
+                assert answer.status == 403, answer.text
+                assert answer.headers["Content-Type"].startswith("text/html")
+                assert "This form is no longer valid" in answer.text
+            assert callers.everything_of_globex() == before
+
+
+def test_every_path_below_an_organization_or_the_platform_declares_its_authorization() -> None:
+    undeclared = [
+        route.name
+        for route in ROUTES
+        if route.path.startswith(("/api/organizations/:", "/api/platform/"))
+        and route.who.operation is None
+        and not route.who.governs_platform
+        and route.path not in WITHOUT_CREDENTIAL
+    ]
+
+    assert undeclared == []
+
+
+def test_a_route_is_never_declared_for_an_organization_that_its_path_does_not_name() -> None:
+    assert all(set(SLUGS) & set(route.path_parameters) for route in ROUTES if route.who.operation is not None)
