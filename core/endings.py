@@ -70,6 +70,7 @@ class Issued(Enum):
     UNCONFIRMED_SUBSCRIPTION = ("a subscription elsewhere, by a link that the user has not used", "subscriptions")
     SENT_INVITATION = ("an open invitation that the member has sent", "invitations")
     SETUP_LINK = ("a setup link that the member has made", "setup_links")
+    ORGANIZATION_KEY = ("a key of the organization that the member has made", "organization_keys")
     API_KEY = ("an API key that the member has made", "api_keys")
     SCIM_TOKEN = ("a SCIM token that the member has made", "scim_tokens")
 
@@ -113,6 +114,7 @@ _OF_MEMBERSHIP: Final = frozenset(
         Issued.CONNECTION_IDENTITY,
         Issued.SENT_INVITATION,
         Issued.SETUP_LINK,
+        Issued.ORGANIZATION_KEY,
     }
 )
 _WAYS_IN: Final = frozenset(
@@ -132,7 +134,7 @@ _UNCONFIRMED: Final = frozenset(
     {Issued.UNCONFIRMED_MEMBERSHIP, Issued.UNCONFIRMED_LINK, Issued.UNCONFIRMED_SUBSCRIPTION}
 )
 # A suspended member has no access, and gets it back when the directory says so; what is issued then begins anew.
-_SUSPENDED: Final = frozenset({Issued.MEMBERSHIP, Issued.SENT_INVITATION, Issued.SETUP_LINK})
+_SUSPENDED: Final = frozenset({Issued.MEMBERSHIP, Issued.SENT_INVITATION, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY})
 
 ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.LEAVING: _OF_MEMBERSHIP | _OF_SERVICE_SESSION | {Issued.CONNECTION_SESSION},
@@ -142,12 +144,14 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.ADDRESS_CHANGE: _UNCONFIRMED
     | {Issued.MAILED_CONFIRMATION, Issued.MAILED_RESET, Issued.MAILED_SIGN_IN, Issued.REQUESTED_ADDRESS},
     # What organizations gave to the address stays, and is unconfirmed again.
-    Cause.FIRST_PROOF: _SESSIONS | _WAYS_IN,
+    Cause.FIRST_PROOF: _SESSIONS | _WAYS_IN | {Issued.ORGANIZATION_KEY},
     Cause.PASSWORD_RESET: _SESSIONS | {Issued.MAILED_RESET},
     Cause.SIGN_OUT_ELSEWHERE: _SESSIONS,
     Cause.CLOSING: _SESSIONS,
     # Memberships stay, so that counts and logs stay correct; nothing can use them any more.
-    Cause.ANONYMIZATION: _SESSIONS | _WAYS_IN | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION},
+    Cause.ANONYMIZATION: _SESSIONS
+    | _WAYS_IN
+    | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION, Issued.ORGANIZATION_KEY},
     # What a credential can do is the organization's, which keeps it when its maker goes (decisions 7.9).
     Cause.ACCOUNT_DELETION: frozenset(Issued) - {Issued.API_KEY, Issued.SCIM_TOKEN},
     Cause.SERVICE_DELETION: _OF_SERVICE_SESSION

@@ -33,6 +33,8 @@ class RateLimit(Enum):
     SIGNED_IN = (0.05, 100)
     # Of an API key, not of an address.
     API_KEY = (0.01, 200)
+    # Of a key of an organization, likewise (decisions 5.13).
+    ORGANIZATION_KEY = (1 / 60, 60)
     # Of a client of OAuth that authenticates, likewise.
     CLIENT = (0.01, 200)
     # Of a SCIM token: the first synchronization of a directory takes two requests for each user.

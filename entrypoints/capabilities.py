@@ -14,6 +14,7 @@ from entrypoints.http.openid import par as openid_pushed_requests
 from entrypoints.http.openid import tokens as openid_tokens
 from entrypoints.http.openid import userinfo as openid_user_info
 from entrypoints.http.openid import well_known
+from entrypoints.http.organizations import keys as organization_keys
 from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
 from entrypoints.http.organizations.settings import branding, tls_allowed
 from entrypoints.http.organizations.settings import domain as custom_domain
@@ -127,6 +128,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    organization_keys.routes,
     mail_server.routes,
     branding.routes,
     branding_pages.routes,

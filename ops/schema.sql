@@ -1006,6 +1006,30 @@ ALTER TABLE ONLY open_registrations
 CREATE INDEX open_registrations_ended ON open_registrations USING btree (expires_at);
 CREATE INDEX open_registrations_of_user ON open_registrations USING btree (user_id);
 
+CREATE TABLE organization_keys (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    created_by uuid NOT NULL,
+    name text NOT NULL,
+    prefix text NOT NULL,
+    key_hash bytea NOT NULL,
+    permissions text[] NOT NULL,
+    has_second_factor boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    CONSTRAINT organization_keys_permissions_check CHECK ((cardinality(permissions) > 0))
+);
+COMMENT ON TABLE organization_keys IS 'Keys with which programs call the management interface of an organization; stored as hashes.';
+COMMENT ON COLUMN organization_keys.created_by IS 'The member for whom the key acts; it ends with the membership.';
+COMMENT ON COLUMN organization_keys.has_second_factor IS 'Whether the session in which the key was made had a second factor.';
+ALTER TABLE ONLY organization_keys
+    ADD CONSTRAINT organization_keys_pkey PRIMARY KEY (id);
+CREATE INDEX organization_keys_expiry ON organization_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX organization_keys_of_maker ON organization_keys USING btree (created_by, organization_id);
+CREATE INDEX organization_keys_of_organization ON organization_keys USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX organization_keys_prefix ON organization_keys USING btree (prefix);
+
 CREATE TABLE organization_roles (
     organization_id uuid NOT NULL,
     slug text NOT NULL,
@@ -2133,6 +2157,12 @@ ALTER TABLE ONLY one_time_tokens
 
 ALTER TABLE ONLY open_registrations
     ADD CONSTRAINT open_registrations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY organization_keys
+    ADD CONSTRAINT organization_keys_organization_id_created_by_fkey FOREIGN KEY (organization_id, created_by) REFERENCES memberships(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY organization_keys
+    ADD CONSTRAINT organization_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY organization_roles
     ADD CONSTRAINT organization_roles_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

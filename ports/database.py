@@ -66,10 +66,12 @@ class Database(Protocol):
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
+        organization_key: PrefixedToken | None = None,
     ) -> "Database":
         """Return the same database for a request from that origin.
 
         The session identifies the caller; its service must be that client, or none. An API key identifies the backend
-        of a service instead, a SCIM token the directory of an organization.
+        of a service instead, a SCIM token the directory of an organization, and the key of an organization the member
+        who made it.
         """
         ...

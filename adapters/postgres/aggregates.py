@@ -39,6 +39,7 @@ from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
 from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.departures import PostgresDepartures
+from adapters.postgres.organizations.keys import PostgresOrganizationKeys
 from adapters.postgres.organizations.made_credentials import PostgresMadeCredentials
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
@@ -149,6 +150,7 @@ class Aggregates:
     branding: PostgresBrandings
     custom_domains: PostgresCustomDomains
     setup_links: PostgresSetupLinks
+    organization_keys: PostgresOrganizationKeys
     made_credentials: PostgresMadeCredentials
     service_grants: PostgresServiceGrants
     relations: PostgresRelations

@@ -106,6 +106,7 @@ class PostgresDatabase:
     client_id: UUID | None = None
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
+    organization_key: PrefixedToken | None = None
 
     def on_behalf_of(
         self,
@@ -114,6 +115,7 @@ class PostgresDatabase:
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
+        organization_key: PrefixedToken | None = None,
     ) -> PostgresDatabase:
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.
         return PostgresDatabase(
@@ -125,6 +127,7 @@ class PostgresDatabase:
             client_id=client_id,
             api_key=api_key,
             scim_token=scim_token,
+            organization_key=organization_key,
         )
 
     def _unit_of_work(self, connection: Connection) -> PostgresUnitOfWork:
@@ -136,6 +139,7 @@ class PostgresDatabase:
             client_id=self.client_id,
             api_key=self.api_key,
             scim_token=self.scim_token,
+            organization_key=self.organization_key,
         )
 
     async def transact(

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.aggregates import Aggregates
 from adapters.postgres.transaction import Tools, Transaction
+from core.audit.audit_log import ORGANIZATION_KEY
 from core.errors import TokenInvalid, Unauthorized
+from core.organizations import key_callers
 from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimCaller, ScimTokenInvalid
 from core.services import api_keys
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from core.events.events import EventType
     from core.events.platform_actions import PlatformAction
     from core.organizations.access import AccessContext
+    from core.organizations.key_callers import KeyCaller
     from core.prefixed_tokens import PrefixedToken
     from ports.doorbells import Bell
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 class PostgresUnitOfWork(Aggregates):
     """The port `UnitOfWork`; lives as long as its transaction."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each kind of credential
         self,
         connection: Connection,
         origin: Origin,
@@ -39,6 +42,7 @@ class PostgresUnitOfWork(Aggregates):
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
+        organization_key: PrefixedToken | None = None,
     ) -> None:
         self.now = tools.clock()
         self.origin = origin
@@ -57,6 +61,8 @@ class PostgresUnitOfWork(Aggregates):
         self._service_caller: ServiceCaller | None = None
         self._scim_token = scim_token
         self._scim_caller: ScimCaller | None = None
+        self._organization_key = organization_key
+        self._key_caller: KeyCaller | None = None
         self._transaction = Transaction(
             connection=connection,
             now=self.now,
@@ -93,10 +99,17 @@ class PostgresUnitOfWork(Aggregates):
         return self._caller
 
     def access_context(self, slug: str) -> AccessContext:
+        if self._organization_key is not None:
+            return self._context_of_key(self._organization_key, slug)
         context = self.access.context(self._session_id, slug) if self._session_id is not None else None
         self._caller = self._admitted(context.caller if context is not None else None)
         assert context is not None, "a caller was found without an access context"
         return context
+
+    def _context_of_key(self, key: PrefixedToken, slug: str) -> AccessContext:
+        self._key_caller = key_callers.identify(self.organization_keys.callers(key), key, at=self.now)
+        self._caller = self._key_caller.maker
+        return self._key_caller.context(slug)
 
     @property
     def service_caller(self) -> ServiceCaller:
@@ -196,6 +209,8 @@ class PostgresUnitOfWork(Aggregates):
         """Return the detail that names the key or token of a caller who is no user."""
         if self._api_key is not None:
             return {"api_key_id": str(self.service_caller.key_id)}
+        if self._key_caller is not None:
+            return {ORGANIZATION_KEY: str(self._key_caller.key_id), "organization_key_name": self._key_caller.key_name}
         return {"scim_token_id": str(self.scim_caller.token_id)} if self._scim_token is not None else {}
 
     def audit_platform(
@@ -221,6 +236,8 @@ class PostgresUnitOfWork(Aggregates):
     ) -> None:
         if actor_user_id is None and self._session_id is not None:
             actor_user_id, actor_email = self.caller.user_id, self.caller.email
+        if self._key_caller is not None:
+            data |= self._credential()
         self.events.add(event, (organization_id,), actor_user_id=actor_user_id, actor_email=actor_email, data=data)
 
     def publish_of_users(

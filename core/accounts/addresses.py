@@ -17,7 +17,7 @@ from core.accounts import open_registrations, passwords
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
 from core.email_addresses import domain_of
-from core.organizations import departures, members
+from core.organizations import departures, keys, members
 from core.sessions.callers import AddressDisowned, MailedProofRequired
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
     # An earlier address, too, must not give the account back to the person who prepared it.
     uow.one_time_tokens.withdraw(user.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
     open_registrations.end_all(uow, user.id)
+    keys.end_of_makers(uow, [user.id], reason="maker_proved_address")
     passwords.lock_out(uow, user.id, user.email)
     uow.departures.unconfirm(user.id)
     uow.users.set_changed_by_service(user.id, at=None)

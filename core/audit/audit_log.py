@@ -16,6 +16,7 @@ from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination
+from core.sessions.callers import KEY_ACTOR_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,8 @@ SYSTEM_EMAIL: Final = "system@unknown"
 # The holder of a setup link has no account (decisions 13.7); the details of what they do name the link.
 SETUP_LINK: Final = "setup_link_id"
 SETUP_LINK_PREFIX: Final = "setup_link:"
+# The details of what a program does with a key of the organization name the key (decisions 5.13).
+ORGANIZATION_KEY: Final = "organization_key_id"
 # An entry gets its id before it is committed, and the clocks of replicas differ. Older entries are all committed.
 SETTLES_AFTER: Final = timedelta(hours=1)
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
@@ -40,7 +43,8 @@ _MILLISECONDS_SHIFT: Final = 80
 class AuditLogActor:
     """The actor. The id of background work is `system`; of a deleted user only the id is kept.
 
-    The id of a setup link's holder is `setup_link:` with the id of the link, and there is no address.
+    The id of a setup link's holder is `setup_link:` with the id of the link, and that of a program with a key of the
+    organization `api_key:` with the id of the key; both have no address.
     """
 
     id: str
@@ -58,6 +62,8 @@ class AuditLogActor:
         """Return the actor with this id; the other columns are None when the account no longer exists."""
         if user_id is None and SETUP_LINK in details:
             return cls(id=f"{SETUP_LINK_PREFIX}{details[SETUP_LINK]}", email="", is_platform_owner=False)
+        if user_id is None and ORGANIZATION_KEY in details:
+            return cls(id=f"{KEY_ACTOR_PREFIX}{details[ORGANIZATION_KEY]}", email="", is_platform_owner=False)
         if user_id is None:
             return cls(id=SYSTEM_ID, email=SYSTEM_EMAIL, is_platform_owner=False)
         return cls(id=str(user_id), email=email or DELETED_USER_EMAIL, is_platform_owner=bool(is_platform_owner))

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from core.audit.audit_log import AuditLogActor, AuditLogEntry
+from core.audit.audit_log import ORGANIZATION_KEY, AuditLogActor, AuditLogEntry
 from core.audit.chain import time_text
 from core.audit.siem import SiemUnknown
 from core.events.actions import AuditAction, TargetType
@@ -199,7 +199,8 @@ def prepare_test(uow: UnitOfWork, slug: str) -> tuple[SiemTarget, SiemEvent]:
     """Return the receiver and an event to try it with, and record the test; raise `SiemUnknown` without a stream."""
     authorized = authorize(uow, slug, Operation.SIEM_CHANGE)
     caller = authorized.caller
-    actor = AuditLogActor.of(caller.user_id, caller.email, caller.acts_as_platform_owner, {})
+    key = {ORGANIZATION_KEY: str(caller.key_id)}
+    actor = AuditLogActor.of(caller.actor_user_id, caller.email, caller.acts_as_platform_owner, key)
     return test_of(uow, authorized.organization.id, actor)
 
 

@@ -74,6 +74,16 @@ class EventType(Enum):
     SECURITY_PASSWORD_CHANGED = ("security.password.changed", "Password changed", "A member's password was changed.")
     API_KEY_CREATED = ("api_key.created", "API key created", "An API key was created.")
     API_KEY_DELETED = ("api_key.deleted", "API key deleted", "An API key was deleted.")
+    ORGANIZATION_KEY_CREATED = (
+        "organization_key.created",
+        "Management key created",
+        "A key for the management interface was created.",
+    )
+    ORGANIZATION_KEY_DELETED = (
+        "organization_key.deleted",
+        "Management key deleted",
+        "A key for the management interface was deleted, or ended with the membership of its maker.",
+    )
     DOMAIN_SET = ("domain.set", "Domain set", "A custom domain was set.")
     DOMAIN_VERIFIED = ("domain.verified", "Domain verified", "A custom domain was verified.")
     DOMAIN_DELETED = ("domain.deleted", "Domain removed", "A custom domain was removed.")
@@ -153,6 +163,7 @@ _CATEGORIES = {
     "plan": "Plans",
     "subscription": "Subscriptions",
     "api_key": "API keys",
+    "organization_key": "API keys",
     "domain": "Domains and branding",
     "branding": "Domains and branding",
     "upstream_connection": "Organization management",

@@ -19,6 +19,7 @@ from core.invitations.acceptance import AcceptedBy, InvitationAnswered
 from core.invitations.invitations import InvitationExpired, InvitationStatus
 from core.organizations import members
 from core.organizations.access import Operation, authorize_and_lock, capabilities_of_role
+from core.organizations.key_callers import forbid_admins
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import (
     Secret,
@@ -114,6 +115,7 @@ def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined 
     if invitation is None or not _is_unanswered(invitation):
         raise NotFound("There is no such pending invitation.")
     access.require_no_less(capabilities_of_role(uow, organization.id, invitation.role), "accept on behalf of")
+    forbid_admins(access, invitation.role)
     return acceptance.join(uow, organization, invitation, AcceptedBy.MANAGER)
 
 

@@ -28,6 +28,7 @@ from core.organizations.access import (
 )
 from core.organizations.creation import AddressNotVerified
 from core.organizations.inviters import may_invite_to
+from core.organizations.key_callers import forbid_admins
 from core.organizations.members import AssignedRoleUnknown
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER
 from core.secrets import hash_token
@@ -286,6 +287,7 @@ def _require_role(uow: UnitOfWork, access: OrganizationAccess, role: str) -> Non
     if role == MEMBER:
         return
     access.require(Capability.ORG_ROLES_MANAGE)
+    forbid_admins(access, role)
     if role == OWNER:
         raise BadRequest.of_field(
             "role", "You cannot invite a person as owner. Invite an admin, then transfer the ownership."

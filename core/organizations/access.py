@@ -96,6 +96,8 @@ class RequiredStanding(StrEnum):
     """What an operation may require instead of a capability."""
 
     MEMBER = "member"
+    # Not a custom role, whatever it allows.
+    ADMIN = "owner or admin"
     OWNER = "owner"
 
 
@@ -121,6 +123,9 @@ class Operation(Enum):
     MEMBER_REMOVE = ("remove a member", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
     ROLES_READ = ("read the roles", RequiredStanding.MEMBER, _ACTIVE)
     ROLES_CHANGE = ("change the roles", Capability.ORG_ROLES_MANAGE, _ACTIVE)
+    KEYS_READ = ("read the keys of the organization", RequiredStanding.ADMIN, _ACTIVE)
+    KEY_CREATE = ("create a key of the organization", RequiredStanding.ADMIN, _ACTIVE)
+    KEYS_CHANGE = ("change the keys of the organization", RequiredStanding.ADMIN, _ACTIVE)
     INVITATIONS_LIST = ("list the invitations", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
     INVITATIONS_CHANGE = ("invite people", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
     END_USERS_READ = ("read the end users", Capability.END_USERS_VIEW, _ACTIVE)
@@ -214,6 +219,7 @@ _MAKES_CREDENTIAL: Final = frozenset(
         Operation.WEBHOOK_CONFIGURE,
         Operation.SIEM_CONFIGURE,
         Operation.API_KEY_CREATE,
+        Operation.KEY_CREATE,
         Operation.SAML_CERTIFICATE_CREATE,
         Operation.CONNECTION_CONFIGURE,
         Operation.OAUTH_CREDENTIALS_SET,
@@ -235,7 +241,8 @@ class AccessContext:
 
     `is_unconfirmed` means that another person made the membership, and that the user has not used it yet,
     `is_suspended` that the directory of the organization has deactivated the member, and `is_single_sign_on_missing`
-    that the organization requires its own sign-in of them, and the session began otherwise.
+    that the organization requires its own sign-in of them, and the session began otherwise. For a key of the
+    organization, caller and membership are those of its maker, and `narrowed` returns what the key may do of that.
     """
 
     caller: Caller
@@ -245,6 +252,7 @@ class AccessContext:
     is_unconfirmed: bool
     is_suspended: bool = False
     is_single_sign_on_missing: bool = False
+    narrowed: Callable[[UnitOfWork, OrganizationAccess, Operation], OrganizationAccess] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,26 +289,15 @@ def authorize(
     `is_granted` may allow the operation to a member whose role lacks the capability.
     """
     context = uow.access_context(slug)
-    organization, membership = context.organization, context.membership
-    if organization is None:
-        raise NotFound("There is no such organization.")
-    if membership is None:
-        raise Forbidden("You are not a member of this organization.")
-    context.caller.require_within(organization.id)
-    if not context.caller.opens_role(membership.role):
-        raise AddressNotConfirmed
-    if context.is_single_sign_on_missing and operation is not Operation.ORGANIZATION_LEAVE:
-        raise SsoRequired
-    if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
-        raise MembershipSuspended
-    if organization.status not in operation.statuses:
-        raise OrganizationNotActive(f"This organization is {organization.status}.")
+    organization, membership = _entered(context, operation)
     authorized = OrganizationAccess(
         caller=context.caller,
         organization=organization,
         membership=membership,
         capabilities=capabilities_of(membership.role, context.custom_permissions),
     )
+    if context.narrowed is not None:
+        return context.narrowed(uow, authorized, operation)
     _require(operation, authorized, is_granted)
     if operation.makes_credential:
         context.caller.forbid_credentials()
@@ -356,6 +353,25 @@ def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organiza
         raise DeviceTrustedTooLongAgo
 
 
+def _entered(context: AccessContext, operation: Operation) -> tuple[Organization, Membership]:
+    """Return the organization and the membership; refuse who may not enter for the operation, whatever their role."""
+    organization, membership = context.organization, context.membership
+    if organization is None:
+        raise NotFound("There is no such organization.")
+    if membership is None:
+        raise Forbidden("You are not a member of this organization.")
+    context.caller.require_within(organization.id)
+    if not context.caller.opens_role(membership.role):
+        raise AddressNotConfirmed
+    if context.is_single_sign_on_missing and operation is not Operation.ORGANIZATION_LEAVE:
+        raise SsoRequired
+    if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
+        raise MembershipSuspended
+    if organization.status not in operation.statuses:
+        raise OrganizationNotActive(f"This organization is {organization.status}.")
+    return organization, membership
+
+
 def _require(
     operation: Operation,
     authorized: OrganizationAccess,
@@ -364,6 +380,8 @@ def _require(
     takes = operation.takes
     if takes is RequiredStanding.OWNER and authorized.membership.role != OWNER:
         raise Forbidden("Only the owner of the organization can do this.")
+    if takes is RequiredStanding.ADMIN and authorized.membership.role not in {OWNER, ADMIN}:
+        raise Forbidden("Only the owner and the admins of the organization can do this.")
     if isinstance(takes, Capability) and takes not in authorized.capabilities:
         # Decided last, because it takes further statements.
         may_by_grant = is_granted is not None and is_granted(authorized)

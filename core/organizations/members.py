@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
-from core.organizations import access, departures, inviters, made_credentials
+from core.organizations import access, departures, inviters, keys, made_credentials
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 
@@ -204,6 +204,7 @@ def _end(uow: UnitOfWork, membership: Membership, **details: Any) -> None:
     """End a membership, with what came with it, and the open invitations that the member has sent."""
     made_credentials.tell_owner(uow, membership.organization_id, [membership.user_id])
     departures.end(uow, membership.organization_id, [membership.user_id])
+    keys.end_of_makers(uow, [membership.user_id], membership.organization_id)
     uow.members.remove(membership.organization_id, membership.user_id)
     inviters.withdraw(uow, membership.organization_id, membership.user_id)
     uow.record(

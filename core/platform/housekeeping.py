@@ -51,6 +51,8 @@ class Leftover(Enum):
     BILLING_CANCELLATIONS = ("billing_cancellations", 90 * _DAY)
     SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
     SETUP_LINKS = ("setup_links", _DAY)
+    # The list shows for a while that a program stopped because its key has expired.
+    ORGANIZATION_KEYS = ("organization_keys", 90 * _DAY)
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
     # Counted from their creation; the operator may set less. They go before their events, which would take them along.

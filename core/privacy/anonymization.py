@@ -19,7 +19,7 @@ from core.errors import Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
-from core.organizations import access, inviters
+from core.organizations import access, inviters, keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,6 +86,7 @@ def forget(uow: UnitOfWork, subject: Subject, affiliations: Sequence[Affiliation
     anonymous = _deactivate(uow, subject)
     _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations])
     inviters.withdraw_everywhere(uow, subject.id)
+    keys.end_of_makers(uow, [subject.id], reason="maker_anonymized")
     uow.billing_cancellations.add_of_user(subject.id)
     uow.anonymization.delete_credentials(subject.id)
     marks = [sign_in_failures.hash_address(uow, address) for address in addresses]

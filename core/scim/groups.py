@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.events.actions import AuditAction
-from core.organizations import departures, inviters, made_credentials
+from core.organizations import departures, inviters, keys, made_credentials
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.scim import authority, filter_matching, filter_parser, filters, tokens, user_changes, welcome
 from core.scim.group_patches import member_changes
@@ -196,6 +196,7 @@ def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None
         inviters.withdraw(uow, organization_id, inviter_id)
     made_credentials.tell_owner(uow, organization_id, ids)
     departures.end(uow, organization_id, ids)
+    keys.end_of_makers(uow, ids, organization_id)
     uow.scim_groups.remove(organization_id, ids)
     uow.record_each(AuditAction.USER_REMOVED, [(organization_id, user_id) for user_id in ids])
 

@@ -16,7 +16,7 @@ from core.email_addresses import normalize_email
 from core.errors import Forbidden
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations import departures, inviters, made_credentials, members
+from core.organizations import departures, inviters, keys, made_credentials, members
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.scim import authority, tokens, users, welcome
 from core.scim.refusals import (
@@ -134,6 +134,7 @@ def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None =
     record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role, deleted=is_deleted)
     inviters.withdraw(uow, organization.id, user_id)
     made_credentials.tell_owner(uow, organization.id, [user_id])
+    keys.end_of_makers(uow, [user_id], organization.id)
     if is_deleted:
         uow.own_accounts.delete(organization.id, user_id)
         return

@@ -19,7 +19,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations import inviters, made_credentials
+from core.organizations import inviters, keys, made_credentials
 from core.services import api_keys, subscriptions
 from core.services.api_keys import Permission
 from core.sessions import sessions
@@ -156,6 +156,7 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
     if is_deleted:
         made_credentials.tell_owner(uow, caller.organization_id, [user_id])
         inviters.withdraw(uow, caller.organization_id, user_id)
+        keys.end_of_makers(uow, [user_id], caller.organization_id)
         uow.own_accounts.delete(caller.organization_id, user_id)
         return
     if belonging.role is None:

@@ -126,7 +126,7 @@ def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
         ended = sessions.end_all(uow, user_id, email)
     else:
         contexts = sessions.end_in_organization(uow, organization_id, user_id)
-        sessions.record_ended(uow, user_id, email, contexts, revoked_by=str(authorized.caller.user_id))
+        sessions.record_ended(uow, user_id, email, contexts, revoked_by=authorized.caller.actor)
         ended = len(contexts)
     platform_actions.record_impersonated(
         uow, "sessions.ended", organization_id=organization_id, user_id=str(user_id), sessions=ended

@@ -62,6 +62,8 @@ class Origin:
 
 
 BACKGROUND = Origin()
+# What precedes the id of an organization's key where the logs show who acted.
+KEY_ACTOR_PREFIX: Final = "api_key:"
 
 
 # The methods of the account's own factors (RFC 8176): a code, and a passkey.
@@ -184,6 +186,8 @@ class Caller:
     is_changed_by_service: bool = False
     # For a session that nothing but a connection's word says is its user's: the role that this opens besides `member`.
     confined_to_role: str | None = None
+    # The key of an organization that calls in the place of its maker, who is the user then; None for users themselves.
+    key_id: UUID | None = None
 
     @property
     def confinement(self) -> Confinement | None:
@@ -201,6 +205,16 @@ class Caller:
     def is_verified(self) -> bool:
         """Whether the user has verified their email address, and its organization has not taken it back."""
         return self.email_verified_at is not None and not self.is_disowned
+
+    @property
+    def actor_user_id(self) -> UUID | None:
+        """The user as the actor of what is recorded; None when a key acts in their place."""
+        return self.user_id if self.key_id is None else None
+
+    @property
+    def actor(self) -> str:
+        """The id of who acts, as an audit log shows it."""
+        return str(self.user_id) if self.key_id is None else f"{KEY_ACTOR_PREFIX}{self.key_id}"
 
     @property
     def belongs_to_context(self) -> bool:

@@ -136,8 +136,8 @@ def test(uow: UnitOfWork, slug: str, webhook_id: UUID) -> UUID:
     delivery_id = uow.webhook_deliveries.add_test(
         authorized.organization.id,
         webhook_id,
-        actor_user_id=authorized.caller.user_id,
-        actor_email=authorized.caller.email,
+        actor_user_id=authorized.caller.actor_user_id,
+        actor_email=authorized.caller.email if authorized.caller.key_id is None else None,
     )
     assert delivery_id is not None, "the webhook was deleted in the same transaction"
     _record(uow, authorized, AuditAction.WEBHOOK_TESTED, webhook, delivery_id=str(delivery_id))

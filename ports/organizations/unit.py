@@ -4,6 +4,7 @@ from typing import Protocol
 
 from core.organizations.access import AccessContext
 from ports.organizations.departures import Departures
+from ports.organizations.keys import OrganizationKeys
 from ports.organizations.made_credentials import MadeCredentials
 from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
@@ -47,11 +48,18 @@ class OrganizationsUnit(Protocol):
     def setup_links(self) -> SetupLinks: ...
 
     @property
+    def organization_keys(self) -> OrganizationKeys: ...
+
+    @property
     def made_credentials(self) -> MadeCredentials: ...
 
     @property
     def relations(self) -> Relations: ...
 
     def access_context(self, slug: str) -> AccessContext:
-        """Load the caller, an organization and their membership in it; raise `Unauthorized` as `caller` does."""
+        """Load the caller, an organization and their membership in it; raise `Unauthorized` as `caller` does.
+
+        With a key of an organization, the caller and the membership are those of its maker, and `caller` is the maker
+        from then on; raise `OrganizationKeyInvalid`.
+        """
         ...

@@ -18,7 +18,7 @@ class WebhookDeliveries(Protocol):
         ...
 
     def add_test(
-        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID, actor_email: str
+        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID | None, actor_email: str | None
     ) -> UUID | None:
         """Store a test event with a delivery of it that is due now; None when there is no such webhook."""
         ...

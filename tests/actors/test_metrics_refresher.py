@@ -87,6 +87,7 @@ class FakePorts:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
+        organization_key: object = None,
     ) -> Database:
         return self
 

@@ -83,7 +83,7 @@ async def sign_out_elsewhere(one: Everything) -> None:
 async def close(one: Everything) -> None:
     # A member cannot close the account; what the membership brought along is none of this.
     one.world.connection.execute("DELETE FROM memberships WHERE confirmed_at IS NOT NULL AND role <> 'owner'")
-    for issued in (Issued.MEMBERSHIP, Issued.SERVICE_GRANT, Issued.SETUP_LINK):
+    for issued in (Issued.MEMBERSHIP, Issued.SERVICE_GRANT, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY):
         del one.ids[issued]
     answer = await one.world.client.delete("/api/user", token=await _signed_in(one))
     assert answer.status == 204, answer.text

@@ -95,6 +95,7 @@ class NoDatabase:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
+        organization_key: object = None,
     ) -> NoDatabase:
         """Return the same database."""
         return self

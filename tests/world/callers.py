@@ -10,17 +10,19 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from core.organizations.access import capabilities_of
+from core.organizations.access import Capability, capabilities_of
 from core.secrets import hash_token
 from core.sessions.tokens import TokenKind
 from tests.world.backend import insert_key
 from tests.world.builder import new_id
 from tests.world.directory import insert_scim_token
+from tests.world.organization_keys import insert_organization_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
     from uuid import UUID
 
-    from core.organizations.access import Capability
     from tests.world.world import World
 
 ACME = "acme"
@@ -35,6 +37,7 @@ class Caller(StrEnum):
     EXPIRED = "a user with an expired token"
     REVOKED = "a user whose session was revoked"
     API_KEY = "an API key"
+    ORGANIZATION_KEY = "an unknown key of an organization"
     SCIM_TOKEN = "a SCIM token"
     PRE_AUTH = "a user with a pre-auth token"
     STRANGER = "a user without organizations"
@@ -54,7 +57,17 @@ ROLES = {
     Caller.OWNER: "owner",
     Caller.IMPERSONATED: "admin",
 }
-UNKNOWN = frozenset({Caller.NOBODY, Caller.EXPIRED, Caller.REVOKED, Caller.API_KEY, Caller.SCIM_TOKEN, Caller.PRE_AUTH})
+UNKNOWN = frozenset(
+    {
+        Caller.NOBODY,
+        Caller.EXPIRED,
+        Caller.REVOKED,
+        Caller.API_KEY,
+        Caller.ORGANIZATION_KEY,
+        Caller.SCIM_TOKEN,
+        Caller.PRE_AUTH,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -85,10 +98,33 @@ class Callers:
                 return {}
             case Caller.API_KEY:
                 return {"X-Api-Key": f"sk_abc123_{'a' * 43}"}
+            case Caller.ORGANIZATION_KEY:
+                return {"X-Api-Key": f"gk_zzz999_{'z' * 43}"}
             case Caller.SCIM_TOKEN:
                 return {"Authorization": f"Bearer scim_live_{'a' * 43}"}
             case _:
                 return {"Authorization": f"Bearer {self._token(caller)}"}
+
+    def key_of(
+        self,
+        maker: Caller,
+        *,
+        permissions: Iterable[Capability] = Capability,
+        organization_id: UUID | None = None,
+        expires_at: datetime | None = None,
+    ) -> dict[str, str]:
+        """Return the headers with a new key that a caller has made, for acme or another organization."""
+        key_id = new_id()
+        key = f"gk_{key_id.hex[-6:]}_{key_id.hex}{'k' * 11}"
+        insert_organization_key(
+            self.world,
+            organization_id or self.acme_id,
+            self.people[maker],
+            key,
+            permissions=permissions,
+            expires_at=expires_at,
+        )
+        return {"X-Api-Key": key}
 
     def cookie(self, caller: Caller) -> dict[str, str]:
         """Return the headers with the cookie of a caller's session, which is kept in a browser from now on."""
@@ -117,6 +153,13 @@ class Callers:
 
     def everything_of_globex(self) -> list[tuple[Any, ...]]:
         """List every row of the other tenant, each preceded by the name of its table."""
+        return self._everything_of(self.globex_id)
+
+    def everything_of_acme(self) -> list[tuple[Any, ...]]:
+        """List every row of the organization of the path likewise."""
+        return self._everything_of(self.acme_id)
+
+    def _everything_of(self, organization_id: UUID) -> list[tuple[Any, ...]]:
         tables = self.world.rows(
             """
             SELECT relname
@@ -133,7 +176,7 @@ class Callers:
             FROM     (SELECT %s::uuid AS id) AS g, LATERAL ({" UNION ALL ".join([own, *theirs])}) AS found
             ORDER BY 1, 2
             """,
-            self.globex_id,
+            organization_id,
         )
 
 
@@ -168,6 +211,7 @@ def insert_callers(world: World) -> Callers:
             "api_key_id": str(insert_key(world, globex, till.id, f"sk_globex_{'g' * 43}")),
             "plan_id": str(world.plan(globex, till.id)),
             "session_id": str(sessions[Caller.OTHER_OWNER]),
+            "key_id": str(insert_organization_key(world, globex, people[Caller.OTHER_OWNER], f"gk_globex_{'g' * 43}")),
             "token_id": str(insert_scim_token(world, globex, f"scim_live_globex_{'g' * 43}")),
         },
     )

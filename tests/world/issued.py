@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from core.endings import Issued
 from tests.world.builder import new_id
 from tests.world.issued_rows import ALIVE
+from tests.world.organization_keys import insert_organization_key
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -335,6 +336,7 @@ class _Issuer:
             self.now,
             self.later,
         )
+        self.ids[Issued.ORGANIZATION_KEY] = insert_organization_key(self.world, self.acme, self.user_id)
         self.ids[Issued.API_KEY] = key_id = new_id()
         self.run(
             """

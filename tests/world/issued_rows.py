@@ -59,6 +59,11 @@ ALIVE: Final[dict[Issued, str]] = {
                        JOIN   memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
                        WHERE  l.id = %(id)s AND m.suspended_at IS NULL)
     """,
+    Issued.ORGANIZATION_KEY: """
+        SELECT EXISTS (SELECT FROM organization_keys k
+                       JOIN   memberships m ON m.organization_id = k.organization_id AND m.user_id = k.created_by
+                       WHERE  k.id = %(id)s AND m.suspended_at IS NULL)
+    """,
     Issued.API_KEY: _ROW.format(table="api_keys"),
     Issued.SCIM_TOKEN: _ROW.format(table="scim_tokens"),
 }

@@ -234,6 +234,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.ORGANIZATION_KEYS: """
+        DELETE FROM organization_keys
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     organization_keys
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.DEVICES: """
         DELETE FROM devices
         WHERE  id = ANY (ARRAY(

@@ -87,7 +87,7 @@ class PostgresWebhookDeliveries(Aggregate):
         return rows, totals[0]
 
     def add_test(
-        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID, actor_email: str
+        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID | None, actor_email: str | None
     ) -> UUID | None:
         event_id, delivery_id = self._transaction.randomness.new_id(), self._transaction.randomness.new_id()
         self._connection.execute_later(

@@ -22,6 +22,7 @@ CREDENTIALS: Final = {
     CredentialKind.ACCESS_TOKEN: '"Authorization: Bearer $TOKEN"',
     CredentialKind.PRE_AUTH_TOKEN: '"Authorization: Bearer $PRE_AUTH_TOKEN"',
     CredentialKind.API_KEY: '"X-Api-Key: $API_KEY"',
+    CredentialKind.ORGANIZATION_KEY: '"X-Api-Key: $ORGANIZATION_KEY"',
     CredentialKind.BROWSER_SESSION: '"Cookie: gatehouse_session=$SESSION"',
     CredentialKind.SCIM_TOKEN: '"Authorization: Bearer $SCIM_TOKEN"',
     CredentialKind.SIGNATURE: '"billing-signature: $SIGNATURE"',

@@ -34,6 +34,12 @@ CREDENTIAL_REFUSALS: Final[dict[CredentialKind, tuple[ErrorCode, ...]]] = {
         ErrorCode.ORGANIZATION_NOT_ACTIVE,
         ErrorCode.RATE_LIMIT_EXCEEDED,
     ),
+    CredentialKind.ORGANIZATION_KEY: (
+        ErrorCode.UNAUTHORIZED,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.ORGANIZATION_NOT_ACTIVE,
+        ErrorCode.RATE_LIMIT_EXCEEDED,
+    ),
     CredentialKind.BROWSER_SESSION: (
         ErrorCode.UNAUTHORIZED,
         ErrorCode.FORBIDDEN,
@@ -138,6 +144,9 @@ def all_codes() -> Schema:
 def _derived_codes(route: Route) -> Iterator[ErrorCode]:
     who = route.who
     yield from CREDENTIAL_REFUSALS[who.kind]
+    if who.operation is not None:
+        # Also where no key may call, which is the answer then.
+        yield from CREDENTIAL_REFUSALS[CredentialKind.ORGANIZATION_KEY]
     yield from _FAILURES
     if route.sent is not None:
         yield from _BODY_REFUSALS

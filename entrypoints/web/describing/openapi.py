@@ -128,6 +128,8 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
 def _credentials(route: Route) -> list[CredentialKind]:
     """List the credentials of which the route takes any one; none for a public route."""
     kinds = [] if route.who.kind is CredentialKind.NONE else [route.who.kind]
+    if route.who.takes_key:
+        kinds.append(CredentialKind.ORGANIZATION_KEY)
     return [*kinds, CredentialKind.BROWSER_SESSION] if route.who.takes_browser else kinds
 
 

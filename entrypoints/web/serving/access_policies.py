@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from core.organizations.key_callers import is_open_to_keys
 from entrypoints.web.serving import browsers
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class CredentialKind(Enum):
     API_KEY = (
         "api-key",
         {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "A service's API key."},
+    )
+    ORGANIZATION_KEY = (
+        "organization key",
+        {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "A key of an organization, gk_…"},
     )
     BROWSER_SESSION = (
         "browser",
@@ -100,6 +105,11 @@ class AccessPolicy:
         return self.kind is CredentialKind.BROWSER_SESSION or self.takes_browser
 
     @property
+    def takes_key(self) -> bool:
+        """Whether a key of the organization opens it, with the capability that it requires."""
+        return self.operation is not None and is_open_to_keys(self.operation)
+
+    @property
     def label(self) -> str:
         """The short form of the policy, as in the golden file."""
         if self.governs_platform:
@@ -116,4 +126,5 @@ class AccessPolicy:
             return f"{self.kind.label} {self.permission}"
         if self.operation is None:
             return self.kind.label
-        return f"{self.operation.takes} or a grant" if self.is_on_service else self.operation.takes
+        others = [*(["a grant"] if self.is_on_service else []), *(["a key"] if self.takes_key else [])]
+        return " or ".join([self.operation.takes, *others])

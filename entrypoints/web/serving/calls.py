@@ -60,6 +60,7 @@ class Call:
         "headers",
         "installation",
         "is_https",
+        "organization_key",
         "request",
         "request_id",
         "scim_token",
@@ -100,6 +101,8 @@ class Call:
         self.api_key: PrefixedToken | None = None
         # The SCIM token of a route for the directories of organizations.
         self.scim_token: PrefixedToken | None = None
+        # The key of an organization, in place of an access token.
+        self.organization_key: PrefixedToken | None = None
         # What the body calls the user that the request is about, for the log of such a directory.
         self.subject: str | None = None
         # Headers that the handler adds to its response.
@@ -132,10 +135,10 @@ class Call:
 
     @property
     def caller_name(self) -> str | None:
-        """What the log calls the caller: the id of a user, or the prefix of an API key or SCIM token."""
+        """What the log calls the caller: the id of a user, or the prefix of a key or SCIM token."""
         if self.browser is not None:
             return str(self.browser.user_id)
-        key = self.api_key or self.scim_token
+        key = self.api_key or self.scim_token or self.organization_key
         return self.claims.get("sub") if key is None else key.prefix or None
 
     @property
@@ -229,5 +232,5 @@ class Call:
 
     def _database(self) -> Database:
         return self.installation.database.on_behalf_of(
-            self.origin, self.session_id, self.client_id, self.api_key, self.scim_token
+            self.origin, self.session_id, self.client_id, self.api_key, self.scim_token, self.organization_key
         )

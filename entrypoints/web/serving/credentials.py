@@ -25,6 +25,7 @@ from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 from entrypoints.web.serving import browsers, dpop
 from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
 from entrypoints.web.serving.browsers import SignInFirst
+from entrypoints.web.serving.keys import KEY_HEADER, or_key
 from entrypoints.web.serving.verified_tokens import verified_access_token, verified_token
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def account_wide(handler: Handler) -> Handler:
 
 
 def in_organization(operation: Operation, *, or_browser: bool = False) -> Callable[[Handler], Handler]:
-    """Require an access token whose user may do this in the organization of the path.
+    """Require an access token whose user may do this in the organization of the path, or a key of the organization.
 
     The use case decides it with `access.authorize`. With `or_browser`, a browser session will do, as for
     `signed_in_or_browser`.
@@ -131,7 +132,7 @@ def in_organization(operation: Operation, *, or_browser: bool = False) -> Callab
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
-                admit=_admit_access_token_or_browser if or_browser else _admit_access_token,
+                admit=or_key(_admit_access_token_or_browser if or_browser else _admit_access_token),
                 before_refusing=require_operation,
                 operation=operation,
                 takes_browser=or_browser,
@@ -144,6 +145,7 @@ def in_organization(operation: Operation, *, or_browser: bool = False) -> Callab
 def on_service(operation: Operation) -> Callable[[Handler], Handler]:
     """Require an access token whose user may do this to the service of the path, by their role or by a grant.
 
+    A key of the organization will do as well, as for `in_organization`.
     The use case decides it with `authorize` of `core.services.access`.
     """
 
@@ -155,7 +157,7 @@ def on_service(operation: Operation) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
-                admit=_admit_access_token,
+                admit=or_key(_admit_access_token),
                 before_refusing=require_operation,
                 operation=operation,
                 is_on_service=True,
@@ -345,7 +347,7 @@ def _slug(words: Mapping[str, str]) -> str:
 
 
 async def _admit_api_key(call: Call) -> None:
-    key = call.request.headers.get("X-Api-Key")
+    key = call.request.headers.get(KEY_HEADER)
     if key is None:
         raise ApiKeyInvalid
     call.api_key = api_keys.presented(key)

@@ -123,6 +123,7 @@ class TimelessDatabase:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
+        organization_key: object = None,
     ) -> Database:
         return self
 

@@ -68,7 +68,13 @@ DOCUMENTED = {
     "plan": {"plan.created", "plan.updated", "plan.deleted"},
     "subscription": {"subscription.created", "subscription.updated", "subscription.canceled"},
     "invitation": {"invitation.accepted", "invitation.declined", "invitation.expired", "invitation.revoked"},
-    "api_key": {"api_key.created", "api_key.deleted"},
+    "api_key": {
+        "api_key.created",
+        "api_key.deleted",
+        # Additions for the keys of organizations (decisions 5.13).
+        "organization_key.created",
+        "organization_key.deleted",
+    },
 }
 
 

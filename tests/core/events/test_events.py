@@ -36,6 +36,7 @@ HEADINGS = {
     "invitation": "Invitations",
     "security": "Security",
     "api_key": "API keys",
+    "organization_key": "API keys",
     "domain": "Domains and branding",
     "branding": "Domains and branding",
     # Additions.

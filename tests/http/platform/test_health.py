@@ -38,6 +38,7 @@ class BrokenDatabase:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
+        organization_key: object = None,
     ) -> BrokenDatabase:
         """Return this same database."""
         return self

@@ -62,6 +62,8 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.SUBSCRIPTION_CANCELED: services.cancel_a_subscription,
     EventType.API_KEY_CREATED: services.create_an_api_key,
     EventType.API_KEY_DELETED: services.delete_an_api_key,
+    EventType.ORGANIZATION_KEY_CREATED: settings.create_one_organization_key,
+    EventType.ORGANIZATION_KEY_DELETED: settings.delete_an_organization_key,
     EventType.SECURITY_MFA_ENABLED: people.turn_mfa_on,
     EventType.SECURITY_MFA_DISABLED: people.turn_mfa_off,
     EventType.SECURITY_PASSWORD_CHANGED: people.change_the_password,

@@ -99,6 +99,8 @@ def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
     match operation.takes:
         case RequiredStanding.MEMBER:
             return True
+        case RequiredStanding.ADMIN:
+            return ROLES[caller] in {"owner", "admin"}
         case RequiredStanding.OWNER:
             return caller is Caller.OWNER
         case Capability():

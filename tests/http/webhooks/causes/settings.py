@@ -135,6 +135,19 @@ async def revoke_a_scim_token(stage: Stage) -> None:
     await stage.request("DELETE", f"/scim-tokens/{await create_a_scim_token(stage)}")
 
 
+async def create_an_organization_key(stage: Stage) -> str:
+    body = {"name": "Terraform", "permissions": ["services.view"]}
+    return (await stage.request("POST", "/keys", body))["key"]["id"]
+
+
+async def create_one_organization_key(stage: Stage) -> None:
+    await create_an_organization_key(stage)
+
+
+async def delete_an_organization_key(stage: Stage) -> None:
+    await stage.request("DELETE", f"/keys/{await create_an_organization_key(stage)}")
+
+
 async def set_a_siem(stage: Stage) -> None:
     await stage.request("POST", "/siem", {"provider": "http", "endpoint": "http://127.0.0.1:9/"})
 

@@ -1,0 +1,166 @@
+"""The keys of organizations in their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.columns import columns, placeholders, prefixed, taken, values
+from adapters.postgres.organizations.organizations import organization_row
+from adapters.postgres.transaction import Aggregate
+from core.organizations.access import Capability
+from core.organizations.key_callers import KeyCaller
+from core.organizations.keys import OrganizationKey
+from core.organizations.memberships import Membership
+from core.organizations.organizations import Organization
+from core.sessions.callers import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.prefixed_tokens import PrefixedToken
+
+# The key, its organization, and its maker as a member of it.
+CALLERS: Final = f"""
+    SELECT k.id AS key_id, k.name AS key_name, k.key_hash AS token_hash, k.permissions, k.last_used_at, k.expires_at,
+           k.created_at AS made_at, k.has_second_factor,
+           {prefixed(Organization, table="o", prefix="organization_")},
+           {prefixed(Membership, table="m", prefix="membership_")},
+           m.confirmed_at IS NULL AS is_unconfirmed, m.suspended_at IS NOT NULL AS is_suspended,
+           r.permissions AS custom_permissions,
+           u.email, u.email_verified_at, u.created_at AS user_created_at, u.disowned_at IS NOT NULL AS is_disowned
+    FROM   organization_keys k
+    JOIN   organizations o ON o.id = k.organization_id
+    JOIN   memberships m   ON m.organization_id = k.organization_id AND m.user_id = k.created_by
+    JOIN   users u         ON u.id = k.created_by AND u.deactivated_at IS NULL
+    LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
+    WHERE  k.prefix = %s
+"""  # noqa: S608 - made of the names of fields
+
+
+class PostgresOrganizationKeys(Aggregate):
+    """The port `OrganizationKeys`."""
+
+    def callers(self, key: PrefixedToken) -> Sequence[KeyCaller]:
+        return self._all(_caller, CALLERS, (key.prefix,))
+
+    def record_use(self, caller: KeyCaller, *, at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE organization_keys
+            SET    last_used_at = %s
+            WHERE  id = (SELECT id
+                         FROM   organization_keys
+                         WHERE  organization_id = %s AND id = %s
+                         FOR    NO KEY UPDATE SKIP LOCKED)
+            """,
+            (at, caller.organization_id, caller.key_id),
+        )
+
+    def add(
+        self,
+        organization_id: UUID,
+        key: OrganizationKey,
+        *,
+        key_hash: bytes,
+        created_by: UUID,
+        has_second_factor: bool,
+    ) -> None:
+        self._connection.execute_later(
+            f"""
+            INSERT INTO organization_keys ({columns(OrganizationKey)}, organization_id, key_hash, created_by,
+                                           has_second_factor)
+            VALUES ({placeholders(OrganizationKey)}, %(organization_id)s, %(key_hash)s, %(created_by)s,
+                    %(has_second_factor)s)
+            """,  # noqa: S608 - made of the names of fields
+            {
+                **values(key),
+                "organization_id": organization_id,
+                "key_hash": key_hash,
+                "created_by": created_by,
+                "has_second_factor": has_second_factor,
+            },
+        )
+
+    def of_organization(self, organization_id: UUID) -> Sequence[OrganizationKey]:
+        return self._all(
+            _key,
+            f"""
+            SELECT   {columns(OrganizationKey)}
+            FROM     organization_keys
+            WHERE    organization_id = %s
+            ORDER BY created_at DESC, id DESC
+            """,  # noqa: S608 - made of the names of fields
+            (organization_id,),
+        )
+
+    def remove(self, organization_id: UUID, key_id: UUID) -> OrganizationKey | None:
+        return self._one(
+            _key,
+            f"""
+            DELETE FROM organization_keys
+            WHERE     organization_id = %s AND id = %s
+            RETURNING {columns(OrganizationKey)}
+            """,  # noqa: S608 - made of the names of fields
+            (organization_id, key_id),
+        )
+
+    def remove_of_makers(
+        self, user_ids: Sequence[UUID], organization_id: UUID | None
+    ) -> Sequence[tuple[UUID, OrganizationKey]]:
+        return self._all(
+            _key_of_organization,
+            f"""
+            DELETE FROM organization_keys
+            WHERE     created_by = ANY (%(user_ids)s)
+              AND     (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)
+            RETURNING organization_id, {columns(OrganizationKey)}
+            """,  # noqa: S608 - made of the names of fields
+            {"user_ids": list(user_ids), "organization_id": organization_id},
+        )
+
+
+def _key(*, permissions: list[str], **columns: Any) -> OrganizationKey:
+    return OrganizationKey(permissions=[Capability(permission) for permission in permissions], **columns)
+
+
+def _key_of_organization(*, organization_id: UUID, **columns: Any) -> tuple[UUID, OrganizationKey]:
+    return organization_id, _key(**columns)
+
+
+def _caller(**columns: Any) -> KeyCaller:
+    organization = organization_row(**taken(columns, "organization_"))
+    membership = Membership(**taken(columns, "membership_"))
+    maker = Caller(
+        user_id=membership.user_id,
+        key_id=columns["key_id"],
+        email=columns.pop("email"),
+        email_verified_at=columns.pop("email_verified_at"),
+        user_created_at=columns.pop("user_created_at"),
+        is_disowned=columns.pop("is_disowned"),
+        # A key governs no platform, proves no factor and has no session: where a session is named it is the key.
+        is_platform_owner=False,
+        session_id=columns["key_id"],
+        amr=[],
+        authenticated_at=columns.pop("made_at"),
+        device_id=None,
+        organization_id=organization.id,
+        organization_slug=organization.slug,
+        organization_status=organization.status,
+        role=membership.role,
+        custom_permissions=columns["custom_permissions"],
+        service_id=None,
+        service_slug=None,
+        service_client_id=None,
+        is_end_user=False,
+        impersonator_id=None,
+    )
+    return KeyCaller(
+        organization_id=organization.id,
+        organization_status=organization.status,
+        organization=organization,
+        membership=membership,
+        maker=maker,
+        **columns,
+    )

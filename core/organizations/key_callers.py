@@ -1,0 +1,153 @@
+"""Programs that call with a key of an organization: what such a key opens (decisions 5.13).
+
+A key acts for the member who made it, so it can do nothing that the maker cannot do at that moment: `KeyCaller` has the
+membership of the maker as it is now. It opens operations that require a capability, and the key must have that one.
+Creating keys is in `keys.py`. The operations that no key opens, and why, are in the decision records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from core import prefixed_tokens
+from core.errors import Forbidden, OrganizationNotActive, Unauthorized
+from core.organizations.access import AccessContext, Capability, Operation
+from core.organizations.memberships import ADMIN
+from core.prefixed_tokens import TokenCaller, TokenForm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.organizations.access import OrganizationAccess
+    from core.organizations.memberships import Membership
+    from core.organizations.organizations import Organization
+    from core.prefixed_tokens import PrefixedToken
+    from core.sessions.callers import Caller
+    from ports.unit_of_work import UnitOfWork
+
+FORM: Final = TokenForm("gk")
+# Every member reads these, so they take no capability; a key that may change them reads them too.
+_READ_BY: Final = {
+    Operation.ORGANIZATION_READ: Capability.ORG_SETTINGS_MANAGE,
+    Operation.ROLES_READ: Capability.ORG_ROLES_MANAGE,
+}
+# What these make calls Gatehouse by itself, and would go on after the key has ended.
+_MAKE_CALLERS: Final = frozenset({Operation.API_KEY_CREATE, Operation.SCIM_TOKEN_CREATE, Operation.SETUP_LINK_CREATE})
+
+
+class OrganizationKeyInvalid(Unauthorized):
+    """The key is missing, unknown, deleted or expired, or its maker is gone; the answer does not tell which."""
+
+    default_message = "A valid key of the organization is missing. Send one in the X-Api-Key header."
+
+
+class ClosedToKeys(Forbidden):
+    """No key of an organization opens the operation; it takes a person."""
+
+    default_message = "A key of an organization cannot do this. Sign in as a member with the right to do it."
+
+
+class MakerWithoutAccess(Forbidden):
+    """The maker of the key could not use the organization now, so the key cannot either."""
+
+    default_message = (
+        "The member who made this key has no access to the organization now: the membership is deactivated or not"
+        " confirmed. Create a key as another owner or admin."
+    )
+
+
+class MadeWithOneFactor(Forbidden):
+    """The organization requires two factors of its members, and the key was made in a session that began with one."""
+
+    default_message = (
+        "This organization requires multi-factor authentication, and this key was made without it. Sign in with a"
+        " second factor and create a new key."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCaller(TokenCaller):
+    """A program that calls with a key: the stored key, its organization, and its maker as a member of it.
+
+    `maker` is the caller of use cases, and names the key. `custom_permissions` are those of the maker's custom role,
+    `has_second_factor` is whether the session had one in which the key was made.
+    """
+
+    key_id: UUID
+    key_name: str
+    permissions: list[str]
+    organization: Organization
+    membership: Membership
+    custom_permissions: list[str] | None
+    maker: Caller
+    is_unconfirmed: bool
+    is_suspended: bool
+    has_second_factor: bool
+
+    def context(self, slug: str) -> AccessContext:
+        """Return what `authorize` decides from; no organization for a slug that is not that of the key's own."""
+        return AccessContext(
+            caller=self.maker,
+            organization=self.organization if slug == self.organization.slug else None,
+            membership=self.membership,
+            custom_permissions=self.custom_permissions,
+            is_unconfirmed=self.is_unconfirmed,
+            narrowed=self.narrowed,
+        )
+
+    def narrowed(self, uow: UnitOfWork, maker: OrganizationAccess, operation: Operation) -> OrganizationAccess:
+        """Return the access of the maker, with no capability that the key lacks, and record that the key was used.
+
+        Raise `OrganizationNotActive` in every status but active, `MakerWithoutAccess`, `MadeWithOneFactor`,
+        `ClosedToKeys`, or `Forbidden` without a capability that the operation requires.
+        """
+        if not self.organization.is_active:
+            raise OrganizationNotActive(f"This organization is {self.organization.status}.")
+        if self.is_suspended or self.is_unconfirmed:
+            raise MakerWithoutAccess
+        if self.organization.mfa_required and not self.has_second_factor:
+            raise MadeWithOneFactor
+        authorized = replace(maker, capabilities=maker.capabilities & frozenset(map(Capability, self.permissions)))
+        for capability in sorted(_required(operation)):
+            if capability not in authorized.capabilities:
+                raise Forbidden(
+                    f"This key does not allow {capability}, or the member who made it may not do this any more."
+                    " Create one that does."
+                )
+        if self.is_use_due(uow.now):
+            uow.organization_keys.record_use(self, at=uow.now)
+        return authorized
+
+
+def forbid_admins(access: OrganizationAccess, role: str) -> None:
+    """Raise `ClosedToKeys` when a key would make an admin, who could create keys that go on when it has ended."""
+    if role == ADMIN and access.caller.key_id is not None:
+        raise ClosedToKeys("A key of an organization makes no admin. Ask the owner or an admin to do it.")
+
+
+def is_open_to_keys(operation: Operation) -> bool:
+    """Return whether a key can open an operation."""
+    return operation in _READ_BY or (isinstance(operation.takes, Capability) and operation not in _MAKE_CALLERS)
+
+
+def presented(text: str) -> PrefixedToken:
+    """Return a presented key."""
+    return FORM.presented(text)
+
+
+def identify(candidates: Sequence[KeyCaller], key: PrefixedToken, *, at: datetime) -> KeyCaller:
+    """Return the caller among those whose key has the prefix; raise `OrganizationKeyInvalid`."""
+    found = prefixed_tokens.find(candidates, key, at=at)
+    if found is None:
+        raise OrganizationKeyInvalid
+    return found
+
+
+def _required(operation: Operation) -> frozenset[Capability]:
+    """Return the capabilities that an operation requires of a key; raise `ClosedToKeys`."""
+    if not is_open_to_keys(operation):
+        raise ClosedToKeys
+    return frozenset({_READ_BY[operation]}) if operation in _READ_BY else operation.capabilities

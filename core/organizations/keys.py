@@ -1,0 +1,140 @@
+"""Keys of an organization, with which programs call its management interface (decisions 5.13).
+
+A key has capabilities, and acts for the member who made it: what it opens is in `key_callers.py`. It ends when it is
+deleted, when it expires, and with the membership of its maker or the organization. It is found by its prefix
+(`core/prefixed_tokens.py`). The keys of a service, `sk_…`, are in `core/services/api_keys.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `OrganizationKey`
+
+from core.errors import BadRequest, NotFound, all_valid
+from core.events.actions import AuditAction
+from core.organizations import access
+from core.organizations.access import Capability, Operation
+from core.organizations.key_callers import FORM
+from core.secrets import hash_token
+from core.text import checked_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from core.secrets import Secret
+    from ports.unit_of_work import UnitOfWork
+
+# Enough for the programs of any organization; a key that nobody can find any more is a risk.
+KEYS_MAX: Final = 50
+LIFETIME_DAYS_MAX: Final = 3650
+
+
+class OrganizationKeyUnknown(NotFound):
+    """The organization has no key with that id."""
+
+    default_message = "This organization has no such key."
+
+
+class TooManyOrganizationKeys(BadRequest):
+    """The organization has the maximum number of keys."""
+
+    default_message = f"An organization can have at most {KEYS_MAX} keys. Delete one that is not in use."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationKey:
+    """A key of an organization, without its secret."""
+
+    id: UUID
+    name: str
+    prefix: str
+    permissions: list[Capability]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+def create(
+    uow: UnitOfWork, slug: str, *, name: str, permissions: Iterable[Capability], expires_in_days: int | None
+) -> tuple[OrganizationKey, Secret]:
+    """Create a key that acts for the caller, and return it with its secret, which cannot be read again."""
+    authorized = access.authorize_and_lock(uow, slug, Operation.KEY_CREATE)
+    organization_id = authorized.organization.id
+    given = set(permissions)
+    name, _ = all_valid(lambda: checked_name(name, characters_min=1), lambda: _require_any(given))
+    for capability in sorted(given):
+        authorized.require(capability)
+    prefix, secret = FORM.create(uow)
+    key = OrganizationKey(
+        id=uow.randomness.new_id(),
+        name=name,
+        prefix=prefix,
+        permissions=[capability for capability in Capability if capability in given],
+        created_at=uow.now,
+        expires_at=uow.now + timedelta(days=expires_in_days) if expires_in_days is not None else None,
+        last_used_at=None,
+    )
+    # The organization is locked, so no other transaction adds a key meanwhile.
+    if len(uow.organization_keys.of_organization(organization_id)) >= KEYS_MAX:
+        raise TooManyOrganizationKeys
+    uow.organization_keys.add(
+        organization_id,
+        key,
+        key_hash=hash_token(secret.reveal()),
+        created_by=authorized.caller.user_id,
+        has_second_factor=authorized.caller.has_second_factor,
+    )
+    _record(
+        uow,
+        organization_id,
+        AuditAction.ORGANIZATION_KEY_CREATED,
+        key,
+        permissions=key.permissions,
+        expires_at=key.expires_at.isoformat().replace("+00:00", "Z") if key.expires_at is not None else None,
+    )
+    return key, secret
+
+
+def list_all(uow: UnitOfWork, slug: str) -> Sequence[OrganizationKey]:
+    """List the keys of an organization, the newest first, also those that have expired."""
+    organization = access.authorize(uow, slug, Operation.KEYS_READ).organization
+    return uow.organization_keys.of_organization(organization.id)
+
+
+def delete(uow: UnitOfWork, slug: str, key_id: UUID) -> None:
+    """Delete a key, which loses access at once."""
+    organization = access.authorize(uow, slug, Operation.KEYS_CHANGE).organization
+    key = uow.organization_keys.remove(organization.id, key_id)
+    if key is None:
+        raise OrganizationKeyUnknown
+    _record(uow, organization.id, AuditAction.ORGANIZATION_KEY_DELETED, key)
+
+
+def end_of_makers(
+    uow: UnitOfWork, user_ids: Sequence[UUID], organization_id: UUID | None = None, *, reason: str = "maker_left"
+) -> None:
+    """Delete the keys that these users have made in one organization or in all, and record why.
+
+    Where a membership ends, its keys would end in any case, but without an entry in the log.
+    """
+    for owning_id, key in uow.organization_keys.remove_of_makers(user_ids, organization_id):
+        _record(uow, owning_id, AuditAction.ORGANIZATION_KEY_DELETED, key, reason=reason)
+
+
+def _require_any(permissions: set[Capability]) -> None:
+    if not permissions:
+        raise BadRequest.of_field("permissions", "Name at least one permission.")
+
+
+def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, key: OrganizationKey, **details: Any) -> None:
+    uow.record(
+        action,
+        key.id,
+        organization_id=organization_id,
+        event_only={"key_id": str(key.id)},
+        key_name=key.name,
+        key_prefix=key.prefix,
+        **details,
+    )

@@ -1,0 +1,87 @@
+"""The keys of an organization, as its owner and its admins create, list and delete them (decisions 5.13)."""
+
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from core.organizations import keys
+from core.organizations.access import Capability, Operation
+from core.organizations.keys import (
+    LIFETIME_DAYS_MAX,
+    OrganizationKey,
+    OrganizationKeyUnknown,
+    TooManyOrganizationKeys,
+)
+from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes(
+    "organization keys",
+    "Keys with which programs call the management interface of an organization, in the `X-Api-Key` header. A key acts"
+    " for the member who made it: it opens what its permissions and that member's own allow, and ends with the"
+    " membership.",
+)
+
+
+class NewOrganizationKey(msgspec.Struct, kw_only=True):
+    """A new key."""
+
+    name: Annotated[str, msgspec.Meta(description="What the key is for, with 1 to 100 characters.")]
+    permissions: Annotated[
+        list[Capability], msgspec.Meta(description="The capabilities that the key has; at least one.")
+    ]
+    expires_in_days: (
+        Annotated[
+            int,
+            msgspec.Meta(
+                ge=1, le=LIFETIME_DAYS_MAX, description="After how many days the key expires; never by default."
+            ),
+        ]
+        | None
+    ) = None
+
+
+class OrganizationKeyCreated(SecretBody, kw_only=True):
+    """The new key and its secret, which is shown only here. Send it in the `X-Api-Key` header."""
+
+    key: OrganizationKey
+    secret: str
+
+
+class OrganizationKeyList(msgspec.Struct, kw_only=True):
+    """The keys of an organization, and their number."""
+
+    keys: list[OrganizationKey]
+    total: int
+
+
+@routes.post("/api/organizations/:slug/keys", refuses=(TooManyOrganizationKeys,))
+@in_organization(Operation.KEY_CREATE)
+async def create_organization_key(call: Call, slug: str, body: NewOrganizationKey) -> OrganizationKeyCreated:
+    """Create a key. Store its secret: it cannot be shown again.
+
+    The key acts for you: it never does what you may not do at that moment, and ends when you leave the organization.
+    It opens no keys, no ownership, nothing that makes other keys or tokens, and nothing of your account.
+    """
+    key, secret = await call.transact(
+        keys.create, slug, name=body.name, permissions=body.permissions, expires_in_days=body.expires_in_days
+    )
+    return OrganizationKeyCreated(key=key, secret=secret.reveal())
+
+
+@routes.get("/api/organizations/:slug/keys")
+@in_organization(Operation.KEYS_READ)
+async def list_organization_keys(call: Call, slug: str) -> OrganizationKeyList:
+    """List the keys, the newest first, also those that have expired in the last 90 days."""
+    found = list(await call.read(keys.list_all, slug))
+    return OrganizationKeyList(keys=found, total=len(found))
+
+
+@routes.delete("/api/organizations/:slug/keys/:key_id", status=204, refuses=(OrganizationKeyUnknown,))
+@in_organization(Operation.KEYS_CHANGE)
+async def delete_organization_key(call: Call, slug: str, key_id: UUID) -> None:
+    """Delete a key. It loses access at once."""
+    await call.transact(keys.delete, slug, key_id)

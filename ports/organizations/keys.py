@@ -1,0 +1,51 @@
+"""Storage of the keys of organizations."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.organizations.key_callers import KeyCaller
+from core.organizations.keys import OrganizationKey
+from core.prefixed_tokens import PrefixedToken
+
+
+class OrganizationKeys(Protocol):
+    """The keys of organizations, and the callers behind them; only hashes of keys are stored."""
+
+    def callers(self, key: PrefixedToken) -> Sequence[KeyCaller]:
+        """Return who has a key with the prefix of this one, in one statement; no key whose maker is deactivated."""
+        ...
+
+    def record_use(self, caller: KeyCaller, *, at: datetime) -> None:
+        """Record that the key was used, unless a concurrent transaction does so; never wait for one."""
+        ...
+
+    def add(
+        self,
+        organization_id: UUID,
+        key: OrganizationKey,
+        *,
+        key_hash: bytes,
+        created_by: UUID,
+        has_second_factor: bool,
+    ) -> None:
+        """Store a new key of a member, and whether the member's session had a second factor."""
+        ...
+
+    def of_organization(self, organization_id: UUID) -> Sequence[OrganizationKey]:
+        """List the keys of an organization, the newest first."""
+        ...
+
+    def remove(self, organization_id: UUID, key_id: UUID) -> OrganizationKey | None:
+        """Delete a key and return it; None when there is none, as for the loser of concurrent calls."""
+        ...
+
+    def remove_of_makers(
+        self, user_ids: Sequence[UUID], organization_id: UUID | None
+    ) -> Sequence[tuple[UUID, OrganizationKey]]:
+        """Delete the keys that these users have made, in one organization or all.
+
+        Return them with the ids of their organizations.
+        """
+        ...

@@ -1,0 +1,353 @@
+"""Keys of an organization as its owner and its admins create, list and delete them (decisions 5.13)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from core.organizations.access import Capability
+from core.organizations.keys import KEYS_MAX, LIFETIME_DAYS_MAX
+from core.platform.housekeeping import Leftover, sweep
+from tests.application import serving_with_rate_limits
+from tests.concurrency import at_once, statuses_of
+from tests.secret_watch import WATCH
+from tests.world.builder import NO_ID
+from tests.world.directory import insert_directory
+from tests.world.organization_keys import insert_organization_key, insert_program
+from tests.world.world import assert_refused
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.application import Answer
+    from tests.clock import SettableClock
+    from tests.world.team import Team
+    from tests.world.world import World
+
+BODY = {"name": "Terraform", "permissions": ["services.view", "org.members.manage", "services.view"]}
+SERVICE = {"slug": "till", "name": "Till", "service_type": "web", "redirect_uris": []}
+
+
+async def create(team: Team, *, by: str = "owner", **fields: Any) -> Answer:
+    answer = await team.request(by, "POST", "/keys", body=BODY | fields)
+    if answer.status == 200:
+        WATCH.add(answer.json["secret"])
+    return answer
+
+
+async def created(team: Team, *, by: str = "owner", **fields: Any) -> dict[str, Any]:
+    answer = await create(team, by=by, **fields)
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+async def call(team: Team, secret: str, method: str, path: str, **options: Any) -> Answer:
+    return await team.world.client.request(method, team.path + path, headers={"X-Api-Key": secret}, **options)
+
+
+class TestCreate:
+    """POST /api/organizations/:slug/keys."""
+
+    async def test_the_secret_is_shown_once_and_stored_as_a_hash(self, team: Team, clock: SettableClock) -> None:
+        answer = await create(team, expires_in_days=30)
+
+        assert answer.status == 200, answer.text
+        assert answer.headers["Cache-Control"] == "no-store"
+        secret = answer.json["secret"]
+        assert re.fullmatch(r"gk_[0-9A-Za-z]{6}_[0-9A-Za-z]{43}", secret)
+        key = {
+            "id": answer.json["key"]["id"],
+            "name": "Terraform",
+            "prefix": secret[:9],
+            "permissions": ["org.members.manage", "services.view"],
+            "created_at": clock.now.isoformat().replace("+00:00", "Z"),
+            "expires_at": (clock.now + timedelta(days=30)).isoformat().replace("+00:00", "Z"),
+            "last_used_at": None,
+        }
+        assert answer.json == {"key": key, "secret": secret}
+        assert (await team.request("admin", "GET", "/keys")).json == {"keys": [key], "total": 1}
+        assert team.world.value("SELECT key_hash FROM organization_keys") == hashlib.sha256(secret.encode()).digest()
+
+    async def test_invalid_fields_are_named_at_once(self, team: Team, subtests: pytest.Subtests) -> None:
+        cases: list[tuple[dict[str, Any], list[str]]] = [
+            ({"name": " "}, ["name"]),
+            ({"name": "x" * 101, "permissions": []}, ["name", "permissions"]),
+            ({"permissions": ["org.everything"]}, ["permissions[0]"]),
+            ({"expires_in_days": 0}, ["expires_in_days"]),
+            ({"expires_in_days": LIFETIME_DAYS_MAX + 1}, ["expires_in_days"]),
+        ]
+        for fields, named in cases:
+            with subtests.test(fields=fields):
+                answer = await create(team, **fields)
+
+                assert_refused(answer, 400, "BAD_REQUEST")
+                assert [problem["field"] for problem in answer.json["details"]] == named
+
+    async def test_only_owner_and_admins_make_list_and_delete_keys(self, team: Team) -> None:
+        team.custom_role("everything", *Capability)
+        team.add("robot", "everything")
+        key_id = (await created(team, by="admin"))["key"]["id"]
+
+        for name in ("robot", "member"):
+            assert_refused(await create(team, by=name), 403, "FORBIDDEN")
+            assert_refused(await team.request(name, "GET", "/keys"), 403, "FORBIDDEN")
+            assert_refused(await team.request(name, "DELETE", f"/keys/{key_id}"), 403, "FORBIDDEN")
+
+    async def test_it_is_recorded_without_the_secret(self, team: Team) -> None:
+        key = (await created(team))["key"]
+
+        details = {
+            "key_name": "Terraform",
+            "key_prefix": key["prefix"],
+            "permissions": ["org.members.manage", "services.view"],
+            "expires_at": None,
+        }
+        assert team.world.audit_entries("organization_key.created") == [
+            (team.organization_id, team.ids["owner"], key["id"], details)
+        ]
+        assert team.world.events("organization_key.created") == [
+            (team.organization_id, "owner@example.com", details | {"key_id": key["id"]})
+        ]
+
+    async def test_an_organization_has_a_limited_number_of_keys(self, team: Team) -> None:
+        for number in range(KEYS_MAX - 1):
+            insert_organization_key(team.world, team.organization_id, team.ids["owner"], f"gk_{number:06}_{'n' * 43}")
+
+        answers = await at_once(lambda: create(team), lambda: create(team))
+
+        assert sorted(statuses_of(answers)) == [200, 400]
+        assert team.world.value("SELECT count(*) FROM organization_keys") == KEYS_MAX
+
+
+class TestDelete:
+    """DELETE /api/organizations/:slug/keys/:key_id."""
+
+    async def test_the_key_loses_access_at_once(self, team: Team) -> None:
+        new = await created(team)
+        assert (await call(team, new["secret"], "GET", "/services")).status == 200
+
+        assert (await team.request("admin", "DELETE", f"/keys/{new['key']['id']}")).status == 204
+
+        assert_refused(await call(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
+        details = {"key_name": "Terraform", "key_prefix": new["key"]["prefix"]}
+        assert team.world.audit_entries("organization_key.deleted") == [
+            (team.organization_id, team.ids["admin"], new["key"]["id"], details)
+        ]
+
+    async def test_one_of_two_deletions_finds_the_key(self, team: Team) -> None:
+        path = f"/keys/{(await created(team))['key']['id']}"
+
+        answers = await at_once(
+            lambda: team.request("owner", "DELETE", path), lambda: team.request("admin", "DELETE", path)
+        )
+
+        assert sorted(statuses_of(answers)) == [204, 404]
+        assert len(team.world.audit_entries("organization_key.deleted")) == 1
+
+    async def test_an_unknown_key_is_404(self, team: Team) -> None:
+        assert_refused(await team.request("owner", "DELETE", f"/keys/{NO_ID}"), 404, "NOT_FOUND")
+
+
+class TestMaker:
+    """A key never outlives or exceeds its maker."""
+
+    async def test_it_ends_with_the_membership_and_the_log_says_so(self, team: Team, subtests: pytest.Subtests) -> None:
+        directory = insert_directory(team)
+        ways = {
+            "removed": lambda user_id: team.request("owner", "POST", f"/members/{user_id}"),
+            "deleted by the directory": lambda user_id: directory.request("DELETE", f"/Users/{user_id}"),
+        }
+        for number, (way, remove) in enumerate(ways.items()):
+            with subtests.test(way=way):
+                name = f"maker-{number}"
+                user_id = team.add(name, "admin")
+                new = await created(team, by=name)
+
+                assert (await remove(user_id)).status in {200, 204}
+
+                assert_refused(await call(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
+                [(_, _, target, details)] = team.world.audit_entries("organization_key.deleted")[number:]
+                assert (target, details["reason"]) == (new["key"]["id"], "maker_left")
+
+    async def test_it_does_not_come_back_with_a_new_membership(self, team: Team) -> None:
+        new = await created(team, by="admin")
+        await team.request("owner", "POST", f"/members/{team.ids['admin']}")
+        team.world.member(team.organization_id, team.ids["admin"], "admin")
+
+        assert_refused(await call(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
+
+    async def test_it_loses_what_its_maker_loses_and_gets_it_back(self, team: Team) -> None:
+        secret = (await created(team, by="admin"))["secret"]
+        role = f"/members/{team.ids['admin']}"
+
+        for given, status in (("member", 403), ("admin", 200)):
+            assert (await team.request("owner", "PATCH", role, body={"role": given})).status == 200
+            assert (await call(team, secret, "GET", "/invitations")).status == status
+            assert (await call(team, secret, "GET", "/services")).status == 200
+
+    async def test_a_grant_on_a_service_gives_the_key_of_a_member_nothing(self, team: Team) -> None:
+        service = team.world.service(team.organization_id)
+        team.world.grant(team.organization_id, service.id, team.ids["member"], "manager")
+        program = insert_program(team, maker="member")
+
+        answer = await program.request("PATCH", "/services/shop", body={"name": "Mine"})
+
+        assert_refused(answer, 403, "FORBIDDEN")
+
+    async def test_it_changes_only_what_its_own_capabilities_allow(self, team: Team) -> None:
+        program = insert_program(team, Capability.ORG_ROLES_MANAGE, Capability.ORG_MEMBERS_MANAGE)
+        team.custom_role("auditor", "audit_logs.view")
+        auditor = team.add("auditor", "auditor")
+
+        for path, body in (
+            ("/roles", {"slug": "mighty", "name": "Mighty", "description": "", "permissions": ["billing.manage"]}),
+            ("/invitations", {"email": "eve@example.com", "role": "auditor"}),
+            (f"/members/{auditor}", None),
+        ):
+            assert_refused(await program.request("POST", path, body=body), 403, "FORBIDDEN")
+
+    async def test_it_makes_no_admin(self, team: Team) -> None:
+        program = insert_program(team)
+        invitation = {"email": "eve@example.com", "role": "admin"}
+        by_person = await team.request("owner", "POST", "/invitations", body=invitation | {"email": "bob@example.com"})
+
+        refused = await program.request("POST", "/invitations", body=invitation)
+        not_accepted = await program.request("POST", f"/invitations/{by_person.json['invitation']['id']}/accept")
+
+        assert_refused(refused, 403, "FORBIDDEN")
+        assert_refused(not_accepted, 403, "FORBIDDEN")
+        assert (await program.request("POST", "/invitations", body=invitation | {"role": "member"})).status == 200
+
+    async def test_it_asks_for_no_less_second_factors(self, team: Team) -> None:
+        one, two = insert_program(team), insert_program(team, key=f"gk_second_{'s' * 43}", has_second_factor=True)
+        team.world.connection.execute("UPDATE organizations SET mfa_required = true")
+
+        assert_refused(await one.request("GET", "/services"), 403, "FORBIDDEN")
+        assert (await two.request("GET", "/services")).status == 200
+        assert_refused(await two.request("PATCH", "", body={"mfa_required": False}), 403, "FORBIDDEN")
+        assert (await two.request("PATCH", "", body={"name": "Acme Inc"})).status == 200
+
+
+class TestCalls:
+    """Calling with a key."""
+
+    async def test_the_logs_name_the_key_and_no_person(self, team: Team) -> None:
+        program = insert_program(team)
+
+        assert (await program.request("POST", "/services", body=SERVICE)).status == 200
+
+        named = {"organization_key_id": str(program.key_id), "organization_key_name": "Terraform"}
+        [(_, actor, _, details)] = team.world.audit_entries("service.created")
+        assert actor is None
+        assert details.items() >= named.items()
+        [(_, email, data)] = team.world.events("service.created")
+        assert email is None
+        assert data.items() >= named.items()
+        [entry] = (await program.request("GET", "/audit-log")).json["logs"]
+        assert entry["actor"] == {"id": f"api_key:{program.key_id}", "email": "", "is_platform_owner": False}
+
+    async def test_the_platform_ownership_of_its_maker_is_not_its_own(self, team: Team) -> None:
+        team.world.connection.execute("UPDATE users SET is_platform_owner = true")
+        program = insert_program(team)
+
+        answer = await team.world.client.get("/api/platform/organizations", headers={"X-Api-Key": program.key})
+
+        assert_refused(answer, 401, "UNAUTHORIZED")
+
+    async def test_an_access_token_counts_when_both_are_sent(self, team: Team) -> None:
+        program = insert_program(team)
+
+        answer = await team.request("member", "GET", "/invitations", headers={"X-Api-Key": program.key})
+
+        assert_refused(answer, 403, "FORBIDDEN")
+
+    async def test_the_last_use_is_recorded_at_most_once_a_minute(self, team: Team, clock: SettableClock) -> None:
+        program, first = insert_program(team), clock.now
+
+        for seconds, recorded_at in ((0, first), (59, first), (1, first + timedelta(minutes=1))):
+            clock.now += timedelta(seconds=seconds)
+            assert (await program.request("GET", "/services")).status == 200
+            assert team.world.value("SELECT last_used_at FROM organization_keys") == recorded_at
+
+    async def test_a_test_delivery_names_no_person(self, team: Team) -> None:
+        program = insert_program(team)
+        hook = {"name": "hook", "url": "https://hooks.example.com/", "events": ["user.invited"]}
+        webhook = (await program.request("POST", "/webhooks", body=hook)).json
+        WATCH.add(webhook["secret"])
+
+        assert (await program.request("POST", f"/webhooks/{webhook['id']}/test")).status == 200
+
+        assert team.world.rows("SELECT actor_user_id, actor_email FROM events WHERE type = 'webhook.test'") == [
+            (None, None)
+        ]
+
+    async def test_a_credential_that_it_makes_is_its_makers(self, team: Team) -> None:
+        program = insert_program(team, maker="admin")
+        assert (await program.request("POST", "/services", body=SERVICE)).status == 200
+
+        assert team.world.value("SELECT client_secret_made_by FROM services") == team.ids["admin"]
+
+    async def test_sixty_requests_are_granted_at_once_for_each_key(self, team: Team) -> None:
+        program = insert_program(team)
+        other = insert_program(team, key=f"gk_second_{'s' * 43}")
+        client = serving_with_rate_limits(team.world.installation)
+
+        async def get(key: str) -> int:
+            return (await client.get(f"{team.path}/services", headers={"X-Api-Key": key})).status
+
+        assert [await get(program.key) for _ in range(61)] == [200] * 60 + [429]
+        assert await get(other.key) == 200
+
+    async def test_one_that_expired_long_ago_is_deleted(self, team: Team, clock: SettableClock, transact: Any) -> None:
+        for days, name in ((1, "a"), (60, "b")):
+            insert_organization_key(
+                team.world,
+                team.organization_id,
+                team.ids["owner"],
+                f"gk_{name * 6}_{name * 43}",
+                expires_at=clock.now + timedelta(days=days),
+            )
+        insert_organization_key(team.world, team.organization_id, team.ids["owner"])
+        clock.now += timedelta(days=92)
+        leftover = Leftover.ORGANIZATION_KEYS
+
+        assert transact(lambda uow: sweep(uow, leftover, leftover.kept_for, 10)) == 1
+        assert (await team.request("owner", "GET", "/keys")).json["total"] == 2
+
+
+async def test_a_script_provisions_an_organization_with_a_key(team: Team, world: World) -> None:
+    """What a program does after a person has made its key: a service, a role, an invitation, and the audit log."""
+    permissions = [
+        "services.view",
+        "services.create",
+        "services.manage",
+        "org.members.view",
+        "org.members.manage",
+        "org.roles.manage",
+        "audit_logs.view",
+    ]
+    secret = (await created(team, permissions=permissions))["secret"]
+
+    service = await call(team, secret, "POST", "/services", body=SERVICE)
+    plan = await call(
+        team, secret, "POST", "/services/till/plans", body={"name": "Pro", "price_cents": 900, "currency": "eur"}
+    )
+    changed = await call(team, secret, "PATCH", "/services/till", body={"name": "Till 2"})
+    role = {"slug": "reader", "name": "Reader", "description": "", "permissions": ["audit_logs.view"]}
+    made = await call(team, secret, "POST", "/roles", body=role)
+    invited = await call(team, secret, "POST", "/invitations", body={"email": "new@example.com", "role": "reader"})
+    log = await call(team, secret, "GET", "/audit-log?limit=10")
+
+    for answer in (service, plan, changed, made, invited, log):
+        assert answer.status in {200, 201}, answer.text
+    assert changed.json["name"] == "Till 2"
+    assert invited.json["inviter"]["email"] == "owner@example.com"
+    assert [mail.to for mail in await world.mails()] == ["new@example.com"]
+    actors = {entry["action"]: entry["actor"]["id"] for entry in log.json["logs"]}
+    by_key = {"service.created", "plan.created", "service.updated", "organization.updated", "user.invited"}
+    assert by_key <= set(actors)
+    assert {actors[action] for action in by_key} == {actors["service.created"]}
+    assert actors["service.created"].startswith("api_key:")
+    assert actors["organization_key.created"] == str(team.ids["owner"])
