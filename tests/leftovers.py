@@ -182,6 +182,14 @@ KINDS = {
         " SELECT gen_random_uuid(), %(organization)s, '{domain}', sha256(random()::text::bytea), %(user)s, ended, ended"
         " FROM ends",
     ),
+    Leftover.ORGANIZATION_KEYS: Kind(
+        "expires_at",
+        90 * DAY,
+        "INSERT INTO organization_keys (id, organization_id, created_by, name, prefix, key_hash, permissions,"
+        " has_second_factor, created_at, expires_at)"
+        " SELECT gen_random_uuid(), %(organization)s, %(user)s, '', 'gk_abcdef', '', '{services.view}', false, ended,"
+        " ended FROM ends",
+    ),
     Leftover.DEVICES: Kind(
         "last_used_at",
         365 * DAY,

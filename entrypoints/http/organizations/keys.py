@@ -30,9 +30,7 @@ class NewOrganizationKey(msgspec.Struct, kw_only=True):
     """A new key."""
 
     name: Annotated[str, msgspec.Meta(description="What the key is for, with 1 to 100 characters.")]
-    permissions: Annotated[
-        list[Capability], msgspec.Meta(description="The capabilities that the key has; at least one.")
-    ]
+    permissions: list[Capability]
     expires_in_days: (
         Annotated[
             int,

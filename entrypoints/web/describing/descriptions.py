@@ -340,7 +340,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "UserSearch.user_id": _field("Only the user with this id."),
     "logs": _field("The entries, newest first."),
     "actor": _field("Who did it."),
-    "AuditLogActor.id": _field("The id of the user, or `system` for Gatehouse itself.", examples=["system"]),
+    "AuditLogActor.id": _field(
+        "The id of the user; `api_key:` or `setup_link:` with an id for a key of the organization or the holder of a"
+        " setup link; `system` for Gatehouse itself, and where the details name another credential.",
+        examples=["system"],
+    ),
     "OrganizationOwner.id": _field("The id of the user, or `unknown` if the account no longer exists."),
     "OrganizationOwner.email": _field("The email address; a placeholder if the account no longer exists."),
     "action": _field("What was done.", examples=["organization.updated"]),

@@ -84,6 +84,20 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CreatedSetupLink.url": _field("The address to send to the people who set these parts."),
     "setup_links": _field("The valid links, the newest first."),
     "link_id": _field("The id of the link."),
+    "OrganizationKey.prefix": _field("The beginning of the key, by which people recognize it.", examples=["gk_a1B2c3"]),
+    "OrganizationKey.permissions": _field(
+        "The capabilities of the key, of which it has those that its maker has too.", examples=[["services.view"]]
+    ),
+    "NewOrganizationKey.permissions": _field(
+        "The capabilities that the key has; at least one.", examples=[["services.view"]]
+    ),
+    "OrganizationKeyCreated.key": _field("The key as lists show it."),
+    "OrganizationKeyCreated.secret": _field(
+        "The key itself, to send in the `X-Api-Key` header.",
+        examples=["gk_a1B2c3_WfE3kHhT2mUuJ0c5tYxVq9sLr7pZbNnA4dG8iKeQwRz"],
+    ),
+    "OrganizationKeyList.keys": _field("The keys, the newest first."),
+    "key_id": _field("The id of the key."),
     "SamlSetupForm.name_id_format": _field("The format of the user's name in assertions; empty for the usual one."),
     "email_attribute": _field("The name of the attribute with the email address; empty for the usual one."),
     "siem_provider": _field("The interface of the receiver."),

@@ -59,6 +59,13 @@ def owner(connection: Connection) -> None:
     )
     connection.execute(
         """
+        INSERT INTO memberships (id, organization_id, user_id, role, created_at)
+        VALUES (%(user)s, %(organization)s, %(user)s, 'owner', %(now)s)
+        """,
+        values,
+    )
+    connection.execute(
+        """
         INSERT INTO services (id, organization_id, slug, name, service_type, client_id, created_at, updated_at)
         VALUES (%(device)s, %(user)s, 'shop', 'Shop', 'web', %(device)s, %(now)s, %(now)s)
         """,

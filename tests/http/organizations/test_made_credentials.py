@@ -94,6 +94,7 @@ class TestImpersonation:
             "PUT /oauth-credentials/:provider": {"client_id": "mine", "client_secret": "the-secret-of-mine"},
             "POST /scim-tokens": {"name": "Okta"},
             "POST /setup-links": {"parts": ["scim"]},
+            "POST /keys": {"name": "Terraform", "permissions": ["services.view"]},
             "PUT /smtp": SERVER,
         }
         words = {
