@@ -5,6 +5,7 @@ A capability that publishes a type adds a line to `CAUSES`.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from core.events.events import EventType
 from tests.http.webhooks.causes import people, services, settings
 from tests.http.webhooks.causes.stage import Stage
+from tests.world.organization_keys import insert_program
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -90,6 +92,32 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
 }
 
 
+# What the management interface causes, and no key of an organization: it takes the owner, a person, or another
+# credential than a key, or makes one. Beside the event of a test delivery, `webhook.tested` names the key.
+NOT_BY_KEY = {
+    EventType.WEBHOOK_TEST,
+    EventType.ORGANIZATION_OWNER_CHANGED,
+    EventType.ORGANIZATION_KEY_CREATED,
+    EventType.ORGANIZATION_KEY_DELETED,
+    EventType.SERVICE_DELETED,
+    EventType.USER_ROLE_UPDATED,
+    EventType.API_KEY_CREATED,
+    EventType.API_KEY_DELETED,
+    EventType.SCIM_TOKEN_CREATED,
+    EventType.SCIM_TOKEN_REVOKED,
+    EventType.DOMAIN_VERIFIED,
+    EventType.DOMAIN_ROUTE_VERIFIED,
+    EventType.USER_UPDATED,
+    EventType.USER_DEACTIVATED,
+    EventType.USER_REACTIVATED,
+}
+OF_MANAGEMENT = re.compile(
+    r"user\.(invited|removed)|invitation\.revoked|(organization|service|plan|domain|branding|upstream_connection"
+    r"|domain_route|saml_\w+|siem|audit_log|billing|webhook)\..*"
+)
+BY_KEY = [event for event in CAUSES if OF_MANAGEMENT.fullmatch(event.value) and event not in NOT_BY_KEY]
+
+
 def test_every_event_type_has_a_cause() -> None:
     assert CAUSES.keys() == set(EventType)
 
@@ -107,6 +135,33 @@ async def test_its_cause_sends_the_event_to_the_webhook(hooks: Hooks, receiver: 
         assert payload["event"] == event.value
         assert payload["organization_id"] == str(hooks.team.organization_id)
         assert payload["id"] == received.headers["webhook-id"]
+
+
+@pytest.mark.parametrize("event", BY_KEY, ids=lambda event: event.value)
+async def test_a_key_causes_it_too_and_is_named_in_place_of_a_person(
+    hooks: Hooks, receiver: Receiver, event: EventType
+) -> None:
+    await hooks.create(receiver.url, event.value)
+    program = insert_program(hooks.team)
+    # Creating the webhook was a change of the organization.
+    hooks.team.world.connection.execute("DELETE FROM events")
+    hooks.team.world.connection.execute("DELETE FROM audit_entries")
+    named = {"organization_key_id": str(program.key_id), "organization_key_name": "Terraform"}
+
+    await CAUSES[event](Stage(hooks.team, program))
+
+    found = hooks.team.world.rows(
+        "SELECT actor_user_id, actor_email, data FROM events WHERE type = %s ORDER BY id", event.value
+    )
+    assert found
+    for user_id, email, data in found:
+        assert (user_id, email) == (None, None)
+        assert data.items() >= named.items()
+    recorded = hooks.team.world.rows("SELECT actor_user_id, details FROM audit_entries WHERE action = %s", event.value)
+    assert len(recorded) == len(found)
+    for user_id, details in recorded:
+        assert user_id is None
+        assert details.items() >= named.items()
 
 
 async def test_the_creation_of_a_user_with_an_api_key_is_a_sign_up(hooks: Hooks, receiver: Receiver) -> None:

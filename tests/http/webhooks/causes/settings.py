@@ -163,5 +163,5 @@ async def try_the_siem(stage: Stage) -> None:
 
 
 async def export_the_audit_log(stage: Stage) -> None:
-    answer = await stage.team.request("owner", "GET", "/audit-log/export")
+    answer = await stage.send("GET", "/audit-log/export")
     assert answer.status == 200, answer.text

@@ -11,6 +11,8 @@ from tests.world.inviter import GUEST, Invitation
 from tests.world.second_factors import Person
 
 if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.organization_keys import Program
     from tests.world.team import Team
     from tests.world.world import World
 
@@ -20,6 +22,8 @@ class Stage:
     """The team whose webhook subscribes; its member is the user of the events."""
 
     team: Team
+    # What a program with a key of the organization does instead of the owner.
+    program: Program | None = None
 
     @property
     def world(self) -> World:
@@ -33,9 +37,15 @@ class Stage:
 
     async def request(self, method: str, path: str, body: Any = None, *, by: str = "owner") -> Any:
         """Send a request below the path of the organization; return the decoded answer."""
-        answer = await self.team.request(by, method, path, body=body)
+        answer = await self.send(method, path, body, by=by)
         assert answer.status in {200, 201, 204}, answer.text
         return answer.json if answer.content else None
+
+    async def send(self, method: str, path: str, body: Any = None, *, by: str = "owner") -> Answer:
+        """Send a request below the path of the organization; the program does what the owner would."""
+        if self.program is not None and by == "owner":
+            return await self.program.request(method, path, body=body)
+        return await self.team.request(by, method, path, body=body)
 
     async def invite(self) -> Invitation:
         """Invite a guest."""
