@@ -7,9 +7,12 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from core.audit import siem_stream
+from core.organizations import key_callers
 from core.organizations.access import Capability
 from core.organizations.keys import KEYS_MAX, LIFETIME_DAYS_MAX
 from core.platform.housekeeping import Leftover, sweep
+from core.sessions.callers import BACKGROUND
 from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.secret_watch import WATCH
@@ -187,6 +190,30 @@ class TestMaker:
             assert (await call(team, secret, "GET", "/invitations")).status == status
             assert (await call(team, secret, "GET", "/services")).status == 200
 
+    async def test_it_has_what_its_makers_custom_role_allows_now(self, team: Team) -> None:
+        program = insert_program(team, Capability.AUDIT_LOGS_VIEW, Capability.WEBHOOKS_MANAGE, maker="admin")
+        team.custom_role("auditor", "audit_logs.view", "services.view")
+        body = {"role": "auditor"}
+        assert (await team.request("owner", "PATCH", f"/members/{team.ids['admin']}", body=body)).status == 200
+
+        for path, status in (("/audit-log", 200), ("/webhooks", 403), ("/services", 403)):
+            assert (await program.request("GET", path)).status == status, path
+
+    async def test_it_ends_when_the_address_is_first_proved_or_the_account_forgotten(self, team: Team) -> None:
+        insert_program(team, maker="admin")
+        insert_program(team, maker="member", key=f"gk_second_{'s' * 43}")
+        world = team.world
+        world.connection.execute("UPDATE users SET email_verified_at = NULL WHERE id = %s", (team.ids["admin"],))
+        await world.client.post("/api/auth/magic-link/request", body={"email": "admin@example.com"})
+        token = (await world.mail()).values["token"]
+        assert (await world.client.post("/api/auth/magic-link/verify", body={"token": token})).status == 200
+        root = await world.signed_in_platform_owner()
+        assert (await root.delete(f"/api/privacy/forget/{team.ids['member']}")).status == 200
+
+        reasons = [details["reason"] for _, _, _, details in world.audit_entries("organization_key.deleted")]
+        assert reasons == ["maker_proved_address", "maker_anonymized"]
+        assert world.value("SELECT count(*) FROM organization_keys") == 0
+
     async def test_a_grant_on_a_service_gives_the_key_of_a_member_nothing(self, team: Team) -> None:
         service = team.world.service(team.organization_id)
         team.world.grant(team.organization_id, service.id, team.ids["member"], "manager")
@@ -282,6 +309,33 @@ class TestCalls:
         assert team.world.rows("SELECT actor_user_id, actor_email FROM events WHERE type = 'webhook.test'") == [
             (None, None)
         ]
+
+    async def test_ended_sessions_are_ended_by_the_key(self, team: Team) -> None:
+        program, service = insert_program(team), team.world.service(team.organization_id)
+        user_id = team.user("visitor")
+        team.world.link(team.organization_id, service.id, user_id)
+        await team.world.sign_in("visitor@example.com", org_slug=team.slug, service_slug="shop")
+
+        assert (await program.request("DELETE", f"/users/{user_id}/sessions")).status == 200
+
+        [(_, _, data)] = team.world.events("session.revoked")
+        assert data["revoked_by"] == f"api_key:{program.key_id}"
+
+    async def test_the_test_of_a_siem_has_the_key_as_its_actor(self, team: Team) -> None:
+        program = insert_program(team)
+        siem = {"provider": "http", "endpoint": "http://127.0.0.1:9/"}
+        assert (await program.request("POST", "/siem", body=siem)).status == 200
+
+        database = team.world.installation.database.on_behalf_of(
+            BACKGROUND, organization_key=key_callers.presented(program.key)
+        )
+        _, event = await database.transact(siem_stream.prepare_test, team.slug)
+
+        assert event.payload["actor"] == {
+            "id": f"api_key:{program.key_id}",
+            "email": "",
+            "is_platform_owner": False,
+        }
 
     async def test_a_credential_that_it_makes_is_its_makers(self, team: Team) -> None:
         program = insert_program(team, maker="admin")
