@@ -79,19 +79,29 @@ def require_record(
     problems: list[FieldError] = []
     if not is_confidential:
         problems.append(
-            FieldError("service_type", "A service with a security profile is web or api: it authenticates.")
+            FieldError(
+                field="service_type", message="A service with a security profile is web or api: it authenticates."
+            )
         )
     if not allows_loopback and any(urlsplit(uri).scheme != "https" for uri in redirect_uris):
         problems.append(
-            FieldError("redirect_uris", "The redirect URIs of a service with a security profile are https.")
+            FieldError(
+                field="redirect_uris", message="The redirect URIs of a service with a security profile are https."
+            )
         )
     if jwks is None and jwks_uri is None:
         problems.append(
-            FieldError("jwks", "A service with a security profile authenticates by its keys: set its jwks or jwks_uri.")
+            FieldError(
+                field="jwks",
+                message="A service with a security profile authenticates by its keys: set its jwks or jwks_uri.",
+            )
         )
     if jwks is not None and not any(_is_usable(key) for key in _keys(jwks)):
         problems.append(
-            FieldError("jwks", "None of these keys can sign by ES256 or PS256: register one of P-256, or an RSA key.")
+            FieldError(
+                field="jwks",
+                message="None of these keys can sign by ES256 or PS256: register one of P-256, or an RSA key.",
+            )
         )
     if problems:
         raise BadRequest.of_fields(problems)

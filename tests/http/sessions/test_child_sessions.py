@@ -148,9 +148,7 @@ async def test_no_child_begins_of_a_session_that_has_ended_or_of_another_user(
             child_sessions.begin,
             browser.session_id,
             other,
-            organization_slug="acme",
-            service_slug="shop",
-            device_token=None,
+            Destination(organization_slug="acme", service_slug="shop"),
         )
     await visitor.submit(home, "/app/sign-out")
     with pytest.raises(SessionOver):
