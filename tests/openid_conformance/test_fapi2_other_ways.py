@@ -57,6 +57,7 @@ def assert_other_way(answer: Answer) -> None:
 def assert_unauthorized_client(answer: Answer) -> None:
     """Assert that an endpoint of OAuth refuses a grant."""
     assert (answer.status, answer.json["error"]) == (403, "unauthorized_client"), answer.text
+    assert "WWW-Authenticate" not in answer.headers
 
 
 async def test_a_password_signs_in_to_the_platform_and_not_to_the_service(bank: StrictParty, world: World) -> None:
