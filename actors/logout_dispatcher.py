@@ -12,6 +12,7 @@ from core.attempts import Attempt
 from core.errors import ServiceUnavailable
 from core.openid import logout_notices
 from core.openid.logout_notices import LeasedService
+from core.sessions.security_profiles import signature_algorithm
 from core.sessions.tokens import TokenKind
 from ports.doorbells import Bell
 
@@ -81,6 +82,7 @@ class LogoutDispatcher(Dispatcher[LeasedService]):
                 lifetime=logout_notices.TOKEN_LIFETIME,
                 now=self._clock(),
                 host=notice.host,
+                algorithm=signature_algorithm(service.security_profile),
             )
         except ServiceUnavailable as away:
             return Attempt(status_code=None, body=None, error=away.message)

@@ -48,7 +48,7 @@ from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.key_sets import HttpKeySets
@@ -76,6 +76,7 @@ from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.platform.housekeeping import Leftover
 from core.secrets import Secret
 from core.sessions import server_secrets, signing_keys
+from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints import equipment, master_keys
 from entrypoints.database import listening_address
 from entrypoints.event_receiver import EventReceiver
@@ -205,7 +206,7 @@ async def connected(
         doorbells=doorbells,
     )
     database = observed(postgres)
-    ring = RsaKeyRing()
+    ring = SigningKeyRing()
     renderer = JinjaMailRenderer(base_url=settings.base_url)
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, now)
@@ -377,14 +378,16 @@ async def published_signing_keys(installation: Installation) -> Sequence[signing
 
 
 async def ensure_signing_keys(installation: Installation) -> None:
-    """Make the signing keys of a new installation."""
-    if not await published_signing_keys(installation):
-        active, following = [await trio.to_thread.run_sync(make_key_pair) for _ in range(2)]
-        await installation.database.transact(signing_keys.ensure, active, following)
+    """Make the signing keys of each kind that a new installation, or one of an older version, does not have."""
+    known = {key.algorithm for key in await published_signing_keys(installation)}
+    for algorithm in SignatureAlgorithm:
+        if algorithm not in known:
+            active, following = [await trio.to_thread.run_sync(make_key_pair, algorithm) for _ in range(2)]
+            await installation.database.transact(signing_keys.ensure, active, following)
 
 
-async def rotate_signing_keys(installation: Installation) -> signing_keys.SigningKey:
-    """Make the next key the active one, which clients already know, and return it."""
-    fresh = await trio.to_thread.run_sync(make_key_pair)
+async def rotate_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:
+    """Make the next key of each kind the active one, which clients already know, and return these keys."""
+    fresh = [await trio.to_thread.run_sync(make_key_pair, algorithm) for algorithm in SignatureAlgorithm]
     longest = max(installation.settings.access_token_ttl, IMPERSONATION_LIFETIME_MAX)
-    return await installation.database.transact(signing_keys.rotate, fresh, longest)
+    return await installation.database.transact(signing_keys.rotate_each, fresh, longest)

@@ -660,6 +660,20 @@ CREATE UNIQUE INDEX domain_routes_verified ON domain_routes USING btree (domain)
 CREATE TRIGGER domain_routes_deleted AFTER DELETE ON domain_routes FOR EACH ROW WHEN ((old.verified_at IS NOT NULL)) EXECUTE FUNCTION mail_domain_lost();
 CREATE TRIGGER domain_routes_lost AFTER UPDATE OF verified_at ON domain_routes FOR EACH ROW WHEN (((old.verified_at IS NOT NULL) AND (new.verified_at IS NULL))) EXECUTE FUNCTION mail_domain_lost();
 
+CREATE TABLE elliptic_signing_keys (
+    kid text NOT NULL,
+    state text NOT NULL,
+    public_pem text NOT NULL,
+    private_pem_sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    published_until timestamp with time zone,
+    CONSTRAINT elliptic_signing_keys_state_check CHECK ((state = ANY (ARRAY['next'::text, 'active'::text, 'retired'::text])))
+);
+COMMENT ON TABLE elliptic_signing_keys IS 'The key pairs that sign by ES256, for services with a security profile; the private halves are encrypted.';
+ALTER TABLE ONLY elliptic_signing_keys
+    ADD CONSTRAINT elliptic_signing_keys_pkey PRIMARY KEY (kid);
+CREATE UNIQUE INDEX elliptic_signing_keys_one_of_each ON elliptic_signing_keys USING btree (state) WHERE (state <> 'retired'::text);
+
 CREATE TABLE event_sequencing (
     is_the_only_row boolean DEFAULT true NOT NULL,
     last_position bigint NOT NULL,
@@ -1569,11 +1583,14 @@ CREATE TABLE services (
     jwks jsonb,
     audiences text[] DEFAULT '{}'::text[] NOT NULL,
     client_secret_made_by uuid,
+    security_profile text,
+    CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
     CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text])))
 );
 COMMENT ON TABLE services IS 'The applications of an organization.';
 COMMENT ON COLUMN services.jwks IS 'The public keys with which the service signs its assertions, when it publishes them nowhere.';
 COMMENT ON COLUMN services.client_secret_made_by IS 'Who made the present secret; null before Gatehouse recorded it.';
+COMMENT ON COLUMN services.security_profile IS 'Which stricter rules of OAuth hold for the service; null for none beyond the usual ones.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services

@@ -17,7 +17,7 @@ from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.mail_renderer import JinjaMailRenderer
@@ -36,6 +36,7 @@ from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
+from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints import capabilities
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
@@ -68,7 +69,7 @@ CHEAP = Argon2Cost(memory_kib=8, passes=1)
 # Nothing listens at this port, so that no test asks the name servers of its machine.
 NO_NAME_SERVER = ("127.0.0.1", 9)
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
-RING = RsaKeyRing()
+RING = SigningKeyRing()
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,11 @@ def key_pairs() -> tuple[KeyPair, KeyPair]:
     return key_pair(0), key_pair(1)
 
 
+def elliptic_key_pairs() -> tuple[KeyPair, KeyPair]:
+    """Two key pairs of the other kind, for services with a security profile."""
+    return key_pair(0, SignatureAlgorithm.ES256), key_pair(1, SignatureAlgorithm.ES256)
+
+
 @pytest.fixture
 def settings() -> Settings:
     """The default settings, in development mode and without rate limits, which have their own tests."""
@@ -253,10 +259,11 @@ async def connected_installation(
     actors: Actors,
     key_pairs: tuple[KeyPair, KeyPair],
     *,
-    ring: RsaKeyRing,
+    ring: SigningKeyRing,
 ) -> Installation:
     """Return an installation connected as by `main.py`, as far as requests depend on it."""
     await database.transact(signing_keys.ensure, *key_pairs)
+    await database.transact(signing_keys.ensure, *elliptic_key_pairs())
     ring.load(await database.read(signing_keys.published))
     billing = SandboxGateway(database=database, base_url=settings.base_url)
     return Installation(

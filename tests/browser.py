@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import RsaKeyRing
+from adapters.crypto.tokens import SigningKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.domain_names import IdnaDomainNames
@@ -114,7 +114,7 @@ class Site:
         database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
         await self._prepare(database)
         installation = await connected_installation(
-            database, tools.clock, settings, ReportedActors(), self._keys, ring=RsaKeyRing()
+            database, tools.clock, settings, ReportedActors(), self._keys, ring=SigningKeyRing()
         )
         self._started.put(trio.lowlevel.current_trio_token())
         await Server(Application(installation, self._routes), self._listener, IN_FLIGHT_SECONDS_MAX).serve(

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from core.openid.dpop import SelfSigned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from core.openid.clients import KeySet
 
@@ -50,7 +50,12 @@ class JsonWebSignatures:
         issuer = claims.get("iss") if claims is not None else None
         return issuer if isinstance(issuer, str) else None
 
-    def verified(self, token: str, keys: KeySet) -> Mapping[str, Any] | None:
+    def verified(
+        self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None
+    ) -> Mapping[str, Any] | None:
+        header = _header(token)
+        if header is None or (algorithms is not None and header["alg"] not in algorithms):
+            return None
         return verified_claims(token, keys.get("keys", []))
 
     def self_signed(self, token: str, *, kind: str) -> SelfSigned | None:
@@ -63,7 +68,9 @@ class JsonWebSignatures:
         claims = _claims(token, header["alg"], cast("dict[str, Any]", key))
         if claims is None:
             return None
-        return SelfSigned(key_thumbprint=_thumbprint(cast("dict[str, str]", key)), claims=claims)
+        return SelfSigned(
+            key_thumbprint=_thumbprint(cast("dict[str, str]", key)), algorithm=header["alg"], claims=claims
+        )
 
 
 def verified_claims(

@@ -1,4 +1,4 @@
-"""The RSA key pairs that sign tokens: generation, key ids, parsing and the public form (JWK)."""
+"""The key pairs that sign tokens, RSA and elliptic ones: generation, key ids, parsing and the public form (JWK)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -18,19 +18,32 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from core.secrets import Secret
-from core.sessions.signing_keys import KeyPair
+from core.sessions.signing_keys import KeyPair, SignatureAlgorithm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from core.sessions.signing_keys import SigningKey
+
 # The least that RFC 7518 (3.3) allows for RS256; with twice the bits a signature would cost six times as much.
 KEY_BITS = 2048
 _PUBLIC_EXPONENT = 65537
+# The curve of ES256 (RFC 7518, 3.4), with the size of a coordinate.
+_CURVE = ec.SECP256R1()
+_CURVE_NAME = "P-256"
+_COORDINATE_BYTES = 32
+
+PublicKey = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
+PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
 
-def make_key_pair() -> KeyPair:
+def make_key_pair(algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256) -> KeyPair:
     """Generate a key pair, in some tenths of a second: call it neither on the event loop nor in a transaction."""
-    private = rsa.generate_private_key(public_exponent=_PUBLIC_EXPONENT, key_size=KEY_BITS)
+    private: PrivateKey
+    if algorithm is SignatureAlgorithm.ES256:
+        private = ec.generate_private_key(_CURVE)
+    else:
+        private = rsa.generate_private_key(public_exponent=_PUBLIC_EXPONENT, key_size=KEY_BITS)
     public = private.public_key()
     # Unencrypted in memory only: the vault encrypts it before it is stored.
     private_pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -38,47 +51,72 @@ def make_key_pair() -> KeyPair:
         kid=thumbprint(public),
         public_pem=public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode(),
         private_pem=Secret(private_pem.decode()),
+        algorithm=algorithm,
     )
 
 
 def parse_private(pem: Secret) -> rsa.RSAPrivateKey:
-    """Parse and check a private key, which takes some milliseconds."""
+    """Parse and check a private RSA key, which takes some milliseconds."""
     key = load_pem_private_key(pem.reveal().encode(), password=None)
     assert isinstance(key, rsa.RSAPrivateKey), "the stored key is not an RSA key"
     return key
 
 
-def parse_public(pem: str) -> rsa.RSAPublicKey:
+def parse_signing(key: SigningKey) -> PrivateKey:
+    """Parse and check the private half of a stored key, which takes some milliseconds with an RSA key."""
+    if key.algorithm is SignatureAlgorithm.RS256:
+        return parse_private(key.private_pem)
+    private = load_pem_private_key(key.private_pem.reveal().encode(), password=None)
+    assert isinstance(private, ec.EllipticCurvePrivateKey), "the stored key is not an elliptic key"
+    return private
+
+
+def parse_public(pem: str) -> PublicKey:
     """Parse a public key."""
     key = load_pem_public_key(pem.encode())
-    assert isinstance(key, rsa.RSAPublicKey), "the stored key is not an RSA key"
+    assert isinstance(key, rsa.RSAPublicKey | ec.EllipticCurvePublicKey), "the stored key is neither RSA nor elliptic"
     return key
 
 
-def thumbprint(public: rsa.RSAPublicKey) -> str:
+def algorithm_of(public: PublicKey) -> SignatureAlgorithm:
+    """Return the only algorithm with which a key of ours signs."""
+    return SignatureAlgorithm.RS256 if isinstance(public, rsa.RSAPublicKey) else SignatureAlgorithm.ES256
+
+
+def thumbprint(public: PublicKey) -> str:
     """Return the thumbprint of a key (RFC 7638), which is the same on every replica."""
     canonical = json.dumps(_required_members(public), separators=(",", ":"), sort_keys=True)
     return _base64url(hashlib.sha256(canonical.encode()).digest())
 
 
-def json_web_key(kid: str, public: rsa.RSAPublicKey) -> dict[str, str]:
+def json_web_key(kid: str, public: PublicKey) -> dict[str, str]:
     """Return a public key as a JSON Web Key (RFC 7517), the form that relying parties read."""
-    return {**_required_members(public), "use": "sig", "alg": "RS256", "kid": kid}
+    return {**_required_members(public), "use": "sig", "alg": algorithm_of(public).value, "kid": kid}
 
 
-def parse_json_web_key(key: Mapping[str, Any]) -> rsa.RSAPublicKey:
+def parse_json_web_key(key: Mapping[str, Any]) -> PublicKey:
     """Return the public key that a JSON Web Key describes; raise `KeyError`, `TypeError` or `ValueError` for others."""
+    if key["kty"] == "EC" and key["crv"] == _CURVE_NAME:
+        return ec.EllipticCurvePublicNumbers(_number(key["x"]), _number(key["y"]), _CURVE).public_key()
     if key["kty"] != "RSA":
-        raise ValueError("the key is not an RSA key")
-    exponent, modulus = (
-        int.from_bytes(base64.urlsafe_b64decode(key[name] + "=" * (-len(key[name]) % 4))) for name in ("e", "n")
+        raise ValueError("the key is neither an RSA key nor one of the curve P-256")
+    return rsa.RSAPublicNumbers(_number(key["e"]), _number(key["n"])).public_key()
+
+
+def _required_members(public: PublicKey) -> dict[str, str]:
+    """Return the members that describe a public key, which make up its thumbprint too (RFC 7638, 3.2)."""
+    if isinstance(public, rsa.RSAPublicKey):
+        numbers = public.public_numbers()
+        return {"kty": "RSA", "n": _base64url(_big_endian(numbers.n)), "e": _base64url(_big_endian(numbers.e))}
+    x, y = (
+        coordinate.to_bytes(_COORDINATE_BYTES, "big")
+        for coordinate in (public.public_numbers().x, public.public_numbers().y)
     )
-    return rsa.RSAPublicNumbers(exponent, modulus).public_key()
+    return {"kty": "EC", "crv": _CURVE_NAME, "x": _base64url(x), "y": _base64url(y)}
 
 
-def _required_members(public: rsa.RSAPublicKey) -> dict[str, str]:
-    numbers = public.public_numbers()
-    return {"kty": "RSA", "n": _base64url(_big_endian(numbers.n)), "e": _base64url(_big_endian(numbers.e))}
+def _number(text: str) -> int:
+    return int.from_bytes(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
 
 
 def _big_endian(number: int) -> bytes:

@@ -1,8 +1,8 @@
 """Signed tokens (decisions 2.1): the key ring that a process keeps in memory, and the signer that uses it.
 
 The keys are stored by `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` loads them. A token
-is accepted only if its header is exactly one that Gatehouse writes, so a forger can choose nothing: no other algorithm,
-no key in the header, no critical extension.
+is accepted only if its header is exactly one that Gatehouse writes, so a forger can choose nothing: no key in the
+header, no critical extension, and no algorithm but that of the key which the header names.
 """
 
 from __future__ import annotations
@@ -17,23 +17,21 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import jwt
 
-from adapters.crypto.key_pairs import json_web_key, parse_json_web_key, parse_private, parse_public
+from adapters.crypto.key_pairs import algorithm_of, json_web_key, parse_json_web_key, parse_public, parse_signing
 from core.errors import ServiceUnavailable, TokenExpired, TokenInvalid
 from core.hosts import under
-from core.sessions.signing_keys import RING_AGE_MAX, KeyState
+from core.sessions.signing_keys import RING_AGE_MAX, KeyState, SignatureAlgorithm
 from core.sessions.tokens import IssuedElsewhere, SigningKeyUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime, timedelta
 
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
-
+    from adapters.crypto.key_pairs import PrivateKey, PublicKey
     from core.sessions.signing_keys import SigningKey
     from core.sessions.tokens import TokenKind
     from ports.clock import Randomness
 
-ALGORITHM = "RS256"
 # A usual token has about a thousand; a plan with very many features makes more. Nothing longer is parsed.
 TOKEN_CHARACTERS_MAX = 8192
 # How many verified tokens are cached by their hashes; each takes about two kilobytes.
@@ -44,7 +42,8 @@ _OWN_CLAIMS = frozenset({"iss", "iat", "exp", "jti"})
 _TEXT_CLAIMS = ("iss", "sub", "aud", "jti")
 _TIME_CLAIMS = ("iat", "exp")
 
-_JWS = jwt.PyJWS(algorithms=[ALGORITHM])
+_JWS = jwt.PyJWS(algorithms=list(SignatureAlgorithm))
+_ALGORITHM_ORDER = tuple(SignatureAlgorithm)
 _PUBLICATION_ORDER = (KeyState.ACTIVE, KeyState.NEXT, KeyState.RETIRED)
 
 
@@ -52,7 +51,7 @@ _PUBLICATION_ORDER = (KeyState.ACTIVE, KeyState.NEXT, KeyState.RETIRED)
 class _PublishedKey:
     """A key that verifies signatures, parsed once."""
 
-    public: RSAPublicKey
+    public: PublicKey
     json_web_key: dict[str, str]
 
 
@@ -61,7 +60,7 @@ class _SigningKey:
     """The private key that signs, parsed once."""
 
     kid: str
-    private: RSAPrivateKey
+    private: PrivateKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,47 +76,49 @@ class _Keys:
     """The content of a key ring in one object, so that it is replaced in one step."""
 
     published: Mapping[str, _PublishedKey]
-    signing: _SigningKey | None
+    signing: Mapping[SignatureAlgorithm, _SigningKey]
     loaded_at_seconds: float
 
 
 @final
-class RsaKeyRing:
+class SigningKeyRing:
     """The port `KeyRing`."""
 
     def __init__(self, monotonic_seconds: Callable[[], float] = time.monotonic) -> None:
         # Not the clock of the transactions: the age of the keys in memory does not depend on the time of day.
         self._monotonic_seconds = monotonic_seconds
-        self._keys = _Keys({}, None, monotonic_seconds())
+        self._keys = _Keys({}, {}, monotonic_seconds())
 
     def load(self, keys: Sequence[SigningKey]) -> None:
-        """Replace the keys; each is parsed once, and the private key only of the active one."""
+        """Replace the keys; each is parsed once, and the private key only of the active ones."""
         known = self._keys
-        in_order = sorted(keys, key=lambda key: _PUBLICATION_ORDER.index(key.state))
+        in_order = sorted(
+            keys, key=lambda key: (_ALGORITHM_ORDER.index(key.algorithm), _PUBLICATION_ORDER.index(key.state))
+        )
         published = {key.kid: known.published.get(key.kid) or _published(key) for key in in_order}
-        active = next((key for key in keys if key.state is KeyState.ACTIVE), None)
-        signing = known.signing
-        if active is None:
-            signing = None
-        elif signing is None or signing.kid != active.kid:
-            signing = _SigningKey(active.kid, parse_private(active.private_pem))
+        signing = {
+            key.algorithm: _parsed(key, known.signing.get(key.algorithm))
+            for key in keys
+            if key.state is KeyState.ACTIVE
+        }
         self._keys = _Keys(published, signing, self._monotonic_seconds())
 
-    def public_key(self, kid: str) -> RSAPublicKey | None:
+    def public_key(self, kid: str) -> PublicKey | None:
         """Return the published key with this id, or None."""
         key = self._keys.published.get(kid)
         return key.public if key else None
 
-    def signing_key(self) -> tuple[str, RSAPrivateKey]:
-        """Return the signing key and its id; raise `ServiceUnavailable` when none is loaded or it is too old."""
+    def signing_key(self, algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256) -> tuple[str, PrivateKey]:
+        """Return the key that signs, and its id; raise `ServiceUnavailable` when none is loaded or it is too old."""
         keys = self._keys
         age_seconds = self._monotonic_seconds() - keys.loaded_at_seconds
-        if keys.signing is None or age_seconds > RING_AGE_MAX.total_seconds():
+        signing = keys.signing.get(algorithm)
+        if signing is None or age_seconds > RING_AGE_MAX.total_seconds():
             raise ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)
-        return keys.signing.kid, keys.signing.private
+        return signing.kid, signing.private
 
     def jwks(self) -> list[dict[str, str]]:
-        """List the public keys as JSON Web Keys: the active one, the next one, and the retired ones."""
+        """List the public keys as JSON Web Keys: those of each kind together, the active one first."""
         return [dict(key.json_web_key) for key in self._keys.published.values()]
 
 
@@ -125,19 +126,26 @@ class RsaKeyRing:
 class JwtTokenSigner:
     """The port `TokenSigner`."""
 
-    def __init__(self, ring: RsaKeyRing, *, issuer: str, randomness: Randomness) -> None:
+    def __init__(self, ring: SigningKeyRing, *, issuer: str, randomness: Randomness) -> None:
         self._ring = ring
         self._issuer = issuer
         self._randomness = randomness
         self._verified_tokens: dict[bytes, _Verified] = {}
 
     def sign(
-        self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime, host: str | None = None
+        self,
+        claims: Mapping[str, Any],
+        *,
+        kind: TokenKind,
+        lifetime: timedelta,
+        now: datetime,
+        host: str | None = None,
+        algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256,
     ) -> str:
         """Sign claims, to which `iss`, `iat`, `exp` and `jti` are added."""
         assert not _OWN_CLAIMS & claims.keys(), f"only the signer sets the claims {sorted(_OWN_CLAIMS)}"
         assert all(claims.get(name) for name in ("sub", "aud")), "a token needs a subject and an audience"
-        kid, private = self._ring.signing_key()
+        kid, private = self._ring.signing_key(algorithm)
         issued_at = int(now.timestamp())
         return jwt.encode(
             {
@@ -148,7 +156,7 @@ class JwtTokenSigner:
                 "exp": issued_at + int(lifetime.total_seconds()),
             },
             private,
-            ALGORITHM,
+            algorithm.value,
             headers={"kid": kid, "typ": kind.value},
         )
 
@@ -186,22 +194,30 @@ class KeptKeys:
         try:
             self._keys = {str(key["kid"]): parse_json_web_key(key) for key in json.loads(jwks)["keys"]}
         except (KeyError, TypeError) as error:
-            raise ValueError("this is no set of RSA keys") from error
+            raise ValueError("this is no set of keys of Gatehouse") from error
 
     def verify_signature(self, token: str, *, kind: TokenKind) -> None:
         _verified(token, kind, self._keys.get)
 
 
-def _verified(token: str, kind: TokenKind, public_key: Callable[[str], RSAPublicKey | None]) -> _Verified:
-    kid = _kid(token, kind)
+def _verified(token: str, kind: TokenKind, public_key: Callable[[str], PublicKey | None]) -> _Verified:
+    kid, algorithm = _named_key(token, kind)
     public = public_key(kid)
     if public is None:
         raise SigningKeyUnknown
+    # The key decides, never the token: else a key would verify what an algorithm of another kind makes of it.
+    if algorithm != algorithm_of(public):
+        raise TokenInvalid
     try:
-        payload = _JWS.decode(token, public, [ALGORITHM])
+        payload = _JWS.decode(token, public, [algorithm])
     except jwt.InvalidTokenError as error:
         raise TokenInvalid from error
     return _Verified(kid, MappingProxyType(_json_object(payload)))
+
+
+def _parsed(key: SigningKey, known: _SigningKey | None) -> _SigningKey:
+    """Return the private key, parsed; `known` is the one that has signed so far, which is mostly the same."""
+    return known if known is not None and known.kid == key.kid else _SigningKey(key.kid, parse_signing(key))
 
 
 def _published(key: SigningKey) -> _PublishedKey:
@@ -209,17 +225,18 @@ def _published(key: SigningKey) -> _PublishedKey:
     return _PublishedKey(public, json_web_key(key.kid, public))
 
 
-def _kid(token: str, kind: TokenKind) -> str:
-    """Return the key id of the header; raise `TokenInvalid` unless it is the header of this kind of token."""
+def _named_key(token: str, kind: TokenKind) -> tuple[str, str]:
+    """Return the key id and the algorithm of the header; raise `TokenInvalid` unless it is that of such a token."""
     segment = token.partition(".")[0]
     try:
         header = _json_object(base64.urlsafe_b64decode(segment + "=="))
     except ValueError as error:
         raise TokenInvalid from error
-    kid = header.get("kid")
-    if not isinstance(kid, str) or header != {"alg": ALGORITHM, "kid": kid, "typ": kind.value}:
+    kid, algorithm = header.get("kid"), header.get("alg")
+    is_known = isinstance(kid, str) and algorithm in _ALGORITHM_ORDER
+    if not is_known or header != {"alg": algorithm, "kid": kid, "typ": kind.value}:
         raise TokenInvalid
-    return kid
+    return cast("str", kid), cast("str", algorithm)
 
 
 def _json_object(text: bytes) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimCaller, ScimTokenInvalid
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid, ServiceCaller
+from core.sessions import security_profiles
 from core.sessions.callers import Caller, NoLongerInContext, Origin
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ class PostgresUnitOfWork(Aggregates):
         if found.service_client_id != self._client_id:
             # We signed the token for this session, but its audience is another client.
             raise TokenInvalid
+        security_profiles.require_bound(found.service_security_profile, self.origin.proof_algorithm)
         return found
 
     def record(

@@ -20,6 +20,7 @@ from core.openid import clients, codes, requests
 from core.openid.requests import AuthorizationRefused, RequestOver, RequestRefused
 from core.organizations.access import SecondFactorRequired
 from core.secrets import hash_token
+from core.sessions import security_profiles
 from core.sign_in import browser_returns, child_sessions
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
@@ -96,13 +97,17 @@ Answer = LeadBack | SignInNeeded | Question | SetupNeeded
 def begin(
     uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str], visitor: Visitor, *, issuer: str
 ) -> Answer | Refusal:
-    """Answer the parameters of a request, or the pushed request that they name; raise `RequestRefused`."""
+    """Answer the parameters of a request, or the pushed request that they name; raise `RequestRefused`.
+
+    Raise `OtherWayRefused` when a client with a security profile has not pushed it.
+    """
     client = _client(uow, client_id)
     request_uri = parameters.get("request_uri")
     if request_uri is not None:
         if not request_uri.startswith(requests.URN):
             raise RequestRefused("The request names a request_uri that was not pushed here.")
         parameters = requests.pushed(uow, client, request_uri)
+    security_profiles.require_pushed(client.security_profile, is_pushed=requests.PUSHED in parameters)
     try:
         return _answer(uow, client, requests.parse(client, parameters), visitor, issuer=issuer)
     except AuthorizationRefused as refused:
@@ -164,9 +169,12 @@ def _answer(
             uow,
             browser.session_id,
             browser.user_id,
-            organization_slug=client.organization_slug,
-            service_slug=client.service.slug,
-            device_token=visitor.device_token,
+            Destination(
+                organization_slug=client.organization_slug,
+                service_slug=client.service.slug,
+                device_token=visitor.device_token,
+                is_pushed=request.was_pushed,
+            ),
         )
     except SecondFactorRequired:
         _note(uow, client, visitor, SignInReason.SECOND_FACTOR_REQUIRED)
@@ -277,7 +285,10 @@ def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest
     client = _client(uow, client_id)
     if uow.authorization_requests.use(id_hash, stored.organization_id, stored.service_id, is_pushed=False) is None:
         raise RequestOver
-    return client, requests.recalled(stored.parameters)
+    request = requests.recalled(stored.parameters)
+    # It may have waited since before the profile was turned on.
+    security_profiles.require_pushed(client.security_profile, is_pushed=request.was_pushed)
+    return client, request
 
 
 def _client(uow: UnitOfWork, client_id: UUID) -> Client:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from core.openid import security_profile
 from core.openid.refusals import ClientInvalid, ClientUnauthorized
 from core.secrets import Secret, hash_token
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.services.services import Service
+    from core.sessions.security_profiles import SecurityProfile
     from ports.unit_of_work import UnitOfWork
 
 KeySet = Mapping[str, Any]
@@ -46,6 +48,11 @@ class Client:
         return self.service.client_id
 
     @property
+    def security_profile(self) -> SecurityProfile | None:
+        """The stricter rules that hold for the client; None for the usual ones."""
+        return self.service.security_profile
+
+    @property
     def is_confidential(self) -> bool:
         """Whether the client authenticates."""
         return self.service.service_type.is_confidential
@@ -53,9 +60,10 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySource:
-    """Where the public keys of a service are: in its record, or at an address."""
+    """Where the public keys of a service are: in its record, or at an address; and how strict its assertions are."""
 
     organization_id: UUID
+    security_profile: SecurityProfile | None = None
     key_set: KeySet | None = None
     uri: str | None = None
 
@@ -106,7 +114,12 @@ def key_source(uow: UnitOfWork, client_id: UUID) -> KeySource:
     service = client.service
     if service.jwks is None and service.jwks_uri is None:
         raise ClientInvalid("The service has registered no keys. Set its jwks or its jwks_uri.")
-    return KeySource(organization_id=service.organization_id, key_set=service.jwks, uri=service.jwks_uri)
+    return KeySource(
+        organization_id=service.organization_id,
+        security_profile=service.security_profile,
+        key_set=service.jwks,
+        uri=service.jwks_uri,
+    )
 
 
 def judged_assertion(
@@ -125,9 +138,9 @@ def judged_assertion(
     expires_at = _moment(expires)
     if expires_at is None or not at - CLOCK_DIFFERENCE_MAX < expires_at <= at + ASSERTION_LIFETIME_MAX:
         raise ClientInvalid("The assertion has expired, or is valid for more than an hour.")
-    not_before = _moment(claims.get("nbf", claims.get("iat", 0)))
-    if not_before is None or not_before > at + CLOCK_DIFFERENCE_MAX:
-        raise ClientInvalid("The assertion is not valid yet.")
+    for begins in (_moment(claims.get(name, 0)) for name in ("nbf", "iat")):
+        if begins is None or begins > at + CLOCK_DIFFERENCE_MAX:
+            raise ClientInvalid("The assertion is not valid yet.")
     return ClientAssertion(id=identifier, expires_at=expires_at)
 
 
@@ -152,6 +165,7 @@ def identify(uow: UnitOfWork, presented: PresentedClient) -> Client:
     client = find(uow, presented.client_id)
     if client is None or not client.is_organization_active:
         raise ClientInvalid
+    security_profile.require_no_secret(client.security_profile, presented.secret)
     if presented.secret is not None:
         given = hash_token(presented.secret.reveal())
         if client.secret_hash is None or not hmac.compare_digest(given, client.secret_hash):

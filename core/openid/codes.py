@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from core.openid import clients, dpop, pkce, requests
+from core.openid import clients, dpop, pkce, requests, security_profile
 from core.openid.grants import IssuedTokens, take_over
 from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid
 from core.secrets import Secret, hash_token
@@ -95,6 +95,7 @@ def redeem(
     A refusal that ends the session is returned, so that it is committed.
     """
     client = clients.authenticate(uow, presented_client)
+    security_profile.require_proof(client.security_profile, proof, at=uow.now)
     if proof is not None:
         dpop.accept(uow, proof)
     requests.checked_audience(client, presented.resource)
@@ -118,6 +119,7 @@ def redeem(
 def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, proof: DpopProof | None) -> ClientGrant:
     if presented.redirect_uri != code.redirect_uri:
         raise GrantInvalid("The redirect_uri is not that of the authorization request.")
+    security_profile.require_challenged(client.security_profile, code.code_challenge)
     pkce.require_verified(code.code_challenge, presented.code_verifier)
     if presented.resource is not None and presented.resource != code.audience:
         raise TargetInvalid("The resource is not that of the authorization request.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import NotFound, Refusal
-from core.openid import clients, dpop, requests, scopes
+from core.openid import clients, dpop, requests, scopes, security_profile
 from core.openid.grants import IssuedTokens, take_over
 from core.openid.refusals import (
     AccessDenied,
@@ -28,6 +28,7 @@ from core.secrets import Secret, hash_token
 from core.sessions import sessions
 from core.sessions.client_grants import ClientGrant
 from core.sign_in import child_sessions
+from core.sign_in.proofs import Destination
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,9 +129,14 @@ def begin(
     scope: str | None,
     resource: str | None,
 ) -> IssuedDeviceCode:
-    """Return the codes of a new device; raise `ClientInvalid`, or `RequestInvalid` for slugs of another service."""
+    """Return the codes of a new device; raise `ClientInvalid`, or `RequestInvalid` for slugs of another service.
+
+    Raise `WayUnauthorized` for a service with a security profile.
+    """
     is_command_line = presented.client_id == COMMAND_LINE_CLIENT and uow.origin.custom_host is None
     client = clients.identify(uow, presented) if not is_command_line else None
+    if client is not None:
+        security_profile.require_code_grant(client.security_profile)
     service = client.service if client is not None else None
     known = {None, client.organization_slug} if client is not None else {None}
     if organization_slug not in known or service_slug not in {None, service.slug if service is not None else None}:
@@ -188,9 +194,11 @@ def approve(
         uow,
         browser.session_id,
         browser.user_id,
-        organization_slug=client.organization_slug if client is not None else None,
-        service_slug=client.service.slug if client is not None else None,
-        device_token=device_token,
+        Destination(
+            organization_slug=client.organization_slug if client is not None else None,
+            service_slug=client.service.slug if client is not None else None,
+            device_token=device_token,
+        ),
         is_child=False,
     )
     if isinstance(outcome, Refusal):
@@ -218,8 +226,7 @@ def poll(
 
     Without a client, as the documents show the request, it is that of the code, if it is a public one.
     """
-    is_service = presented is not None and presented.client_id != COMMAND_LINE_CLIENT
-    client = clients.authenticate(uow, presented) if presented is not None and is_service else None
+    client = _authenticated(uow, presented)
     if proof is not None:
         dpop.accept(uow, proof)
     code_hash = hash_token(device_code)
@@ -250,6 +257,15 @@ def poll(
         )
     tokens = take_over(uow, device.session_id, granted)
     return IssuedTokens(grant=tokens) if tokens is not None else GrantInvalid()
+
+
+def _authenticated(uow: UnitOfWork, presented: PresentedClient | None) -> Client | None:
+    """Return the client that polls; None for the command line, and for a request that names none."""
+    if presented is None or presented.client_id == COMMAND_LINE_CLIENT:
+        return None
+    client = clients.authenticate(uow, presented)
+    security_profile.require_code_grant(client.security_profile)
+    return client
 
 
 def _pending(uow: UnitOfWork, code_hash: bytes, device: DeviceCode) -> OAuthRefusal:

@@ -41,14 +41,20 @@ class SelfSigned:
     """A token whose signature was verified with the key in its header: the thumbprint of that key, and the claims."""
 
     key_thumbprint: str
+    algorithm: str
     claims: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpopProof:
-    """A proof for the present request; `nonce` and `id` are still to be checked."""
+    """A proof for the present request; `nonce` and `id` are still to be checked.
+
+    `valid_from` is the later one of its `iat` and `nbf`, in seconds.
+    """
 
     key_thumbprint: str
+    algorithm: str
+    valid_from: float
     id: str
     nonce: str | None
     is_of_access_token: bool
@@ -65,10 +71,15 @@ def judged_proof(signed: SelfSigned, *, method: str, url: str, access_token: str
         raise refusal("The DPoP proof is for another request: htm and htu must name its method and its address.")
     if type(issued_at) is not int or abs(issued_at - at.timestamp()) > CLOCK_DIFFERENCE_MAX.total_seconds():
         raise refusal("The DPoP proof is too old, or from the future: iat must be the present time.")
+    not_before = claims.get("nbf", issued_at)
+    if isinstance(not_before, bool) or not isinstance(not_before, int | float):
+        raise refusal("The nbf of the DPoP proof is no time.")
     if access_token is not None and claims.get("ath") != _hash_of(access_token):
         raise refusal("The DPoP proof is for another access token: ath must be its hash.")
     return DpopProof(
         key_thumbprint=signed.key_thumbprint,
+        algorithm=signed.algorithm,
+        valid_from=max(issued_at, not_before),
         id=identifier,
         nonce=nonce if isinstance(nonce, str) else None,
         is_of_access_token=access_token is not None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from core.openid import clients, dpop, requests, scopes
+from core.openid import clients, dpop, requests, scopes, security_profile
 from core.openid.refusals import GrantInvalid
 from core.sessions import refresh as sessions_refresh
 from core.sessions.client_grants import RefreshingClient
@@ -49,6 +49,7 @@ def refresh(
     `TokenReused` is to be ended by `refresh.end_reused`, as at the other endpoint.
     """
     client = clients.authenticate(uow, presented)
+    security_profile.require_proof(client.security_profile, proof, at=uow.now)
     if proof is not None:
         dpop.accept(uow, proof)
     refreshing = RefreshingClient(
@@ -82,8 +83,12 @@ def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) ->
 def client_credentials(
     uow: UnitOfWork, presented: PresentedClient, *, resource: str | None, proof: DpopProof | None
 ) -> ClientToken:
-    """Return the claims of a token for an authenticated client; raise `ClientUnauthorized` for a public one."""
+    """Return the claims of a token for an authenticated client; raise `ClientUnauthorized` for a public one.
+
+    Raise `WayUnauthorized` for one with a security profile.
+    """
     client = clients.authenticate_confidential(uow, presented)
+    security_profile.require_code_grant(client.security_profile)
     if proof is not None:
         dpop.accept(uow, proof)
     claims: dict[str, Any] = {"sub": str(client.id), "client_id": str(client.id)}

@@ -42,7 +42,7 @@ def introspect(uow: UnitOfWork, presented: PresentedClient, token: IntrospectedT
     if token.claims is not None:
         return _of_access_token(uow, client, token.claims) or {"active": False}
     session = refresh.inspect(uow, token.text)
-    if session is None or not _is_usable(session.caller, client):
+    if session is None or not _is_usable(session.caller, client) or not refresh.is_bound_as_required(session):
         return {"active": False}
     return _of_refresh_token(client, session)
 
@@ -73,7 +73,8 @@ def _of_access_token(uow: UnitOfWork, client: Client, claims: Mapping[str, Any])
             return None
         return _described(claims, client)
     caller = uow.callers.of_session(UUID(claims["sid"]))
-    if caller is None or not _is_usable(caller, client):
+    is_bound = "cnf" in claims or client.security_profile is None
+    if caller is None or not _is_usable(caller, client) or not is_bound:
         return None
     return {**_described(claims, client), "username": caller.email}
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.attempts import Attempt
+    from core.sessions.security_profiles import SecurityProfile
     from ports.unit_of_work import UnitOfWork
 
 # A service of an inactive organization is looked at again after this time.
@@ -51,7 +52,7 @@ class LogoutNotice:
 class LeasedService:
     """A service that this dispatcher alone serves until the lease ends, with the notices to send.
 
-    Without an address there is nothing to tell it any more.
+    Without an address there is nothing to tell it any more. Its security profile says which kind of key signs.
     """
 
     id: UUID
@@ -60,6 +61,7 @@ class LeasedService:
     uri: str | None
     leased_until: datetime
     notices: Sequence[LogoutNotice]
+    security_profile: SecurityProfile | None = None
 
 
 def lease(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[LeasedService]:

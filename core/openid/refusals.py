@@ -59,6 +59,17 @@ class ClientUnauthorized(OAuthRefusal):
     default_message = "Only web and api services, which have a secret, may use this grant."
 
 
+class WayUnauthorized(OAuthRefusal):
+    """The service has a security profile, which leaves no way but a pushed authorization request and its code."""
+
+    code = ErrorCode.FORBIDDEN
+    error = "unauthorized_client"
+    default_message = (
+        "This service has a security profile: it pushes authorization requests to /auth/par, and exchanges their codes."
+        " No other grant is open to it."
+    )
+
+
 class GrantTypeUnsupported(OAuthRefusal):
     """There is no such grant type."""
 

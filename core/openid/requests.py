@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.openid import clients, dpop, pkce, scopes
+from core.openid import clients, dpop, pkce, scopes, security_profile
 from core.openid.refusals import (
     OAuthRefusal,
     RequestInvalid,
@@ -41,6 +41,8 @@ URN: Final = "urn:ietf:params:oauth:request_uri:"
 VALUE_CHARACTERS_MAX: Final = 2000
 # The parameter into which the endpoints turn an `id_token_hint`.
 HINTED_USER: Final = "hinted_user_id"
+# Marks the parameters that an authenticated client has pushed; no request has a parameter of this name.
+PUSHED: Final = "is_pushed"
 PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 _THUMBPRINT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -77,7 +79,7 @@ class AuthorizationRequest:
 
     `asked_at` is when its user was asked to sign in, if that has happened; the sign-in has to be newer when
     `has_to_be_new`. `asked_in` is the hash of the key of the browser that was asked. `hinted_user_id` is the only user
-    for whom it may be answered, if the service names one.
+    for whom it may be answered, if the service names one. `was_pushed` says that the client had authenticated.
     """
 
     redirect_uri: str
@@ -95,6 +97,7 @@ class AuthorizationRequest:
     asked_at: float | None = None
     asked_in: str | None = None
     hinted_user_id: str | None = None
+    was_pushed: bool = False
 
     @property
     def hinted_email(self) -> str | None:
@@ -156,6 +159,7 @@ def parse(client: Client, parameters: Mapping[str, str]) -> AuthorizationRequest
 def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, str], proof: DpopProof | None) -> str:
     """Store the parameters of a valid request, and return its address; raise `OAuthRefusal` (RFC 9126, 2)."""
     client = clients.authenticate(uow, presented)
+    security_profile.require_proof_if_any(client.security_profile, proof, at=uow.now)
     if proof is not None:
         dpop.accept(uow, proof)
         # The code is then bound to the key, as by the parameter (RFC 9449, 10.1).
@@ -168,7 +172,7 @@ def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, s
     except RequestRefused as refusal:
         raise RequestInvalid(refusal.message) from None
     _parsed(client, parameters, redirect_uri, parameters.get("state"))
-    return receive(uow, client, parameters)
+    return receive(uow, client, {**parameters, PUSHED: "yes"})
 
 
 def receive(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> str:
@@ -235,7 +239,9 @@ def _parsed(
         code_challenge=pkce.checked_challenge(
             parameters.get("code_challenge"),
             parameters.get("code_challenge_method"),
-            is_required=not client.is_confidential,
+            is_required=security_profile.requires_challenge(
+                client.security_profile, is_confidential=client.is_confidential
+            ),
         ),
         audience=checked_audience(client, parameters.get("resource")),
         key_thumbprint=thumbprint,
@@ -244,6 +250,7 @@ def _parsed(
         login_hint=parameters.get("login_hint"),
         hinted_user_id=parameters.get(HINTED_USER),
         wants_second_factor=_wants_second_factor(parameters.get("acr_values")),
+        was_pushed=PUSHED in parameters,
     )
 
 

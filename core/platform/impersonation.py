@@ -19,7 +19,7 @@ from core.events.platform_actions import PlatformAction
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.organizations.access import authorize_platform
 from core.secrets import hash_token
-from core.sessions import refresh
+from core.sessions import refresh, security_profiles
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sessions.token_claims import TokenGrant, token_grant
@@ -125,6 +125,7 @@ def _context(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization
     service = uow.services.by_slug(organization.id, wanted.service_slug)
     if service is None:
         raise NotFound("This organization has no such service.")
+    security_profiles.require_pushed(service.security_profile, is_pushed=False)
     return organization, service
 
 

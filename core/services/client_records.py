@@ -33,6 +33,11 @@ class Outside:
     allowed_networks: Sequence[Network] = ()
     own_hosts: frozenset[str] = frozenset()
 
+    @property
+    def allows_loopback(self) -> bool:
+        """Whether targets may be on the machine itself, as in development mode."""
+        return any(network.is_loopback for network in self.allowed_networks)
+
 
 def require_valid(
     outside: Outside,

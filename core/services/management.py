@@ -1,7 +1,8 @@
 """What members do with the services of their organization: create, list, read, change and delete them.
 
 A confidential service (`web` or `api`) has a secret beside its client id. The secret is shown once, when the service is
-created and when it is rotated; a service that becomes confidential has none until then.
+created and when it is rotated; a service that becomes confidential has none until then, and one with a security profile
+never has one.
 """
 
 from __future__ import annotations
@@ -66,6 +67,15 @@ class ServiceNotConfidential(BadRequest):
     default_message = "Only web and api services have a secret. Mobile and desktop services use PKCE."
 
 
+class ServiceHasKeysAlone(BadRequest):
+    """A service with a security profile authenticates by its keys alone."""
+
+    default_message = (
+        "This service has a security profile, so it has no secret: it authenticates by private_key_jwt. To replace its"
+        " keys, change its jwks, or publish other keys at its jwks_uri."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """How many services the organization has and may have (null means unlimited), and the name of its tier."""
@@ -77,7 +87,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedService:
-    """A new service with its default plan and, if it is confidential, its secret."""
+    """A new service with its default plan and, if it authenticates by one, its secret."""
 
     service: Service
     default_plan: Plan
@@ -110,7 +120,7 @@ def create(uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside
     usage = uow.services.usage(authorized.organization)
     if usage.max_services is not None and usage.current_services >= usage.max_services:
         raise ServiceLimitExceeded
-    secret = uow.randomness.token() if service.service_type.is_confidential else None
+    secret = uow.randomness.token() if service.has_client_secret else None
     if not uow.services.add(service, client_secret_hash=_hash_of(secret)):
         raise ServiceSlugTaken
     if secret is not None:
@@ -161,18 +171,23 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
     if after.audiences != before.audiences:
         _claim_audiences(uow, after)
     uow.services.save(after)
-    if not after.service_type.is_confidential:
+    if not after.has_client_secret:
         uow.services.set_client_secret(after, None)
     _record(uow, AuditAction.SERVICE_UPDATED, after, changes=after.changes(before))
     return after
 
 
 def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str) -> tuple[Service, Secret]:
-    """Replace the secret of a confidential service; the old one is refused from then on."""
+    """Replace the secret of a confidential service; the old one is refused from then on.
+
+    Raise `ServiceNotConfidential` or `ServiceHasKeysAlone` for a service without one.
+    """
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_SECRET_ROTATE)
     service = authorized.service
     if not service.service_type.is_confidential:
         raise ServiceNotConfidential
+    if not service.has_client_secret:
+        raise ServiceHasKeysAlone
     secret = uow.randomness.token()
     uow.services.set_client_secret(service, _hash_of(secret))
     _record_maker(uow, service, authorized.caller.user_id)

@@ -14,6 +14,8 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, NotFound
 from core.services import client_records, redirect_uris
+from core.sessions import security_profiles
+from core.sessions.security_profiles import SecurityProfile  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,6 +69,7 @@ class ServiceFields:
     jwks_uri: str | None = None
     jwks: dict[str, list[dict[str, Any]]] | None = None
     audiences: list[str] = field(default_factory=list)
+    security_profile: SecurityProfile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,13 @@ class Service(ServiceFields):
     client_id: UUID
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def has_client_secret(self) -> bool:
+        """Whether it authenticates by a secret."""
+        return security_profiles.has_client_secret(
+            self.security_profile, is_confidential=self.service_type.is_confidential
+        )
 
     def changes(self, before: Service) -> dict[str, Any]:
         """Return the old and the new value of each changed field, in the form of an audit entry."""
@@ -108,6 +118,14 @@ class Service(ServiceFields):
             backchannel_logout_uri=self.backchannel_logout_uri,
             jwks_uri=self.jwks_uri,
             jwks=self.jwks,
+        )
+        security_profiles.require_record(
+            self.security_profile,
+            is_confidential=self.service_type.is_confidential,
+            redirect_uris=self.redirect_uris,
+            jwks_uri=self.jwks_uri,
+            jwks=self.jwks,
+            allows_loopback=outside.allows_loopback,
         )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.sessions.security_profiles import SecurityProfile
     from ports.unit_of_work import UnitOfWork
 
 
@@ -42,13 +43,15 @@ class CustomHost:
 class Origin:
     """The origin of a request, as the audit log and the login events record it; empty for background work.
 
-    `custom_host` is None for requests under the base URL.
+    `custom_host` is None for requests under the base URL. `proof_algorithm` is that of the DPoP proof which came with
+    the access token, None without one.
     """
 
     request_id: str | None = None
     ip_address: str | None = None
     user_agent: str | None = None
     custom_host: CustomHost | None = None
+    proof_algorithm: str | None = None
 
     @property
     def domain_id(self) -> UUID | None:
@@ -188,6 +191,7 @@ class Caller:
     confined_to_role: str | None = None
     # The key of an organization that calls in the place of its maker, who is the user then; None for users themselves.
     key_id: UUID | None = None
+    service_security_profile: SecurityProfile | None = None
 
     @property
     def confinement(self) -> Confinement | None:

@@ -5,6 +5,9 @@ it yields the newest token. After that its use shows that it was copied, and the
 from the one before it with the installation's pepper, and carries a MAC. So old tokens are distinguished from forged
 ones, and their successors are computed, while only the hash of the newest is stored; and an attacker cannot end a
 session by forging tokens for it.
+
+The refresh tokens of a service with a security profile are not exchanged: they are bound to a key, and stay the same as
+long as the session lives (FAPI 2.0 Security Profile, 5.3.2.1).
 """
 
 from __future__ import annotations
@@ -105,6 +108,8 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
             break
         _require_client(session, client)
         _require_host(uow, session)
+        if session.caller.service_security_profile is not None:
+            return _refreshed_without_exchange(uow, session, token)
         is_newest = _is_newest(session, token)
         newest = _successor_of(uow, token) if is_newest else _newest_after(uow, session, token)
         if newest is None:
@@ -116,6 +121,13 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
                 caller, newest.text, session_expires_at=session.expires_at, client_grant=session.client_grant
             )
     raise RefreshRefused
+
+
+def is_bound_as_required(session: Refreshable) -> bool:
+    """Return whether the tokens of a session are bound to a key, or need not be."""
+    if session.caller.service_security_profile is None:
+        return True
+    return session.client_grant is not None and session.client_grant.key_thumbprint is not None
 
 
 def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:
@@ -186,16 +198,36 @@ def end_reused(uow: UnitOfWork, reused: TokenReused) -> None:
         uow.mfa_events.add(caller.user_id, REUSED, is_success=False, details={"session_id": str(caller.session_id)})
 
 
+def _refreshed_without_exchange(uow: UnitOfWork, session: Refreshable, token: _Token) -> TokenGrant:
+    """Return new claims with the same refresh token, and note that the session was used; raise `RefreshRefused`.
+
+    A token that was exchanged before the profile was turned on is refused, and the session goes on.
+    """
+    caller = session.caller
+    _check_context(caller)
+    refresh_hash = hash_token(token.text.reveal())
+    is_noted = uow.sessions.exchange(caller.session_id, old_hash=refresh_hash, new_hash=refresh_hash, remembered_max=0)
+    if not is_noted:
+        raise RefreshRefused
+    return token_grant(caller, token.text, session_expires_at=session.expires_at, client_grant=session.client_grant)
+
+
 def _require_client(session: Refreshable, client: RefreshingClient | None) -> None:
     granted = session.client_grant
     if client is None:
-        if granted is not None and granted.needs_client:
+        has_profile = session.caller.service_security_profile is not None
+        if has_profile or (granted is not None and granted.needs_client):
             raise RefreshedElsewhere
         return
     if session.caller.service_client_id != client.client_id:
         raise RefreshRefused
     if granted is not None and granted.key_thumbprint not in {None, client.key_thumbprint}:
         raise RefreshRefused("The DPoP proof is not signed with the key to which this refresh token is bound.")
+    if not is_bound_as_required(session):
+        # It was issued before the profile was turned on.
+        raise RefreshRefused(
+            "This refresh token is bound to no key, as this service requires it by now. Sign in again."
+        )
 
 
 def _require_host(uow: UnitOfWork, session: Refreshable) -> None:

@@ -3,6 +3,9 @@
 The next key is published before it signs, so that every replica and every relying party knows it in time; retired keys
 stay published until the last token they signed has expired. Key pairs are generated outside any transaction, because
 that is slow. The port `TokenSigner` signs and verifies, with keys that each replica keeps in memory.
+
+There are keys of two kinds, each with an active and a next one, which rotate together: RSA keys sign nearly everything,
+elliptic keys what is issued to services whose security profile asks for it (`security_profiles.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING
 from core.errors import Conflict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from core.secrets import Secret
@@ -34,6 +38,13 @@ class NoSigningKeys(Conflict):
     default_message = "There are no signing keys yet; the service creates them at its first start."
 
 
+class SignatureAlgorithm(StrEnum):
+    """With which algorithm a key signs (RFC 7518, 3.1); a key signs with that one alone."""
+
+    RS256 = "RS256"
+    ES256 = "ES256"
+
+
 class KeyState(StrEnum):
     """The stage of a key's life."""
 
@@ -49,6 +60,7 @@ class KeyPair:
     kid: str
     public_pem: str
     private_pem: Secret
+    algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +73,7 @@ class SigningKey:
     private_pem: Secret
     created_at: datetime
     published_until: datetime | None = None
+    algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256
 
     def activated(self) -> SigningKey:
         """Return the key as the one that signs."""
@@ -74,20 +87,29 @@ class SigningKey:
 
 
 def ensure(uow: UnitOfWork, active: KeyPair, following: KeyPair) -> bool:
-    """Store the first two keys of a new installation; False when it has keys already, so every start may call this."""
-    if uow.signing_keys.lock():
+    """Store the first two keys of a kind; False when there are keys of it already, so every start may call this."""
+    assert active.algorithm is following.algorithm, "the first two keys are of different kinds"
+    if _in_use(uow, active.algorithm):
         return False
     uow.signing_keys.add(_stored(uow, active, KeyState.ACTIVE))
     uow.signing_keys.add(_stored(uow, following, KeyState.NEXT))
     return True
 
 
-def rotate(uow: UnitOfWork, fresh: KeyPair, longest_token_lifetime: timedelta) -> SigningKey:
-    """Activate the next key, retire the active one, and store the fresh one as next; return the active key.
+def rotate_each(uow: UnitOfWork, fresh: Sequence[KeyPair], longest_token_lifetime: timedelta) -> Sequence[SigningKey]:
+    """Rotate the keys of each kind, of which there is a fresh pair; return the active keys, in the same order.
 
-    Raise `NoSigningKeys` when the installation has none.
+    Raise `NoSigningKeys` when a kind has none.
     """
-    keys = {key.state: key for key in uow.signing_keys.lock()}
+    return [rotate(uow, pair, longest_token_lifetime) for pair in fresh]
+
+
+def rotate(uow: UnitOfWork, fresh: KeyPair, longest_token_lifetime: timedelta) -> SigningKey:
+    """Activate the next key, retire the active one, and store the fresh one as next, all of one kind.
+
+    Return the active key; raise `NoSigningKeys` when there is none of that kind.
+    """
+    keys = _in_use(uow, fresh.algorithm)
     if not keys:
         raise NoSigningKeys
     published_until = uow.now + longest_token_lifetime + RETIREMENT_MARGIN
@@ -105,6 +127,11 @@ def published(uow: UnitOfWork) -> tuple[SigningKey, ...]:
     return tuple(uow.signing_keys.published(uow.now))
 
 
+def _in_use(uow: UnitOfWork, algorithm: SignatureAlgorithm) -> Mapping[KeyState, SigningKey]:
+    """Lock all keys, and return the active and the next one of a kind; empty when there are none."""
+    return {key.state: key for key in uow.signing_keys.lock() if key.algorithm is algorithm}
+
+
 def _stored(uow: UnitOfWork, pair: KeyPair, state: KeyState) -> SigningKey:
     return SigningKey(
         kid=pair.kid,
@@ -112,4 +139,5 @@ def _stored(uow: UnitOfWork, pair: KeyPair, state: KeyState) -> SigningKey:
         public_pem=pair.public_pem,
         private_pem=pair.private_pem,
         created_at=uow.now,
+        algorithm=pair.algorithm,
     )

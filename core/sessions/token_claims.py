@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.sessions.security_profiles import signature_algorithm
+from core.sessions.signing_keys import SignatureAlgorithm
+
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 class TokenGrant:
     """Claims that the entrypoint signs, and tokens that it returns.
 
-    The audience is that of the client grant, else the client, else Gatehouse.
+    The audience is that of the client grant, else the client, else Gatehouse. `signature_algorithm` is that of the
+    access token and of the ID token: it follows from the record of the service.
     """
 
     user_id: UUID
@@ -30,6 +34,7 @@ class TokenGrant:
     device_token: Secret | None = None
     client_grant: ClientGrant | None = None
     is_address_verified: bool = True
+    signature_algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256
 
 
 def token_grant(
@@ -53,6 +58,7 @@ def token_grant(
         device_token=device_token,
         client_grant=client_grant,
         is_address_verified=caller.is_verified,
+        signature_algorithm=signature_algorithm(caller.service_security_profile),
     )
 
 

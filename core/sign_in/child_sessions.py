@@ -7,6 +7,7 @@ proof.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
@@ -35,11 +36,9 @@ def begin(
     uow: UnitOfWork,
     parent_id: UUID,
     user_id: UUID,
+    wanted: Destination,
     /,
     *,
-    organization_slug: str | None,
-    service_slug: str | None,
-    device_token: str | None,
     is_child: bool = True,
 ) -> SignInCompleted | Refusal:
     """Sign the user of a browser session in to an organization or one of its services; refuse as a sign-in does.
@@ -47,12 +46,7 @@ def begin(
     With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
     when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
-    destination = Destination(
-        organization_slug=organization_slug,
-        service_slug=service_slug,
-        device_token=device_token,
-        parent_id=parent_id if is_child else None,
-    )
+    destination = replace(wanted, parent_id=parent_id if is_child else None)
     locked_user = uow.users.defer_lock(user_id)
     # Locked, so that what ends the parent finds this child.
     locked_parent = uow.browser_sessions.defer_lock(parent_id)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.organizations.access import MembershipSuspended
+from core.sessions.security_profiles import OtherWayRefused
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Place:
         if self.is_suspended:
             # A suspended member may not use the organization's services either.
             raise MembershipSuspended().because(SignInReason.SUSPENDED)
+        if self.service.security_profile is not None and not destination.is_pushed:
+            raise OtherWayRefused().because(SignInReason.OTHER_WAY)
 
 
 def require_known(uow: UnitOfWork, slug: str | None) -> Organization | None:

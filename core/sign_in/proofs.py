@@ -83,6 +83,7 @@ class Destination:
     """The organization and service to sign in to, and the token of the device.
 
     `browser` is set where the session is to be kept in a browser, `parent_id` where it is the child of such a session.
+    `is_pushed` says that the service has pushed the request that the sign-in answers.
     """
 
     organization_slug: str | None = None
@@ -90,6 +91,7 @@ class Destination:
     device_token: str | None = field(default=None, repr=False)
     browser: InBrowser | None = None
     parent_id: UUID | None = None
+    is_pushed: bool = False
 
     @property
     def continued_session_id(self) -> UUID | None:

@@ -74,6 +74,10 @@ class SignInReason(StrEnum):
     UNKNOWN_SERVICE = "unknown_service", "The organization has no service of the name that was given."
     ORGANIZATION_NOT_ACTIVE = "organization_not_active", "The organization is not active."
     NOT_A_MEMBER = "not_a_member", "The user is not a member of the organization."
+    OTHER_WAY = (
+        "other_way",
+        "The service has a security profile: it is signed in to by requests alone that it has pushed.",
+    )
     SUSPENDED = "suspended", "The membership is deactivated by the directory of the organization."
     SSO_REQUIRED = "sso_required", "The organization requires its own single sign-on for this address."
     CONFINED_ELSEWHERE = "confined_elsewhere", "The user has signed in for another organization or service alone."

@@ -243,7 +243,8 @@ async def _keys(connected: ConnectedInstallation) -> Finding:
     active = [key for key in published if key.state is KeyState.ACTIVE]
     if not active:
         return Finding("keys", True, "none yet", "The first `gatehouse serve` makes them.")
-    return Finding("keys", True, f"{active[0].kid} is the active signing key, made on {active[0].created_at:%Y-%m-%d}")
+    described = ", ".join(f"{key.kid} ({key.algorithm}, made on {key.created_at:%Y-%m-%d})" for key in active)
+    return Finding("keys", True, f"active signing keys: {described}")
 
 
 async def _credentials(connected: ConnectedInstallation) -> Finding:

@@ -59,18 +59,19 @@ def list_keys(settings: Settings, *, report: Report) -> None:
             report("There are no signing keys yet. `gatehouse serve` makes them at its first start.")
         for key in published:
             until = f", published until {key.published_until:%Y-%m-%d %H:%M} UTC" if key.published_until else ""
-            report(f"{key.kid}  {key.state:<7}  made {key.created_at:%Y-%m-%d %H:%M} UTC{until}")
+            report(f"{key.kid}  {key.algorithm}  {key.state:<7}  made {key.created_at:%Y-%m-%d %H:%M} UTC{until}")
 
     with_installation(settings, run)
 
 
 def rotate_keys(settings: Settings, *, report: Report) -> None:
-    """Make the next signing key the active one; running servers notice by themselves."""
+    """Make the next signing key of each kind the active one; running servers notice by themselves."""
 
     async def run(connected: ConnectedInstallation) -> None:
         await connected.load_secrets()
-        active = await main.rotate_signing_keys(connected.installation)
-        report(f"Key {active.kid} signs from now on. Tokens signed with the previous key stay valid until they expire.")
+        for active in await main.rotate_signing_keys(connected.installation):
+            report(f"Key {active.kid} signs by {active.algorithm} from now on.")
+        report("Tokens signed with the previous keys stay valid until they expire.")
 
     with_installation(settings, run)
 

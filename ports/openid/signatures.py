@@ -1,6 +1,6 @@
 """Signatures of others: assertions of clients, and proofs of possession."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -15,8 +15,13 @@ class Signatures(Protocol):
         """Return the `iss` that a token claims, unverified, to find its keys; None when it is no signed token."""
         ...
 
-    def verified(self, token: str, keys: KeySet) -> Mapping[str, Any] | None:
-        """Return the claims of a token that one of the keys has signed; None for any other text."""
+    def verified(
+        self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None
+    ) -> Mapping[str, Any] | None:
+        """Return the claims of a token that one of the keys has signed; None for any other text.
+
+        `algorithms` are those that are taken of this signer, None for all.
+        """
         ...
 
     def self_signed(self, token: str, *, kind: str) -> SelfSigned | None:

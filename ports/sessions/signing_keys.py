@@ -11,11 +11,11 @@ class SigningKeys(Protocol):
     """The key pairs that sign tokens; the private halves are encrypted in the database."""
 
     def lock(self) -> Sequence[SigningKey]:
-        """Lock all keys until the transaction ends, and list those that are not retired, oldest first."""
+        """Lock the keys of all kinds until the transaction ends, and list those that are not retired, oldest first."""
         ...
 
     def published(self, at: datetime) -> Sequence[SigningKey]:
-        """List every key that is published at that time, oldest first, with the private halves."""
+        """List every key that is published at that time, oldest first, with the private halves, of all kinds."""
         ...
 
     def add(self, key: SigningKey) -> None:

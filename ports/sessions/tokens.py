@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from core.sessions.signing_keys import SigningKey
+from core.sessions.signing_keys import SignatureAlgorithm, SigningKey
 from core.sessions.tokens import TokenKind
 
 
@@ -12,17 +12,26 @@ class TokenSigner(Protocol):
     """Signs and verifies tokens of this installation; fast, and without the database."""
 
     def sign(
-        self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime, host: str | None = None
+        self,
+        claims: Mapping[str, Any],
+        *,
+        kind: TokenKind,
+        lifetime: timedelta,
+        now: datetime,
+        host: str | None = None,
+        algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256,
     ) -> str:
         """Return a token with these claims, which include `sub` and `aud`, and with `iss`, `iat`, `exp` and `jti`.
 
-        The issuer is the installation under a custom host, or under its base URL without one. Raise
-        `ServiceUnavailable` while there is no key that may sign.
+        The active key of the algorithm signs. The issuer is the installation under a custom host, or under its base URL
+        without one. Raise `ServiceUnavailable` while there is no key that may sign.
         """
         ...
 
     def verify(self, token: str, *, kind: TokenKind, now: datetime, host: str | None = None) -> Mapping[str, Any]:
         """Return the claims of a token that this installation signed, that has this kind and has not expired.
+
+        The key that the token names says with which algorithm it was signed, and the header has to say the same.
 
         Raise `TokenExpired` or `TokenInvalid`; its subclass `SigningKeyUnknown` may be resolved by `KeyRefresh`, and
         `IssuedElsewhere` is for a valid token of another host. The caller checks the audience: here `aud`, like `sub`
@@ -31,7 +40,9 @@ class TokenSigner(Protocol):
         ...
 
     def jwks(self) -> list[dict[str, str]]:
-        """List the public keys as JSON Web Keys (RFC 7517): the active one, the next one, and the retired ones."""
+        """List the public keys as JSON Web Keys (RFC 7517): those of each kind together, the active one, the next
+        one, and the retired ones.
+        """
         ...
 
 

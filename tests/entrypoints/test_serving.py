@@ -101,7 +101,7 @@ def developing(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -
 def test_a_server_on_an_external_database_becomes_ready(running: Service) -> None:
     assert running.get("/health").status == 200
     assert running.get("/health/ready").json["database"] == "connected"
-    assert len(running.get("/.well-known/jwks.json").json["keys"]) == 2
+    assert len(running.get("/.well-known/jwks.json").json["keys"]) == 4
 
 
 def test_a_ready_server_logs_its_addresses(running: Service) -> None:

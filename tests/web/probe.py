@@ -18,7 +18,7 @@ from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.outbound import outbound_client
@@ -110,7 +110,7 @@ class NoDatabase:
 class CountedKeyRefresh:
     """The port `KeyRefresh` for tests: counts its calls, and may load keys."""
 
-    def __init__(self, ring: RsaKeyRing, brings: Sequence[SigningKey] = ()) -> None:
+    def __init__(self, ring: SigningKeyRing, brings: Sequence[SigningKey] = ()) -> None:
         self.calls = 0
         self._ring = ring
         self._brings = brings
@@ -124,7 +124,7 @@ class CountedKeyRefresh:
 
 def make_installation(settings: Settings | None = None, *, clock: SettableClock | None = None) -> Installation:
     """Return an installation without a database and without keys."""
-    settings, clock, ring = settings or Settings(), clock or SettableClock(), RsaKeyRing()
+    settings, clock, ring = settings or Settings(), clock or SettableClock(), SigningKeyRing()
     billing = SandboxGateway(database=NoDatabase(), base_url=settings.base_url)
     return Installation(
         settings=settings,
@@ -160,7 +160,7 @@ def with_keys(
     installation: Installation, known: Sequence[SigningKey], *, stored: Sequence[SigningKey] = ()
 ) -> Installation:
     """Return an installation that knows these keys, and that finds the stored ones when it refreshes them."""
-    ring = RsaKeyRing()
+    ring = SigningKeyRing()
     ring.load(known)
     tokens = JwtTokenSigner(ring, issuer=installation.settings.base_url, randomness=SystemRandomness())
     return replace(installation, tokens=tokens, key_refresh=CountedKeyRefresh(ring, stored))

@@ -36,7 +36,7 @@ def _now() -> datetime:
 def peer_site(
     connection: Connection, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
 ) -> Generator[dict[str, str]]:
-    """A running server with a user, a confidential and a public service; what the programs need to know of them."""
+    """A running server with a user, and a confidential, a public and a strict service, as the programs know them."""
 
     async def prepare(_database: PostgresDatabase) -> None:
         """Everything is inserted below."""
@@ -61,6 +61,11 @@ def peer_site(
         ),
     )
     connection.execute("UPDATE services SET service_type = 'mobile' WHERE id = %s", (app.id,))
+    strict = builder.service(organization_id, "strict", redirect_uris=[REDIRECT_URI])
+    connection.execute(
+        "UPDATE services SET security_profile = 'fapi2', jwks = %s WHERE id = %s",
+        (Jsonb({"keys": [{**key.public, "kid": "one"}]}), strict.id),
+    )
     site = Site(
         capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost", clock=_now
     )
@@ -70,6 +75,7 @@ def peer_site(
         "CLIENT_ID": str(shop.client_id),
         "CLIENT_SECRET": SECRET,
         "PUBLIC_CLIENT_ID": str(app.client_id),
+        "STRICT_CLIENT_ID": str(strict.client_id),
         "REDIRECT_URI": REDIRECT_URI,
         "EMAIL": EMAIL,
         "PASSWORD": PASSWORD,

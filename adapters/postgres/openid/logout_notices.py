@@ -7,6 +7,7 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.openid.logout_notices import LeasedService, LogoutNotice
+from core.sessions.security_profiles import SecurityProfile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +75,7 @@ class PostgresLogoutNotices(Aggregate):
                 WHERE     logout_queues.service_id = due.service_id
                 RETURNING logout_queues.service_id
             )
-            SELECT s.id, s.organization_id, s.client_id, s.backchannel_logout_uri AS uri,
+            SELECT s.id, s.organization_id, s.client_id, s.backchannel_logout_uri AS uri, s.security_profile,
                    coalesce(next.notices, '[]') AS notices
             FROM   leased
             JOIN   services s ON s.id = leased.service_id
@@ -161,4 +162,6 @@ def _leased(row: dict[str, Any], leased_until: datetime) -> LeasedService:
         )
         for one, session_id, user_id, attempts, host in row.pop("notices")
     ]
+    if row["security_profile"] is not None:
+        row["security_profile"] = SecurityProfile(row["security_profile"])
     return LeasedService(notices=notices, leased_until=leased_until, **row)

@@ -44,6 +44,7 @@ SEALED_COLUMNS: Final = (
     SealedColumn("saml_certificates", "private_key_sealed", "id"),
     SealedColumn("server_secrets", "value_sealed", "name"),
     SealedColumn("signing_keys", "private_pem_sealed", "kid"),
+    SealedColumn("elliptic_signing_keys", "private_pem_sealed", "kid"),
     SealedColumn("totp_secrets", "secret_sealed", "user_id"),
     SealedColumn("identities", "access_token_sealed", "id"),
     SealedColumn("identities", "refresh_token_sealed", "id"),

@@ -8,6 +8,7 @@ from adapters.postgres.driver.columns import assignments, columns, placeholders,
 from adapters.postgres.transaction import Aggregate
 from core.services.management import CountedService, ServicesPage, Usage
 from core.services.services import Service, ServiceFields, ServiceType
+from core.sessions.security_profiles import SecurityProfile
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -220,9 +221,10 @@ class PostgresServices(Aggregate):
         )
 
 
-def service_row(*, service_type: str, **columns: Any) -> Service:
+def service_row(*, service_type: str, security_profile: str | None, **columns: Any) -> Service:
     """Return the service of a row."""
-    return Service(service_type=ServiceType(service_type), **columns)
+    profile = SecurityProfile(security_profile) if security_profile is not None else None
+    return Service(service_type=ServiceType(service_type), security_profile=profile, **columns)
 
 
 def _counted(*, plan_count: int, subscription_count: int, **columns: Any) -> CountedService:

@@ -10,6 +10,7 @@ from adapters.postgres.transaction import Aggregate
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
+from core.sessions.security_profiles import SecurityProfile
 from core.sessions.sessions import IDLE_LIFETIME
 
 # Of a session `s`.
@@ -71,7 +72,8 @@ CALLER: Final = """
     s.connection_id,
     u.disowned_at IS NOT NULL           AS is_disowned,
     u.changed_by_service_at IS NOT NULL AS is_changed_by_service,
-    s.confined_to_role
+    s.confined_to_role,
+    v.security_profile                  AS service_security_profile
 """
 LIVE: Final = """
     FROM   sessions s
@@ -117,8 +119,10 @@ def live_at(now: datetime) -> dict[str, datetime]:
     return {"now": now, "used_since": now - IDLE_LIFETIME}
 
 
-def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller:
+def caller_row(*, service_plan: dict[str, Any] | None, service_security_profile: str | None, **columns: Any) -> Caller:
     """Return the caller of a row with the columns of `CALLER`."""
+    if service_security_profile is not None:
+        columns["service_security_profile"] = SecurityProfile(service_security_profile)
     if service_plan is None:
         return Caller(**columns)
     plan_id, period_end = service_plan.pop("id"), service_plan.pop("current_period_end")

@@ -1,17 +1,27 @@
-"""Signing keys in the table `signing_keys`; their private halves are sealed, each for its own row."""
+"""Signing keys, each kind in a table of its own; their private halves are sealed, each for its own row."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
-from core.sessions.signing_keys import KeyState, SigningKey
+from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-_KEY: Final = "SELECT kid, state, public_pem, private_pem_sealed, created_at, published_until FROM signing_keys"
+_TABLES: Final[dict[SignatureAlgorithm, LiteralString]] = {
+    SignatureAlgorithm.RS256: "signing_keys",
+    SignatureAlgorithm.ES256: "elliptic_signing_keys",
+}
+_COLUMNS: Final = "kid, state, public_pem, private_pem_sealed, created_at, published_until"
+_KEYS: Final = f"""
+    SELECT algorithm, {_COLUMNS}
+    FROM   (SELECT 'RS256' AS algorithm, {_COLUMNS} FROM signing_keys
+            UNION ALL
+            SELECT 'ES256', {_COLUMNS} FROM elliptic_signing_keys) AS keys
+"""  # noqa: S608 - made of constants alone
 
 
 class PostgresSigningKeys(Aggregate):
@@ -20,29 +30,27 @@ class PostgresSigningKeys(Aggregate):
     def lock(self) -> tuple[SigningKey, ...]:
         # An advisory lock, because two concurrent first starts would find no row to lock.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.signing_keys'))")
-        return tuple(self._all(self._opened, f"{_KEY} WHERE state <> 'retired' ORDER BY created_at, kid"))
+        return tuple(self._all(self._opened, f"{_KEYS} WHERE state <> 'retired' ORDER BY created_at, kid"))
 
     def published(self, at: datetime) -> tuple[SigningKey, ...]:
         return tuple(
             self._all(
                 self._opened,
-                f"{_KEY} WHERE state <> 'retired' OR published_until > %s ORDER BY created_at, kid",
+                f"{_KEYS} WHERE state <> 'retired' OR published_until > %s ORDER BY created_at, kid",
                 (at,),
             )
         )
 
     def add(self, key: SigningKey) -> None:
+        table = _TABLES[key.algorithm]
         self._connection.execute_later(
-            """
-            INSERT INTO signing_keys (kid, state, public_pem, private_pem_sealed, created_at, published_until)
-            VALUES (%s, %s, %s, %s, %s, %s)
-            """,
+            f"INSERT INTO {table} ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)",  # noqa: S608 - likewise
             (
                 key.kid,
                 key.state.value,
                 key.public_pem,
                 self._transaction.vault.seal(
-                    key.private_pem.reveal().encode(), table="signing_keys", column="private_pem_sealed", row=key.kid
+                    key.private_pem.reveal().encode(), table=table, column="private_pem_sealed", row=key.kid
                 ),
                 key.created_at,
                 key.published_until,
@@ -51,17 +59,22 @@ class PostgresSigningKeys(Aggregate):
 
     def save(self, key: SigningKey) -> None:
         self._connection.execute_later(
-            "UPDATE signing_keys SET state = %s, published_until = %s WHERE kid = %s",
+            f"UPDATE {_TABLES[key.algorithm]} SET state = %s, published_until = %s WHERE kid = %s",  # noqa: S608 - likewise
             (key.state.value, key.published_until, key.kid),
         )
 
     def forget(self, before: datetime) -> int:
-        return self._connection.execute(
-            "DELETE FROM signing_keys WHERE state = 'retired' AND published_until <= %s", (before,)
-        ).rowcount
+        return sum(
+            self._connection.execute(
+                f"DELETE FROM {table} WHERE state = 'retired' AND published_until <= %s",  # noqa: S608 - likewise
+                (before,),
+            ).rowcount
+            for table in _TABLES.values()
+        )
 
-    def _opened(self, *, kid: str, state: str, private_pem_sealed: bytes, **columns: Any) -> SigningKey:
+    def _opened(self, *, algorithm: str, kid: str, state: str, private_pem_sealed: bytes, **columns: Any) -> SigningKey:
+        kind = SignatureAlgorithm(algorithm)
         private_pem = self._transaction.vault.open(
-            private_pem_sealed, table="signing_keys", column="private_pem_sealed", row=kid
+            private_pem_sealed, table=_TABLES[kind], column="private_pem_sealed", row=kid
         ).decode()
-        return SigningKey(kid=kid, state=KeyState(state), private_pem=Secret(private_pem), **columns)
+        return SigningKey(kid=kid, state=KeyState(state), private_pem=Secret(private_pem), algorithm=kind, **columns)

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, NotFound, OrganizationNotActive
 from core.services.services import ServiceUnknown
+from core.sessions import security_profiles
 from core.sign_in import browser_returns
 from core.sign_in.identities import PLATFORM, IdentityContext
 from core.sign_in.upstream import flows
@@ -175,6 +176,7 @@ def _service(uow: UnitOfWork, organization: Organization | None, wanted: Wanted)
     service = uow.services.by_slug(organization.id, wanted.service)
     if service is None:
         raise ServiceUnknown
+    security_profiles.require_pushed(service.security_profile, is_pushed=False)
     return service
 
 

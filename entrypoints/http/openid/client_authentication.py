@@ -13,7 +13,7 @@ from urllib.parse import unquote_plus
 from uuid import UUID
 
 from core.errors import Refusal
-from core.openid import clients
+from core.openid import clients, security_profile
 from core.openid.clients import ASSERTION_TYPE, PresentedClient
 from core.openid.refusals import ClientInvalid, RequestInvalid
 from core.rate_limits import RateLimit
@@ -135,18 +135,20 @@ async def _asserted(call: Call, fields: ClientFields, assertion: str) -> Present
     if fields.client_id not in {None, issuer}:
         raise ClientInvalid
     source = await call.read(clients.key_source, client_id)
-    claims = None
+    claims, algorithms = None, security_profile.assertion_algorithms(source.security_profile)
     if source.key_set is not None:
-        claims = installation.signatures.verified(assertion, source.key_set)
+        claims = installation.signatures.verified(assertion, source.key_set, algorithms=algorithms)
     elif source.uri is not None:
         for is_fresh in (False, True):
             keys = await installation.key_sets.fetch(source.organization_id, source.uri, is_fresh=is_fresh)
-            claims = installation.signatures.verified(assertion, keys) if keys is not None else None
+            if keys is not None:
+                claims = installation.signatures.verified(assertion, keys, algorithms=algorithms)
             if claims is not None:
                 break
     if claims is None:
         call.limit(RateLimit.SIGN_IN_GROUP)
         raise ClientInvalid("The assertion is not signed with a registered key of the client.")
+    security_profile.require_assertion(source.security_profile, claims, issuer_of(call))
     verified = clients.judged_assertion(claims, client_id, issuer_names(call), at=installation.clock())
     return PresentedClient(client_id=client_id, assertion=verified)
 

@@ -5,7 +5,7 @@ import msgspec
 from core.openid import device
 from core.openid.authorization import with_parameters
 from core.openid.device import UserCodeExpired, UserCodeUnknown
-from core.openid.refusals import ClientInvalid, RequestInvalid, TargetInvalid
+from core.openid.refusals import ClientInvalid, RequestInvalid, TargetInvalid, WayUnauthorized
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import beginning
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client
@@ -63,7 +63,7 @@ class DeviceService(msgspec.Struct, kw_only=True):
     "/auth/device/code",
     takes_form=True,
     limits=(RateLimit.DEVICE_FLOW,),
-    refuses=(ClientInvalid, RequestInvalid, TargetInvalid),
+    refuses=(ClientInvalid, RequestInvalid, TargetInvalid, WayUnauthorized),
 )
 @on_custom_hosts
 @public

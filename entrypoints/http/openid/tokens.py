@@ -25,6 +25,7 @@ from core.openid.refusals import (
     ScopeInvalid,
     SlowDown,
     TargetInvalid,
+    WayUnauthorized,
 )
 from core.rate_limits import RateLimit
 from core.sessions import refresh as sessions_refresh
@@ -60,6 +61,7 @@ TOKEN_REFUSALS = (
     GrantInvalid,
     GrantTypeUnsupported,
     ClientUnauthorized,
+    WayUnauthorized,
     ScopeInvalid,
     TargetInvalid,
     ProofInvalid,
@@ -111,7 +113,8 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
 
     Takes a form, as OAuth has it, or JSON. Confidential services authenticate: by Basic, by `client_secret`, or by
     `client_assertion` (`private_key_jwt`). With a `DPoP` header the tokens are bound to the key of the proof. A code
-    or a refresh token that is used twice ends the session that it belongs to.
+    or a refresh token that is used twice ends the session that it belongs to. The refresh tokens of a service with a
+    `security_profile` stay the same.
     """
     grant_type = body.grant_type
     if grant_type is None and body.device_code is not None:
@@ -210,6 +213,7 @@ def _answer(call: Call, issued: IssuedTokens) -> GrantedTokens:
                 lifetime=min(installation.settings.access_token_ttl, grant.session_expires_at - now),
                 now=now,
                 host=call.host_name,
+                algorithm=grant.signature_algorithm,
             )
     return answer
 

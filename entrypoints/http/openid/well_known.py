@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from core.openid import pkce, scopes
+from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints.http.openid.tokens import GRANT_TYPES
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -69,7 +70,7 @@ def _described(call: Call) -> dict[str, Any]:
         "grant_types_supported": [*GRANT_TYPES],
         "acr_values_supported": list(scopes.CONTEXT_CLASSES),
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": ["RS256"],
+        "id_token_signing_alg_values_supported": [algorithm.value for algorithm in SignatureAlgorithm],
         "token_endpoint_auth_methods_supported": [*AUTHENTICATION_METHODS, "none"],
         "token_endpoint_auth_signing_alg_values_supported": algorithms,
         "introspection_endpoint_auth_methods_supported": list(AUTHENTICATION_METHODS),

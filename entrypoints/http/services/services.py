@@ -12,6 +12,7 @@ from core.services.client_records import Outside
 from core.services.management import (
     AudienceTaken,
     CountedService,
+    ServiceHasKeysAlone,
     ServiceLimitExceeded,
     ServiceNotConfidential,
     ServiceSlugTaken,
@@ -108,7 +109,8 @@ def outside(call: Call) -> Outside:
 async def create_service(call: Call, org_slug: str, body: NewService) -> ServiceCreated:
     """Create a service, with a default plan named Free.
 
-    A `web` or `api` service gets a client secret. Store it: it cannot be shown again, only replaced.
+    A `web` or `api` service gets a client secret. Store it: it cannot be shown again, only replaced. With a
+    `security_profile` it gets none: it authenticates by its `jwks` or `jwks_uri` alone.
     """
     given = body.to(ServiceFields)
     created = await call.transact(management.create, org_slug, given, outside=outside(call))
@@ -143,7 +145,8 @@ async def change_service(call: Call, org_slug: str, service_slug: str, body: Ser
     """Change a service. Lists are replaced, not merged.
 
     A service that becomes `mobile` or `desktop` loses its secret. One that becomes `web` or `api` has none until you
-    rotate it.
+    rotate it. One that gets a `security_profile` loses its secret, and its tokens that are bound to no key are refused
+    from then on: its users sign in again.
     """
     changed = await call.transact(management.change, org_slug, service_slug, body.given(), outside=outside(call))
     return ServiceRecord.of(changed)
@@ -163,7 +166,7 @@ async def delete_service(call: Call, org_slug: str, service_slug: str) -> None:
 
 @routes.post(
     "/api/organizations/:org_slug/services/:service_slug/secret/rotate",
-    refuses=(ServiceNotConfidential, ServiceUnknown),
+    refuses=(ServiceNotConfidential, ServiceHasKeysAlone, ServiceUnknown),
 )
 @on_service(Operation.SERVICE_SECRET_ROTATE)
 async def rotate_secret(call: Call, org_slug: str, service_slug: str) -> SecretRotated:

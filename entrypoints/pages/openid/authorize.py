@@ -113,7 +113,7 @@ async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
     return await _respond(call, answer, is_after_form=True)
 
 
-@routes.post("/auth/authorize/deny", refuses=(RequestRefused, RequestOver))
+@routes.post("/auth/authorize/deny", refuses=(RequestRefused, RequestOver, Forbidden))
 @on_custom_hosts
 @in_browser_or_not
 async def deny(call: Call, form: AnswerForm) -> Page:

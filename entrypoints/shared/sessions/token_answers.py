@@ -120,6 +120,7 @@ def signed(call: Call, grant: TokenGrant) -> Tokens:
         lifetime=lifetime,
         now=now,
         host=call.host_name,
+        algorithm=grant.signature_algorithm,
     )
     installation.metrics.token_issued()
     return Tokens(

@@ -37,6 +37,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         sent="The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute https"
         " addresses under a verified domain of the organization, each registered by one service only.",
     ),
+    "security_profile": _field(
+        "Which stricter rules of OAuth hold for the service: `fapi2`, the FAPI 2.0 Security Profile, or null.",
+        sent="`fapi2` for the FAPI 2.0 Security Profile: the service pushes its requests with PKCE, authenticates by"
+        " `private_key_jwt`, binds its tokens by DPoP, and signs by ES256 or PS256; or null.",
+    ),
     # Clients and grants
     "client_assertion_type": _field(
         "The type of the assertion.", examples=["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"]

@@ -61,6 +61,7 @@ class Call:
         "installation",
         "is_https",
         "organization_key",
+        "proof_algorithm",
         "request",
         "request_id",
         "scim_token",
@@ -90,6 +91,8 @@ class Call:
         # The session of an access token, and the service it was issued for, if any.
         self.session_id: UUID | None = None
         self.client_id: UUID | None = None
+        # The algorithm of the DPoP proof that came with the access token, if it is bound to a key.
+        self.proof_algorithm: str | None = None
         # The custom domain under which the request came, None for the base URL; and the brand of its pages.
         self.custom_host: CustomHost | None = None
         self.brand: BrandedOrganization | None = None
@@ -121,6 +124,7 @@ class Call:
             ip_address=self.address,
             user_agent=user_agent[:USER_AGENT_CHARACTERS_MAX].replace("\x00", "") if user_agent else None,
             custom_host=self.custom_host,
+            proof_algorithm=self.proof_algorithm,
         )
 
     @property

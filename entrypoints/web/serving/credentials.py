@@ -331,7 +331,8 @@ async def _admit_access_token(call: Call) -> None:
     if has_proof != ("cnf" in claims):
         raise TokenInvalid
     if has_proof:
-        await dpop.require_proof(call, token, claims)
+        proof = await dpop.require_proof(call, token, claims)
+        call.proof_algorithm = proof.algorithm
     audience = claims["aud"]
     try:
         call.session_id = UUID(str(claims.get("sid")))

@@ -39,9 +39,10 @@ def presented_proof(call: Call, *, access_token: str | None = None) -> DpopProof
     )
 
 
-async def require_proof(call: Call, access_token: str, claims: Mapping[str, Any]) -> None:
-    """Raise `ProofUnauthorized` unless the request proves the key to which its access token is bound."""
+async def require_proof(call: Call, access_token: str, claims: Mapping[str, Any]) -> DpopProof:
+    """Return the proof of the key to which an access token is bound; raise `ProofUnauthorized` without one."""
     proof = presented_proof(call, access_token=access_token)
     if proof is None or proof.key_thumbprint != claims["cnf"]["jkt"]:
         raise ProofUnauthorized
     await call.step(dpop.accept, proof)
+    return proof

@@ -8,7 +8,7 @@ import msgspec
 from quart import Response
 
 from core.errors import BadRequest, ErrorCode, Refusal, TemporaryRefusal
-from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid
+from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid, WayUnauthorized
 from entrypoints.web.serving.answers import JSON, encode
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def refused(call: Call, refusal: Refusal) -> Response:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     if isinstance(refusal, NonceRequired):
         response.headers[NONCE_HEADER] = refusal.nonce
-    if status in {ErrorCode.UNAUTHORIZED.status, ErrorCode.FORBIDDEN.status}:
+    # No other credential would help such a client, and libraries read a challenge instead of the refusal.
+    is_challenged = not isinstance(refusal, WayUnauthorized)
+    if is_challenged and status in {ErrorCode.UNAUTHORIZED.status, ErrorCode.FORBIDDEN.status}:
         response.headers["WWW-Authenticate"] = challenge(call, refusal)
     return response
 

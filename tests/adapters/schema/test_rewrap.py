@@ -17,7 +17,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import rewrap as rewrapping
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
-from core.sessions.signing_keys import KeyState, SigningKey
+from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
 from tests.transactions import transaction_on
 from tests.waiting import wait_until
 
@@ -112,8 +112,9 @@ def test_afterwards_every_value_opens_with_the_first_key_alone(connection: RawCo
     assert all(part.is_complete for part in outcome)
 
 
-def test_signing_keys_are_rewrapped(connection: RawConnection) -> None:
-    pair = make_key_pair()
+@pytest.mark.parametrize("algorithm", SignatureAlgorithm)
+def test_signing_keys_are_rewrapped(connection: RawConnection, algorithm: SignatureAlgorithm) -> None:
+    pair = make_key_pair(algorithm)
     before = Connection(connection)
     PostgresSigningKeys(transaction_on(before, BEFORE)).add(
         SigningKey(
@@ -122,6 +123,7 @@ def test_signing_keys_are_rewrapped(connection: RawConnection) -> None:
             public_pem=pair.public_pem,
             private_pem=pair.private_pem,
             created_at=NOW,
+            algorithm=algorithm,
         )
     )
     before.flush()

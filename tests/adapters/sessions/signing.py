@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from core.sessions.signing_keys import KeyState
 from core.sessions.tokens import TokenKind
 from tests.signing_keys import signing_key
@@ -28,7 +28,7 @@ ACTIVE, NEXT, RETIRED = signing_key(KeyState.ACTIVE), signing_key(KeyState.NEXT)
 
 def signer_with(*keys: SigningKey, issuer: str = ISSUER) -> JwtTokenSigner:
     # The clock is stopped, because this ring signs until the end of a run, which may exceed the maximum age of a ring.
-    ring = RsaKeyRing(lambda: 0.0)
+    ring = SigningKeyRing(lambda: 0.0)
     ring.load(keys)
     return JwtTokenSigner(ring, issuer=issuer, randomness=SystemRandomness())
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from adapters.crypto.key_pairs import KEY_BITS, make_key_pair, parse_private, parse_public, thumbprint
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from core.errors import ServiceUnavailable
 from core.sessions.signing_keys import RING_AGE_MAX, KeyState, SigningKey
 from core.sessions.tokens import TokenKind
@@ -27,7 +27,7 @@ ACTIVE, NEXT, RETIRED = signing_key(KeyState.ACTIVE), signing_key(KeyState.NEXT)
 
 
 def signer_with(*keys: SigningKey) -> JwtTokenSigner:
-    ring = RsaKeyRing()
+    ring = SigningKeyRing()
     ring.load(keys)
     return JwtTokenSigner(ring, issuer=ISSUER, randomness=SystemRandomness())
 
@@ -71,7 +71,7 @@ def test_tokens_of_every_published_key_are_accepted() -> None:
 
 
 def test_a_rotation_changes_the_signing_key_and_keeps_earlier_tokens_valid() -> None:
-    ring = RsaKeyRing()
+    ring = SigningKeyRing()
     signer = JwtTokenSigner(ring, issuer=ISSUER, randomness=SystemRandomness())
     ring.load([ACTIVE, NEXT])
     earlier_token = signer.sign(CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW)
@@ -85,7 +85,7 @@ def test_a_rotation_changes_the_signing_key_and_keeps_earlier_tokens_valid() -> 
 
 
 def test_a_key_that_is_no_longer_published_is_removed() -> None:
-    ring = RsaKeyRing()
+    ring = SigningKeyRing()
     ring.load([ACTIVE, RETIRED])
 
     ring.load([ACTIVE])
@@ -95,7 +95,7 @@ def test_a_key_that_is_no_longer_published_is_removed() -> None:
 
 
 def test_a_key_is_parsed_once_however_often_it_is_loaded() -> None:
-    ring = RsaKeyRing()
+    ring = SigningKeyRing()
     ring.load([ACTIVE, NEXT])
     public, (_, private) = ring.public_key(NEXT.kid), ring.signing_key()
 
@@ -106,7 +106,7 @@ def test_a_key_is_parsed_once_however_often_it_is_loaded() -> None:
 
 
 def test_nothing_is_signed_before_there_are_keys() -> None:
-    signer = JwtTokenSigner(RsaKeyRing(), issuer=ISSUER, randomness=SystemRandomness())
+    signer = JwtTokenSigner(SigningKeyRing(), issuer=ISSUER, randomness=SystemRandomness())
 
     with pytest.raises(ServiceUnavailable):
         signer.sign(CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW)
@@ -114,7 +114,7 @@ def test_nothing_is_signed_before_there_are_keys() -> None:
 
 
 def test_nothing_is_signed_without_an_active_key() -> None:
-    ring = RsaKeyRing()
+    ring = SigningKeyRing()
     ring.load([ACTIVE])
 
     ring.load([NEXT])
@@ -125,7 +125,7 @@ def test_nothing_is_signed_without_an_active_key() -> None:
 
 def test_a_ring_that_is_too_old_verifies_but_does_not_sign() -> None:
     seconds = Seconds()
-    ring = RsaKeyRing(seconds)
+    ring = SigningKeyRing(seconds)
     ring.load([ACTIVE])
 
     seconds.now += RING_AGE_MAX.total_seconds()

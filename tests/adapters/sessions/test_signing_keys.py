@@ -14,7 +14,7 @@ from adapters.crypto.vault import SealBroken
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions import signing_keys
-from core.sessions.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
+from core.sessions.signing_keys import RETIREMENT_MARGIN, KeyState, SignatureAlgorithm, SigningKey
 from tests.signing_keys import key_pair
 from tests.transactions import transaction_on
 from tests.waiting import waiting_for_a_lock
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LIFETIME = timedelta(minutes=15)
 PAIRS = [key_pair(number) for number in range(4)]
+ELLIPTIC = [key_pair(number, SignatureAlgorithm.ES256) for number in range(3)]
 
 
 def states(transact: Callable[..., Any]) -> dict[str, KeyState]:
@@ -145,6 +146,48 @@ def test_a_second_active_key_is_refused(transact: Callable[..., Any], clock: Set
 
     with pytest.raises(psycopg.errors.UniqueViolation):
         transact(lambda uow: uow.signing_keys.add(second))
+
+
+def test_each_kind_of_keys_has_its_own_active_and_next_key(transact: Callable[..., Any]) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+    assert transact(signing_keys.ensure, ELLIPTIC[0], ELLIPTIC[1]) is True
+    assert transact(signing_keys.ensure, ELLIPTIC[1], ELLIPTIC[2]) is False
+
+    active = transact(signing_keys.rotate_each, [PAIRS[2], ELLIPTIC[2]], LIFETIME)
+
+    assert [(key.kid, key.algorithm) for key in active] == [
+        (PAIRS[1].kid, SignatureAlgorithm.RS256),
+        (ELLIPTIC[1].kid, SignatureAlgorithm.ES256),
+    ]
+    assert states(transact) == {
+        pair.kid: state
+        for pairs in (PAIRS, ELLIPTIC)
+        for pair, state in zip(pairs, (KeyState.RETIRED, KeyState.ACTIVE, KeyState.NEXT), strict=False)
+    }
+    assert {key.private_pem for key in transact(signing_keys.published)} == {
+        pair.private_pem for pair in (*PAIRS[:3], *ELLIPTIC)
+    }
+
+
+def test_a_sealed_key_does_not_open_as_one_of_the_other_kind(
+    transact: Callable[..., Any], connection: Connection
+) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+
+    connection.execute("INSERT INTO elliptic_signing_keys SELECT * FROM signing_keys")
+
+    with pytest.raises(SealBroken):
+        transact(signing_keys.published)
+
+
+def test_retired_keys_of_both_kinds_are_deleted(transact: Callable[..., Any], clock: SettableClock) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+    transact(signing_keys.ensure, ELLIPTIC[0], ELLIPTIC[1])
+    transact(signing_keys.rotate_each, [PAIRS[2], ELLIPTIC[2]], LIFETIME)
+
+    clock.advance(LIFETIME + RETIREMENT_MARGIN)
+
+    assert transact(lambda uow: uow.signing_keys.forget(uow.now)) == 2
 
 
 async def test_of_two_concurrent_first_starts_one_creates_the_keys(database: PostgresDatabase) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from core.errors import TokenExpired, TokenInvalid
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from tests.adapters.sessions.signing import ACTIVE, ISSUER, NEXT, NOW, QUARTER_HOUR, signed
@@ -17,14 +17,14 @@ class TestVerifiedTokens:
     """The signature of a token is verified once, and everything else about it every time."""
 
     @pytest.fixture
-    def ring(self) -> RsaKeyRing:
+    def ring(self) -> SigningKeyRing:
         """A ring of keys."""
-        ring = RsaKeyRing()
+        ring = SigningKeyRing()
         ring.load([ACTIVE, NEXT])
         return ring
 
     @pytest.fixture
-    def signer(self, ring: RsaKeyRing) -> JwtTokenSigner:
+    def signer(self, ring: SigningKeyRing) -> JwtTokenSigner:
         """A signer with that ring."""
         return JwtTokenSigner(ring, issuer=ISSUER, randomness=SystemRandomness())
 
@@ -50,7 +50,7 @@ class TestVerifiedTokens:
             signer.verify(token, kind=TokenKind.PRE_AUTH, now=NOW)
 
     def test_a_cached_token_is_refused_once_its_key_is_no_longer_published(
-        self, signer: JwtTokenSigner, ring: RsaKeyRing
+        self, signer: JwtTokenSigner, ring: SigningKeyRing
     ) -> None:
         token = signed()
         signer.verify(token, kind=TokenKind.ACCESS, now=NOW)

@@ -19,7 +19,7 @@ CLAIMS: dict[str, Any] = {"jti": "one", "htm": "POST", "htu": URL, "iat": int(NO
 
 def judge(changes: dict[str, Any], *, access_token: str | None = None) -> DpopProof:
     return judged_proof(
-        SelfSigned(key_thumbprint="t", claims=CLAIMS | changes),
+        SelfSigned(key_thumbprint="t", algorithm="ES256", claims=CLAIMS | changes),
         method="POST",
         url=URL,
         access_token=access_token,
@@ -54,6 +54,9 @@ def test_a_proof_for_this_request_is_taken(changes: dict[str, Any]) -> None:
         {"iat": None},
         {"iat": float(NOW.timestamp())},
         {"iat": int(NOW.timestamp()) + 301},
+        {"nbf": "now"},
+        {"nbf": True},
+        {"nbf": None},
     ],
 )
 def test_a_proof_for_another_request_is_refused(changes: dict[str, Any]) -> None:
@@ -68,6 +71,6 @@ def test_a_proof_with_an_access_token_names_its_hash() -> None:
 
 
 def test_an_address_of_ipv6_is_compared_with_its_brackets() -> None:
-    signed = SelfSigned(key_thumbprint="t", claims=CLAIMS | {"htu": "http://[::1]:8000/x"})
+    signed = SelfSigned(key_thumbprint="t", algorithm="ES256", claims=CLAIMS | {"htu": "http://[::1]:8000/x"})
 
     assert judged_proof(signed, method="POST", url="http://[::1]:8000/x", access_token=None, at=NOW)

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from core.secrets import Secret
 from core.sessions import signing_keys
-from core.sessions.signing_keys import RETIREMENT_MARGIN, RING_AGE_MAX, KeyPair, KeyState, NoSigningKeys, SigningKey
+from core.sessions.signing_keys import (
+    RETIREMENT_MARGIN,
+    RING_AGE_MAX,
+    KeyPair,
+    KeyState,
+    NoSigningKeys,
+    SignatureAlgorithm,
+    SigningKey,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +59,7 @@ class KeysInMemory:
 
     def _assert_one_of_each(self) -> None:
         # The database has the same constraint, so the order of the steps matters.
-        states = [key.state for key in self.lock()]
+        states = [(key.algorithm, key.state) for key in self.lock()]
         assert len(states) == len(set(states))
 
 
@@ -63,8 +71,8 @@ class SmallUnitOfWork:
     signing_keys: KeysInMemory = field(default_factory=KeysInMemory)
 
 
-def pair(name: str) -> KeyPair:
-    return KeyPair(kid=name, public_pem=f"public {name}", private_pem=Secret(f"private {name}"))
+def pair(name: str, algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256) -> KeyPair:
+    return KeyPair(kid=name, public_pem=f"public {name}", private_pem=Secret(f"private {name}"), algorithm=algorithm)
 
 
 def ensure(small: SmallUnitOfWork) -> bool:
@@ -112,6 +120,27 @@ def test_a_rotation_moves_every_key_one_step() -> None:
 
     assert active.kid == "second"
     assert states(uow) == {"first": KeyState.RETIRED, "second": KeyState.ACTIVE, "third": KeyState.NEXT}
+
+
+def test_the_kinds_of_keys_are_made_and_rotated_apart_and_together() -> None:
+    uow = SmallUnitOfWork()
+    elliptic = SignatureAlgorithm.ES256
+    ensure(uow)
+    with pytest.raises(NoSigningKeys):
+        signing_keys.rotate(cast("UnitOfWork", uow), pair("early", elliptic), LIFETIME)
+
+    assert signing_keys.ensure(cast("UnitOfWork", uow), pair("fourth", elliptic), pair("fifth", elliptic)) is True
+    active = signing_keys.rotate_each(cast("UnitOfWork", uow), [pair("third"), pair("sixth", elliptic)], LIFETIME)
+
+    assert [(key.kid, key.algorithm) for key in active] == [("second", SignatureAlgorithm.RS256), ("fifth", elliptic)]
+    assert states(uow) == {
+        "first": KeyState.RETIRED,
+        "second": KeyState.ACTIVE,
+        "third": KeyState.NEXT,
+        "fourth": KeyState.RETIRED,
+        "fifth": KeyState.ACTIVE,
+        "sixth": KeyState.NEXT,
+    }
 
 
 def test_a_rotation_without_keys_is_refused() -> None:

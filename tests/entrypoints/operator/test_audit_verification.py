@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, KeptKeys, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, KeptKeys, SigningKeyRing
 from core.audit.chain import EXPORT_ENTRIES_MAX
 from entrypoints import equipment
 from entrypoints.operator.audit_verification import (
@@ -306,7 +306,7 @@ class TestAgainstAProof:
     async def test_a_proof_whose_key_is_gone_is_compared_all_the_same(
         self, team: Team, clock: SettableClock, database: PostgresDatabase
     ) -> None:
-        without_keys = JwtTokenSigner(RsaKeyRing(), issuer="http://localhost:8000", randomness=SystemRandomness())
+        without_keys = JwtTokenSigner(SigningKeyRing(), issuer="http://localhost:8000", randomness=SystemRandomness())
         proof = await proof_of(team)
 
         summary = await in_database(database, proof=proof, signatures=PresentKeys(without_keys, clock()))

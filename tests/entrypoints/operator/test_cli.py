@@ -235,11 +235,11 @@ def test_signing_keys_are_listed_and_rotated(commands: Commands, commands_here: 
     after = commands_here.run("keys", "list")
 
     assert before.stdout == "There are no signing keys yet. `gatehouse serve` makes them at its first start.\n"
-    rotation = re.match(r"Key (\S+) signs from now on\. ", rotated.stdout)
-    assert rotation is not None
-    states = {line.split()[1]: line.split()[0] for line in after.stdout.splitlines()}
-    assert states.keys() == {"active", "next", "retired"}
-    assert states["active"] == rotation[1]
+    rotations = dict(re.findall(r"^Key (\S+) signs by (\S+) from now on\.$", rotated.stdout, re.MULTILINE))
+    states = {tuple(line.split()[1:3]): line.split()[0] for line in after.stdout.splitlines()}
+    assert set(rotations.values()) == {"RS256", "ES256"}
+    assert states.keys() == {(kind, state) for kind in ("RS256", "ES256") for state in ("active", "next", "retired")}
+    assert {states[kind, "active"]: kind for kind in ("RS256", "ES256")} == rotations
     assert re.search(r" retired +made .+ UTC, published until .+ UTC$", after.stdout, re.MULTILINE)
 
 
@@ -273,7 +273,7 @@ def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(
     with_old = commands_here.run("keys", "list")
 
     assert rewrapped.stdout.splitlines()[-1] == (
-        "Secrets re-encrypted: 4. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use."
+        "Secrets re-encrypted: 7. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use."
     )
     assert with_new.returncode == 0
     for refused in (too_early, with_old):

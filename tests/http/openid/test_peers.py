@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 def environment(
     connection: Connection, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
 ) -> Iterator[dict[str, str]]:
-    """A running server with two services, as the programs know it."""
+    """A running server with three services, as the programs know it."""
     with peer_site(connection, database_url, key_pairs) as known:
         yield known
 
@@ -48,7 +48,7 @@ def node(library: Peer, program: str, environment: dict[str, str], folder: Path)
     )
 
 
-@pytest.mark.parametrize("program", ["confidential.mjs", "public.mjs"])
+@pytest.mark.parametrize("program", ["confidential.mjs", "public.mjs", "strict.mjs"])
 def test_openid_client_and_oauth4webapi_work_unchanged(
     environment: dict[str, str], tmp_path: Path, program: str
 ) -> None:

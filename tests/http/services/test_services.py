@@ -77,6 +77,7 @@ class TestCreate:
             "jwks_uri": None,
             "jwks": None,
             "audiences": [],
+            "security_profile": None,
             "created_at": at,
         }
         plan = answer.json["default_plan"]

@@ -18,7 +18,7 @@ import pytest
 
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT
 from core.sessions import signing_keys
 from core.sessions.signing_keys import KeyState, SigningKey
@@ -67,7 +67,7 @@ def hs256(signing_input: str, secret: str) -> str:
 def foreign_signer(installation: Installation, *, issuer: str | None = None) -> JwtTokenSigner:
     """Return the signer of another installation, which has its own keys and, by default, the same issuer."""
     pair = make_key_pair()
-    ring = RsaKeyRing()
+    ring = SigningKeyRing()
     ring.load(
         [
             SigningKey(
@@ -181,7 +181,7 @@ class TestAccepted:
         # Twice, so that this process has never seen the active key.
         for _ in range(2):
             await installation.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
-        ring = RsaKeyRing()
+        ring = SigningKeyRing()
         ring.load(await installation.database.read(signing_keys.published))
         replica = JwtTokenSigner(ring, issuer=installation.settings.base_url, randomness=SystemRandomness())
 
@@ -362,7 +362,7 @@ def sign_again(
     )
 
 
-def ring_of(installation: Installation) -> RsaKeyRing:
+def ring_of(installation: Installation) -> SigningKeyRing:
     """Return the keys of the installation."""
     signer = installation.tokens
     assert isinstance(signer, JwtTokenSigner)

@@ -14,6 +14,7 @@ from core.secrets import hash_token
 from core.sessions import browser_sessions, sessions
 from core.sessions.refresh import SessionOver
 from core.sign_in import child_sessions
+from core.sign_in.proofs import Destination
 from core.sign_in.refusals import SecondFactorDue
 from tests.world.builder import EMAIL
 from tests.world.visitor import Visitor
@@ -49,9 +50,7 @@ async def begin(world: World, browser: BrowserSession, service: str | None = "sh
         child_sessions.begin,
         browser.session_id,
         browser.user_id,
-        organization_slug="acme",
-        service_slug=service,
-        device_token=None,
+        Destination(organization_slug="acme", service_slug=service),
     )
 
 
@@ -149,9 +148,7 @@ async def test_no_child_begins_of_a_session_that_has_ended_or_of_another_user(
             child_sessions.begin,
             browser.session_id,
             other,
-            organization_slug="acme",
-            service_slug="shop",
-            device_token=None,
+            Destination(organization_slug="acme", service_slug="shop"),
         )
     await visitor.submit(home, "/app/sign-out")
     with pytest.raises(SessionOver):

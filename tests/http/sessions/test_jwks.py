@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import jwt
+import pytest
 
 if TYPE_CHECKING:
     from core.sessions.signing_keys import KeyPair
@@ -13,17 +14,22 @@ if TYPE_CHECKING:
 
 from datetime import timedelta
 
+from core.sessions.signing_keys import SignatureAlgorithm
 from core.sessions.tokens import TokenKind
+from tests.application import elliptic_key_pairs
 
 
-async def test_the_active_key_and_the_next_one_are_published(
+async def test_the_active_key_and_the_next_one_of_each_kind_are_published(
     client: Client, key_pairs: tuple[KeyPair, KeyPair]
 ) -> None:
     answer = await client.get("/.well-known/jwks.json")
 
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "application/json"
-    assert [key["kid"] for key in answer.json["keys"]] == [pair.kid for pair in key_pairs]
+    assert [(key["kid"], key["kty"], key["alg"]) for key in answer.json["keys"]] == [
+        *[(pair.kid, "RSA", "RS256") for pair in key_pairs],
+        *[(pair.kid, "EC", "ES256") for pair in elliptic_key_pairs()],
+    ]
 
 
 async def test_no_private_key_material_is_published(client: Client) -> None:
@@ -39,14 +45,17 @@ async def test_clients_may_cache_the_keys_for_five_minutes(client: Client) -> No
     assert answer.headers["Cache-Control"] == "public, max-age=300"
 
 
-async def test_the_published_keys_verify_a_token(client: Client, installation: Installation) -> None:
+@pytest.mark.parametrize("algorithm", SignatureAlgorithm)
+async def test_the_published_keys_verify_a_token(
+    client: Client, installation: Installation, algorithm: SignatureAlgorithm
+) -> None:
     claims = {"sub": "a user", "aud": "a service"}
     token = installation.tokens.sign(
-        claims, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=5), now=installation.clock()
+        claims, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=5), now=installation.clock(), algorithm=algorithm
     )
 
     keys = jwt.PyJWKSet.from_dict((await client.get("/.well-known/jwks.json")).json)
     key = keys[jwt.get_unverified_header(token)["kid"]]
-    verified = jwt.decode(token, key, algorithms=["RS256"], audience="a service", options={"verify_exp": False})
+    verified = jwt.decode(token, key, algorithms=[algorithm], audience="a service", options={"verify_exp": False})
 
     assert verified["sub"] == "a user"

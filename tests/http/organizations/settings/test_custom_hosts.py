@@ -11,6 +11,7 @@ import pytest
 
 from core.errors import Forbidden
 from core.sign_in import child_sessions
+from core.sign_in.proofs import Destination
 from entrypoints import capabilities
 from tests.authenticators import Authenticator, encoded
 from tests.pictures import data_url, drawn_png
@@ -179,9 +180,7 @@ class TestSessions:
                 child_sessions.begin,
                 session_id,
                 domains.team.ids["member"],
-                organization_slug=slug,
-                service_slug=None,
-                device_token=None,
+                Destination(organization_slug=slug),
             )
             return completed.grant.session_id
 
