@@ -42,7 +42,8 @@ class BrowserReturn:
 
     `email` is the address with which the user probably signs in. `place` is the name of the service, else of the
     organization, while the organization is active; `owner` is the name of the service's organization.
-    `request_key` names the request that the path answers, if it does.
+    `request_key` names the request that the path answers, if it does. `language` is the tag of that in which a service
+    has asked for the pages.
     """
 
     target: str
@@ -51,6 +52,7 @@ class BrowserReturn:
     email: str | None = None
     place: str = ""
     owner: str = ""
+    language: str | None = None
     request_key: bytes | None = field(default=None, repr=False)
 
 
