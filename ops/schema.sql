@@ -509,12 +509,14 @@ CREATE TABLE browser_returns (
     expires_at timestamp with time zone NOT NULL,
     email text,
     request_key bytea,
-    language text
+    language text,
+    request_target text
 );
 COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
 COMMENT ON COLUMN browser_returns.email IS 'The address that the sign-in page proposes.';
 COMMENT ON COLUMN browser_returns.request_key IS 'The request that the path answers, if it answers one.';
 COMMENT ON COLUMN browser_returns.language IS 'The language that a service has asked for its pages; null for that of the browser.';
+COMMENT ON COLUMN browser_returns.request_target IS 'The path on which the request of an application goes on at last, where the target is a step before it; null where it is the target.';
 ALTER TABLE ONLY browser_returns
     ADD CONSTRAINT browser_returns_pkey PRIMARY KEY (id_hash);
 CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);

@@ -84,5 +84,5 @@ def _cancel_address(kept: BrowserReturn) -> str:
 
     The request is named by the path on which it goes on after the sign-in.
     """
-    path = kept.target.partition("?")[0]
+    path = kept.answering.partition("?")[0]
     return f"{path}/cancel" if _SAML.fullmatch(path) else _CANCELLED_AT.get(path, "")

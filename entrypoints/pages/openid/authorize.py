@@ -133,7 +133,7 @@ async def deny(call: Call, form: AnswerForm) -> Page:
 async def cancel(call: Call, form: WayForm) -> Page:
     """Cancel the sign-in on the way to a service, and go back to it with `access_denied`."""
     kept = await call.transact(browser_returns.use, form.return_id)
-    path, _, query = kept.target.partition("?") if kept is not None else ("", "", "")
+    path, _, query = kept.answering.partition("?") if kept is not None else ("", "", "")
     parameters = dict(parse_qsl(query))
     if path == RESUME:
         back = await call.transact(authorization.deny, parameters["request_id"], _visitor(call), issuer=issuer_of(call))

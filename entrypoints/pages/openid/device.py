@@ -105,7 +105,7 @@ async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
 async def cancel_device(call: Call, form: WayForm) -> Page:
     """Cancel the sign-in on the way to a device, which is refused."""
     kept = await call.transact(browser_returns.use, form.return_id)
-    path, _, query = kept.target.partition("?") if kept is not None else ("", "", "")
+    path, _, query = kept.answering.partition("?") if kept is not None else ("", "", "")
     user_code = dict(parse_qsl(query)).get("user_code", "") if path == ACTIVATION_PATH else ""
     await call.transact(device.deny, user_code)
     return page(call, "device_answered.html", is_approved=False)

@@ -95,6 +95,6 @@ async def cancel(call: Call, org_slug: str, service_slug: str, form: CancelForm)
     state = form.saml_state
     if form.return_id:
         kept = await call.transact(browser_returns.use, form.return_id)
-        state = dict(parse_qsl(kept.target.partition("?")[2])).get("saml_state", "") if kept is not None else ""
+        state = dict(parse_qsl(kept.answering.partition("?")[2])).get("saml_state", "") if kept is not None else ""
     found = await call.read(requests.find, org_slug, service_slug, state, carriers.browser_key(call))
     return await answered(call, await call.transact(sign_in.deny, found.provider, found.pending, visit(call)))
