@@ -327,9 +327,11 @@ CREATE TABLE authorization_codes (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     host text,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    requested_claims jsonb
 );
 COMMENT ON TABLE authorization_codes IS 'Codes that a browser carries to a service; each is exchanged for tokens once.';
+COMMENT ON COLUMN authorization_codes.requested_claims IS 'What the parameter claims has asked for (OpenID Connect Core, 5.5); null for nothing.';
 ALTER TABLE ONLY authorization_codes
     ADD CONSTRAINT authorization_codes_pkey PRIMARY KEY (code_hash);
 CREATE INDEX authorization_codes_ended ON authorization_codes USING btree (expires_at);
@@ -344,9 +346,11 @@ CREATE TABLE authorization_requests (
     parameters jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    opened_at timestamp with time zone
 );
 COMMENT ON TABLE authorization_requests IS 'Requests that a service has pushed (RFC 9126), or that wait while their user signs in or answers a question.';
+COMMENT ON COLUMN authorization_requests.opened_at IS 'When a browser first brought the reference of a pushed request; from then on it lives as the sign-in does.';
 ALTER TABLE ONLY authorization_requests
     ADD CONSTRAINT authorization_requests_pkey PRIMARY KEY (id_hash);
 CREATE INDEX authorization_requests_ended ON authorization_requests USING btree (expires_at);
@@ -504,11 +508,15 @@ CREATE TABLE browser_returns (
     service_slug text,
     expires_at timestamp with time zone NOT NULL,
     email text,
-    request_key bytea
+    request_key bytea,
+    language text,
+    request_target text
 );
 COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
 COMMENT ON COLUMN browser_returns.email IS 'The address that the sign-in page proposes.';
 COMMENT ON COLUMN browser_returns.request_key IS 'The request that the path answers, if it answers one.';
+COMMENT ON COLUMN browser_returns.language IS 'The language that a service has asked for its pages; null for that of the browser.';
+COMMENT ON COLUMN browser_returns.request_target IS 'The path on which the request of an application goes on at last, where the target is a step before it; null where it is the target.';
 ALTER TABLE ONLY browser_returns
     ADD CONSTRAINT browser_returns_pkey PRIMARY KEY (id_hash);
 CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
@@ -532,11 +540,13 @@ CREATE TABLE client_grants (
     scopes text[] NOT NULL,
     audience text,
     key_thumbprint text,
-    host text
+    host text,
+    requested_claims jsonb
 );
 COMMENT ON TABLE client_grants IS 'What a service was granted at the token endpoint, with a session of a user.';
 COMMENT ON COLUMN client_grants.key_thumbprint IS 'The key to which the tokens of the session are bound (RFC 9449).';
 COMMENT ON COLUMN client_grants.host IS 'The custom domain under which the sign-in began; null for the base URL.';
+COMMENT ON COLUMN client_grants.requested_claims IS 'The same, for the ID tokens and the user information of the session.';
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_pkey PRIMARY KEY (session_id);
 

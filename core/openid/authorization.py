@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal
-from core.openid import clients, codes, requests
-from core.openid.requests import AuthorizationRefused, RequestOver, RequestRefused
+from core.openid import clients, codes, requests, scopes
+from core.openid.requests import FORM_POST, AuthorizationRefused, RequestOver, RequestRefused
 from core.organizations.access import SecondFactorRequired
 from core.secrets import hash_token
 from core.sessions import security_profiles
@@ -27,12 +27,12 @@ from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SecondFactorDue, note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
     from core.openid.clients import Client
-    from core.openid.requests import AuthorizationRequest
+    from core.openid.requests import AnswerAddress, AuthorizationRequest
     from core.secrets import Secret
     from core.sessions.browser_sessions import BrowserSession
     from ports.unit_of_work import UnitOfWork
@@ -52,16 +52,21 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeadBack:
-    """The browser goes back to the service, with a code or with an error."""
+    """The browser goes back to the service, with a code or with an error.
 
-    address: str
+    `posted` are the fields of a form that it posts to the address, for the response mode `form_post`; None to open it.
+    """
+
+    address: str = field(repr=False)
+    posted: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInNeeded:
     """The user has to sign in, probably with this address, and then the request goes on under its id.
 
-    The browser keeps `browser_key`, and brings it with the request. The sign-in is recorded for `request_key`.
+    The browser keeps `browser_key`, and brings it with the request. The sign-in is recorded for `request_key`. The user
+    sees the page for a new account first when `is_for_new_account`, and the first of the `locales` that is offered.
     """
 
     request_id: Secret
@@ -69,6 +74,8 @@ class SignInNeeded:
     organization_slug: str
     service_slug: str
     email: str | None
+    is_for_new_account: bool
+    locales: Sequence[str]
     request_key: bytes = field(repr=False)
 
 
@@ -80,6 +87,7 @@ class Question:
     organization_name: str
     service_name: str
     email: str
+    locales: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +97,7 @@ class SetupNeeded:
     request_id: Secret
     organization_slug: str
     service_slug: str
+    locales: Sequence[str]
 
 
 Answer = LeadBack | SignInNeeded | Question | SetupNeeded
@@ -102,17 +111,10 @@ def begin(
     Raise `OtherWayRefused` when a client with a security profile has not pushed it.
     """
     client = _client(uow, client_id)
-    request_uri = parameters.get("request_uri")
-    if request_uri is not None:
-        if not request_uri.startswith(requests.URN):
-            raise RequestRefused("The request names a request_uri that was not pushed here.")
-        parameters = requests.pushed(uow, client, request_uri)
-    security_profiles.require_pushed(client.security_profile, is_pushed=requests.PUSHED in parameters)
     try:
-        return _answer(uow, client, requests.parse(client, parameters), visitor, issuer=issuer)
+        return _answer(uow, client, requests.arrived(uow, client, parameters), visitor, issuer=issuer)
     except AuthorizationRefused as refused:
-        # Returned, so that a pushed request stays used.
-        return _refusal(refused, issuer)
+        return _refusal(uow, client, refused, issuer)
 
 
 def receive(uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str]) -> str:
@@ -133,10 +135,20 @@ def allow(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) ->
 
 
 def deny(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> LeadBack:
-    """Answer a request whose user was asked, and said no; raise `RequestOver`."""
+    """Answer a request whose user was asked and said no, or has cancelled the sign-in; raise `RequestOver`."""
     client, request = _use(uow, request_id)
-    _note(uow, client, visitor, SignInReason.CONSENT_REFUSED)
-    return _refusal(request.refused("access_denied", "The user has not agreed."), issuer)
+    return _denied(uow, client, request, visitor, issuer)
+
+
+def decline(
+    uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str], visitor: Visitor, *, issuer: str
+) -> LeadBack:
+    """Answer a request that has not been begun, because its user has cancelled the sign-in that leads to it."""
+    client = _client(uow, client_id)
+    try:
+        return _denied(uow, client, requests.parse(client, parameters), visitor, issuer)
+    except AuthorizationRefused as refused:
+        return _refusal(uow, client, refused, issuer)
 
 
 def with_parameters(address: str, **parameters: str | None) -> str:
@@ -156,12 +168,16 @@ def _answer(
     is_allowed: bool = False,
 ) -> Answer | Refusal:
     browser = visitor.browser
-    if browser is not None and request.hinted_user_id not in {None, str(browser.user_id)}:
+    if browser is not None and not request.is_for(browser.user_id):
         # The service must not get another user than it names (OpenID Connect Core, 3.1.2.2).
         _note(uow, client, visitor, SignInReason.OTHER_SUBJECT)
-        return _refusal(request.refused("login_required", "Another user is signed in."), issuer)
+        return _refusal(uow, client, request.refused("login_required", "Another user is signed in."), issuer)
     if browser is None or _needs_sign_in(request, browser, uow.now):
         return _sign_in(uow, client, request, visitor)
+    if not request.is_met_by(scopes.TWO_FACTORS if browser.has_proved_second_factor else scopes.ONE_FACTOR):
+        _note(uow, client, visitor, SignInReason.NO_AUTHN_CONTEXT)
+        unmet = request.refused("unmet_authentication_requirements", "None of the essential classes is met.")
+        return _refusal(uow, client, unmet, issuer)
     if not is_allowed and _needs_answer(uow, client, request, visitor, browser, request_key):
         return _question(uow, client, request, visitor, browser)
     try:
@@ -183,13 +199,16 @@ def _answer(
         return _sign_in(uow, client, request, visitor)
     if isinstance(outcome, Refusal):
         return outcome
+    requests.use_pushed(uow, client, request.to)
     code = codes.issue(uow, client, request, outcome.grant.session_id)
-    return LeadBack(address=with_parameters(request.redirect_uri, code=code.reveal(), state=request.state, iss=issuer))
+    return _lead_back(request.to, code=code.reveal(), state=request.state, iss=issuer)
 
 
 def _needs_sign_in(request: AuthorizationRequest, browser: BrowserSession, at: datetime) -> bool:
     authenticated_at = browser.authenticated_at
-    if "login" in request.prompts or (request.wants_second_factor and not browser.has_proved_second_factor):
+    if not {"login", "create"}.isdisjoint(request.prompts) or (
+        request.wants_second_factor and not browser.has_proved_second_factor
+    ):
         return True
     if request.has_to_be_new and request.asked_at is not None and authenticated_at.timestamp() < request.asked_at:
         return True
@@ -232,6 +251,8 @@ def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest, vis
         organization_slug=client.organization_slug,
         service_slug=client.service.slug,
         email=request.hinted_email,
+        is_for_new_account="create" in request.prompts,
+        locales=request.locales,
         request_key=hash_token(request_id.reveal()),
     )
 
@@ -249,6 +270,7 @@ def _question(
         organization_name=organization.name,
         service_name=client.service.name,
         email=browser.email,
+        locales=request.locales,
     )
 
 
@@ -259,6 +281,7 @@ def _set_up(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> S
         request_id=requests.keep(uow, client, request),
         organization_slug=client.organization_slug,
         service_slug=client.service.slug,
+        locales=request.locales,
     )
 
 
@@ -298,13 +321,22 @@ def _client(uow: UnitOfWork, client_id: UUID) -> Client:
     return client
 
 
-def _refusal(refused: AuthorizationRefused, issuer: str) -> LeadBack:
+def _denied(uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, issuer: str) -> LeadBack:
+    _note(uow, client, visitor, SignInReason.CONSENT_REFUSED)
+    return _refusal(uow, client, request.refused("access_denied", "The user has not agreed."), issuer)
+
+
+def _refusal(uow: UnitOfWork, client: Client, refused: AuthorizationRefused, issuer: str) -> LeadBack:
+    """Answer with an error, which uses up a pushed request; raise `RequestOver` when that was answered already."""
+    requests.use_pushed(uow, client, refused.to)
+    return _lead_back(
+        refused.to, error=refused.error, error_description=refused.description, state=refused.to.state, iss=issuer
+    )
+
+
+def _lead_back(to: AnswerAddress, **parameters: str | None) -> LeadBack:
+    if to.response_mode != FORM_POST:
+        return LeadBack(address=with_parameters(to.redirect_uri, **parameters))
     return LeadBack(
-        address=with_parameters(
-            refused.redirect_uri,
-            error=refused.error,
-            error_description=refused.description,
-            state=refused.state,
-            iss=issuer,
-        )
+        address=to.redirect_uri, posted={name: value for name, value in parameters.items() if value is not None}
     )

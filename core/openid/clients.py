@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from core.openid import security_profile
 from core.openid.refusals import ClientInvalid, ClientUnauthorized
@@ -123,16 +123,17 @@ def key_source(uow: UnitOfWork, client_id: UUID) -> KeySource:
 
 
 def judged_assertion(
-    claims: Mapping[str, Any], client_id: UUID, audiences: frozenset[str], *, at: datetime
+    claims: Mapping[str, Any], client_id: UUID, *, issuer: str, token_endpoint: str, at: datetime
 ) -> ClientAssertion:
-    """Return an assertion for the client itself, for this server and of this time; raise `ClientInvalid`."""
-    audience = claims.get("aud")
-    named = cast("list[Any]", audience) if isinstance(audience, list) else [audience]
+    """Return an assertion for the client itself, for this server and of this time; raise `ClientInvalid`.
+
+    Its audience is the issuer, alone. The token endpoint is taken too, which RFC 7523 recommended.
+    """
     identifier, expires = claims.get("jti"), claims.get("exp")
     if claims.get("iss") != str(client_id) or claims.get("sub") != str(client_id):
         raise ClientInvalid("The assertion names another client as iss or sub.")
-    if len(named) != 1 or named[0] not in audiences:
-        raise ClientInvalid("The assertion is for another server: its aud must be the issuer or the token endpoint.")
+    if claims.get("aud") not in (issuer, [issuer], token_endpoint):
+        raise ClientInvalid("The assertion is for another server: its aud must be the issuer alone.")
     if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX:
         raise ClientInvalid("The assertion needs a jti.")
     expires_at = _moment(expires)

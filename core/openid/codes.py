@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.openid import clients, dpop, pkce, requests, security_profile
 from core.openid.grants import IssuedTokens, take_over
@@ -19,7 +19,7 @@ from core.sessions import sessions
 from core.sessions.client_grants import ClientGrant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -36,7 +36,8 @@ REUSED: Final = "authorization_code_reused"
 class AuthorizationCode:
     """What a code stands for; `user_id` and `email` are those of its session's user.
 
-    `host` is the custom host under which it was issued, None for the base URL; it is redeemed there only.
+    `host` is the custom host under which it was issued, None for the base URL; it is redeemed there only. For
+    `requested_claims` see `requested_claims.py`.
     """
 
     organization_id: UUID
@@ -50,6 +51,7 @@ class AuthorizationCode:
     key_thumbprint: str | None
     expires_at: datetime
     host: str | None = None
+    requested_claims: Mapping[str, Any] | None = None
     used_at: datetime | None = None
     user_id: UUID | None = None
     email: str | None = None
@@ -82,6 +84,7 @@ def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, sessio
             key_thumbprint=request.key_thumbprint,
             expires_at=uow.now + LIFETIME,
             host=uow.origin.host_name,
+            requested_claims=request.claims.kept(),
         ),
     )
     return code
@@ -129,6 +132,7 @@ def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, 
         key_thumbprint=dpop.bound_to(proof, code.key_thumbprint),
         host=code.host,
         is_confidential=client.is_confidential,
+        requested_claims=code.requested_claims,
     )
 
 

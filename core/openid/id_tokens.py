@@ -6,12 +6,13 @@ import base64
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from core.openid import scopes
+from core.openid import requested_claims, scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from core.openid.grants import IssuedTokens
+    from core.sessions.token_claims import TokenGrant
 
 
 def is_due(granted: Sequence[str]) -> bool:
@@ -23,18 +24,28 @@ def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
     """Return the claims of the ID token that belongs to an access token."""
     grant = issued.grant
     granted = grant.client_grant.scopes if grant.client_grant is not None else ()
+    asked = grant.client_grant.requested_claims if grant.client_grant is not None else None
     claims = {name: grant.claims[name] for name in ("sub", "sid", "amr", "auth_time")}
     claims |= {
         "aud": str(grant.client_id),
-        "acr": scopes.context_class(claims["amr"]),
+        "acr": requested_claims.context_class(claims["amr"], asked),
         "at_hash": _half_hash(access_token),
     }
+    named = requested_claims.of(asked, "id_token")
+    claims |= requested_claims.chosen(_of_user(grant, scopes.ALL), named)
+    claims |= _of_user(grant, granted)
+    if issued.nonce is not None:
+        claims["nonce"] = issued.nonce
+    return claims
+
+
+def _of_user(grant: TokenGrant, granted: Collection[str]) -> dict[str, Any]:
+    """Return the claims about the user that these scopes open."""
+    claims: dict[str, Any] = {}
     if scopes.EMAIL in granted:
         claims |= {"email": grant.claims["email"], "email_verified": grant.is_address_verified}
     if scopes.PROFILE in granted:
         claims["preferred_username"] = grant.claims["email"]
-    if issued.nonce is not None:
-        claims["nonce"] = issued.nonce
     return claims
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from core.errors import ErrorCode, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class OAuthRefusal(Refusal):
@@ -26,6 +29,20 @@ class RequestObjectUnsupported(OAuthRefusal):
 
     error = "request_not_supported"
     default_message = "Request objects are not supported. Send the parameters, or push them to /auth/par."
+
+
+class RequestUriUnsupported(OAuthRefusal):
+    """Only references of pushed requests are taken (OpenID Connect Core, 3.1.2.6)."""
+
+    error = "request_uri_not_supported"
+    default_message = "The request_uri is no address of a pushed request. Push the parameters to /auth/par."
+
+
+class RequestUriInvalid(OAuthRefusal):
+    """The reference of a pushed request is not one of this client, or it is over (OpenID Connect Core, 3.1.2.6)."""
+
+    error = "invalid_request_uri"
+    default_message = "The pushed request is not known, has expired or was answered already. Push it again."
 
 
 class ResponseTypeUnsupported(OAuthRefusal):
@@ -112,6 +129,29 @@ class ProofUnauthorized(ProofInvalid):
     """The DPoP proof of a request with an access token is missing or not valid (RFC 9449, 7.1)."""
 
     code = ErrorCode.UNAUTHORIZED
+
+
+class TokenBound(OAuthRefusal):
+    """An access token that is bound to a key was sent without its proof, as a Bearer token (RFC 9449, 7.2).
+
+    `algorithms` are those with which a proof may be signed.
+    """
+
+    code = ErrorCode.JWT_ERROR
+    error = "invalid_token"
+    default_message = "The token is bound to a key. Send it with the scheme DPoP, and a proof of that key."
+
+    def __init__(self, algorithms: Sequence[str]) -> None:
+        super().__init__()
+        self.algorithms = algorithms
+
+
+class ContextInactive(OAuthRefusal):
+    """The organization of the access token is not active (RFC 6750, 3.1)."""
+
+    code = ErrorCode.UNAUTHORIZED
+    error = "invalid_token"
+    default_message = "The organization of this token is not active."
 
 
 class NonceRequired(OAuthRefusal):

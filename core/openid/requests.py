@@ -2,27 +2,31 @@
 
 A request whose client or redirect URI is wrong is refused on a page (`RequestRefused`), because there is no safe place
 to send the browser back to. Every later problem goes back to the service (`AuthorizationRefused`). A request can be
-pushed beforehand (RFC 9126), and it is stored while its user signs in or answers a question; both are used once.
+pushed beforehand (RFC 9126), and it is stored while its user signs in or answers a question; each is answered once.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.openid import clients, dpop, pkce, scopes, security_profile
+from core.openid import clients, dpop, pkce, requested_claims, scopes, security_profile
 from core.openid.refusals import (
     OAuthRefusal,
     RequestInvalid,
     RequestObjectUnsupported,
+    RequestUriInvalid,
+    RequestUriUnsupported,
     ResponseTypeUnsupported,
     TargetInvalid,
 )
+from core.openid.requested_claims import NO_CLAIMS, RequestedClaims
 from core.secrets import hash_token
+from core.sessions import security_profiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 PUSHED_LIFETIME: Final = timedelta(seconds=60)
+# From when a browser has brought its reference; a reload or a second window brings it again (decisions 10.5).
+OPENED_LIFETIME: Final = timedelta(minutes=15)
 # Signing in may include a registration and its mail.
 WAITING_LIFETIME: Final = timedelta(hours=1)
 URN: Final = "urn:ietf:params:oauth:request_uri:"
@@ -43,7 +49,11 @@ VALUE_CHARACTERS_MAX: Final = 2000
 HINTED_USER: Final = "hinted_user_id"
 # Marks the parameters that an authenticated client has pushed; no request has a parameter of this name.
 PUSHED: Final = "is_pushed"
-PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
+PROMPTS: Final = ("none", "login", "consent", "select_account", "create")
+QUERY: Final = "query"
+FORM_POST: Final = "form_post"
+RESPONSE_MODES: Final = (QUERY, FORM_POST)
+LOCALES_MAX: Final = 20
 _THUMBPRINT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -62,15 +72,24 @@ class RequestOver(RequestRefused):
     default_message = "This request is over. Go back to the application, and sign in there again."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerAddress:
+    """Where the answer to a request goes, and how; `pushed_key` names the pushed request that the answer uses up."""
+
+    redirect_uri: str
+    state: str | None
+    response_mode: str = QUERY
+    pushed_key: bytes | None = field(default=None, repr=False)
+
+
 class AuthorizationRefused(Exception):
     """The request is refused, and the service learns why: the browser goes back to it with an error."""
 
-    def __init__(self, error: str, description: str, *, redirect_uri: str, state: str | None) -> None:
+    def __init__(self, error: str, description: str, to: AnswerAddress) -> None:
         super().__init__(error)
         self.error = error
         self.description = description
-        self.redirect_uri = redirect_uri
-        self.state = state
+        self.to = to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +98,8 @@ class AuthorizationRequest:
 
     `asked_at` is when its user was asked to sign in, if that has happened; the sign-in has to be newer when
     `has_to_be_new`. `asked_in` is the hash of the key of the browser that was asked. `hinted_user_id` is the only user
-    for whom it may be answered, if the service names one. `was_pushed` says that the client had authenticated.
+    for whom it may be answered, if the service names one. `was_pushed` says that the client had authenticated, and
+    `pushed_key` is the hash of the reference of a pushed one.
     """
 
     redirect_uri: str
@@ -98,6 +118,20 @@ class AuthorizationRequest:
     asked_in: str | None = None
     hinted_user_id: str | None = None
     was_pushed: bool = False
+    response_mode: str = QUERY
+    pushed_key: str | None = None
+    locales: Sequence[str] = ()
+    claims: RequestedClaims = NO_CLAIMS
+
+    @property
+    def to(self) -> AnswerAddress:
+        """Where its answer goes."""
+        return AnswerAddress(
+            redirect_uri=self.redirect_uri,
+            state=self.state,
+            response_mode=self.response_mode,
+            pushed_key=bytes.fromhex(self.pushed_key) if self.pushed_key is not None else None,
+        )
 
     @property
     def hinted_email(self) -> str | None:
@@ -107,7 +141,17 @@ class AuthorizationRequest:
 
     def refused(self, error: str, description: str) -> AuthorizationRefused:
         """Return the refusal that goes back to the service."""
-        return AuthorizationRefused(error, description, redirect_uri=self.redirect_uri, state=self.state)
+        return AuthorizationRefused(error, description, self.to)
+
+    def is_for(self, user_id: UUID) -> bool:
+        """Whether it may be answered for this user."""
+        allowed = self.claims.subjects
+        return self.hinted_user_id in {None, str(user_id)} and (allowed is None or str(user_id) in allowed)
+
+    def is_met_by(self, context_class: str) -> bool:
+        """Whether a sign-in of this class is enough; two factors are more than one."""
+        essential = self.claims.essential_classes
+        return essential is None or bool({context_class, scopes.ONE_FACTOR}.intersection(essential))
 
     def was_asked_in(self, browser_key: Secret | None) -> bool:
         """Whether its user was asked to sign in, in the browser with this key."""
@@ -118,7 +162,7 @@ class AuthorizationRequest:
         is_login = "login" in self.prompts or self.max_age_seconds == 0
         return replace(
             self,
-            prompts=[prompt for prompt in self.prompts if prompt != "login"],
+            prompts=[prompt for prompt in self.prompts if prompt not in {"login", "create"}],
             max_age_seconds=None if is_login else self.max_age_seconds,
             has_to_be_new=is_login or self.has_to_be_new,
             asked_at=at.timestamp(),
@@ -144,16 +188,59 @@ class StoredRequest:
 
 def recalled(stored: Mapping[str, Any]) -> AuthorizationRequest:
     """Return the request that was stored."""
-    return AuthorizationRequest(**stored)
+    fields: dict[str, Any] = {**stored, "claims": RequestedClaims(**stored.get("claims", {}))}
+    return AuthorizationRequest(**fields)
 
 
-def parse(client: Client, parameters: Mapping[str, str]) -> AuthorizationRequest:
+def parse(client: Client, parameters: Mapping[str, str], pushed_key: bytes | None = None) -> AuthorizationRequest:
     """Return the request of a client; raise `RequestRefused` or `AuthorizationRefused`."""
-    redirect_uri, state = _redirect_uri(client, parameters.get("redirect_uri")), parameters.get("state")
+    to = _answer_address(client, parameters, pushed_key)
     try:
-        return _parsed(client, parameters, redirect_uri, state)
+        return _parsed(client, parameters, to)
     except OAuthRefusal as refusal:
-        raise AuthorizationRefused(refusal.error, refusal.message, redirect_uri=redirect_uri, state=state) from None
+        raise AuthorizationRefused(refusal.error, refusal.message, to) from None
+
+
+def arrived(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> AuthorizationRequest:
+    """Return the request of these parameters, or the pushed request that they name; raise as `parse` does.
+
+    What is not a pushed request of this client is refused to the service, if the parameters beside it say where that
+    is, else by `RequestRefused`, or by `RequestOver` for one that is over. Raise `OtherWayRefused` when a client with
+    a security profile has not pushed it.
+    """
+    request_uri = parameters.get("request_uri")
+    if request_uri is None:
+        security_profiles.require_pushed(client.security_profile, is_pushed=False)
+        return parse(client, parameters)
+    if not request_uri.startswith(URN):
+        raise AuthorizationRefused(
+            RequestUriUnsupported.error,
+            RequestUriUnsupported.default_message,
+            _answer_address(client, parameters, None),
+        )
+    key = hash_token(request_uri.removeprefix(URN))
+    service = client.service
+    opened = uow.authorization_requests.open(
+        key, service.organization_id, service.id, expires_at=uow.now + OPENED_LIFETIME
+    )
+    if opened is not None:
+        # What a form has brought is stored likewise, but no client has authenticated for it.
+        security_profiles.require_pushed(client.security_profile, is_pushed=PUSHED in opened.parameters)
+        return parse(client, opened.parameters, key)
+    if "redirect_uri" not in parameters:
+        raise RequestOver
+    to = _answer_address(client, parameters, None)
+    raise AuthorizationRefused(RequestUriInvalid.error, RequestUriInvalid.default_message, to)
+
+
+def use_pushed(uow: UnitOfWork, client: Client, to: AnswerAddress) -> None:
+    """Use up the pushed request that is being answered, if it was pushed; raise `RequestOver` for another answer."""
+    service = client.service
+    if to.pushed_key is None:
+        return
+    used = uow.authorization_requests.use(to.pushed_key, service.organization_id, service.id, is_pushed=True)
+    if used is None:
+        raise RequestOver
 
 
 def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, str], proof: DpopProof | None) -> str:
@@ -168,26 +255,16 @@ def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, s
     if "request_uri" in parameters:
         raise RequestInvalid("A pushed request cannot name a request_uri.")
     try:
-        redirect_uri = _redirect_uri(client, parameters.get("redirect_uri"))
+        to = _answer_address(client, parameters, None)
     except RequestRefused as refusal:
         raise RequestInvalid(refusal.message) from None
-    _parsed(client, parameters, redirect_uri, parameters.get("state"))
+    _parsed(client, parameters, to)
     return receive(uow, client, {**parameters, PUSHED: "yes"})
 
 
 def receive(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> str:
     """Store the parameters that a form has brought, and return their address; they are judged when they are used."""
     return URN + _store(uow, client, dict(parameters), is_pushed=True, lifetime=PUSHED_LIFETIME).reveal()
-
-
-def pushed(uow: UnitOfWork, client: Client, request_uri: str) -> Mapping[str, str]:
-    """Use up a pushed request of this client and return its parameters; raise `RequestOver`."""
-    stored = uow.authorization_requests.use(
-        hash_token(request_uri.removeprefix(URN)), client.service.organization_id, client.service.id, is_pushed=True
-    )
-    if stored is None:
-        raise RequestOver
-    return stored.parameters
 
 
 def keep(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> Secret:
@@ -214,9 +291,24 @@ def _redirect_uri(client: Client, given: str | None) -> str:
     return given
 
 
-def _parsed(
-    client: Client, parameters: Mapping[str, str], redirect_uri: str, state: str | None
-) -> AuthorizationRequest:
+def _answer_address(client: Client, parameters: Mapping[str, str], pushed_key: bytes | None) -> AnswerAddress:
+    """Return where the answer to these parameters goes; raise `RequestRefused` when they do not say it."""
+    redirect_uri, mode = _redirect_uri(client, parameters.get("redirect_uri")), parameters.get("response_mode", QUERY)
+    is_known = mode in RESPONSE_MODES and not (mode == FORM_POST and _is_of_an_app(redirect_uri))
+    return AnswerAddress(
+        redirect_uri=redirect_uri,
+        state=parameters.get("state"),
+        response_mode=mode if is_known else QUERY,
+        pushed_key=pushed_key,
+    )
+
+
+def _is_of_an_app(redirect_uri: str) -> bool:
+    """Whether an address is one of an app on the device, to which browsers post no form."""
+    return not redirect_uri.startswith(("https://", "http://"))
+
+
+def _parsed(client: Client, parameters: Mapping[str, str], to: AnswerAddress) -> AuthorizationRequest:
     too_long = sorted(name for name, value in parameters.items() if len(value) > VALUE_CHARACTERS_MAX)
     if too_long:
         raise RequestInvalid(f"The parameter {too_long[0]} has more than {VALUE_CHARACTERS_MAX} characters.")
@@ -226,14 +318,17 @@ def _parsed(
         raise RequestInvalid("The response_type is missing. Send response_type=code.")
     if parameters["response_type"] != "code":
         raise ResponseTypeUnsupported
-    if parameters.get("response_mode", "query") != "query":
-        raise RequestInvalid("The response_mode must be query.")
+    if parameters.get("response_mode", QUERY) != to.response_mode:
+        raise RequestInvalid("The response_mode must be query, or form_post with an address of the web.")
     thumbprint = parameters.get("dpop_jkt")
     if thumbprint is not None and not _THUMBPRINT.fullmatch(thumbprint):
         raise RequestInvalid("The dpop_jkt must be the SHA-256 thumbprint of a key.")
+    claims = requested_claims.parse(parameters.get("claims"))
     return AuthorizationRequest(
-        redirect_uri=redirect_uri,
-        state=state,
+        redirect_uri=to.redirect_uri,
+        state=to.state,
+        response_mode=to.response_mode,
+        pushed_key=to.pushed_key.hex() if to.pushed_key is not None else None,
         scopes=scopes.known(parameters.get("scope")),
         nonce=parameters.get("nonce"),
         code_challenge=pkce.checked_challenge(
@@ -249,15 +344,17 @@ def _parsed(
         max_age_seconds=_max_age(parameters.get("max_age")),
         login_hint=parameters.get("login_hint"),
         hinted_user_id=parameters.get(HINTED_USER),
-        wants_second_factor=_wants_second_factor(parameters.get("acr_values")),
+        wants_second_factor=_wants_second_factor(parameters.get("acr_values")) or claims.wants_second_factor,
         was_pushed=PUSHED in parameters,
+        locales=(parameters.get("ui_locales") or "").split()[:LOCALES_MAX],
+        claims=claims,
     )
 
 
 def _prompts(text: str | None) -> list[str]:
     prompts = list(dict.fromkeys(text.split(" "))) if text else []
-    if not PROMPTS.issuperset(prompts):
-        raise RequestInvalid("A prompt is none, login, consent or select_account.")
+    if not set(PROMPTS).issuperset(prompts):
+        raise RequestInvalid("A prompt is none, login, consent, select_account or create.")
     if "none" in prompts and len(prompts) > 1:
         raise RequestInvalid("The prompt none stands alone.")
     return prompts

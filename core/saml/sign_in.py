@@ -150,6 +150,12 @@ def take_and_answer(
     return outcome if isinstance(outcome, Refusal) else Answered(taken=taken, outcome=outcome)
 
 
+def deny(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest, visit: Visit) -> ResponseToPost:
+    """Answer a pending request whose user has cancelled it; raise `SignInStateUnknown` when it was answered already."""
+    caller = uow.callers.of_session(visit.session_id) if visit.session_id is not None else None
+    return _Task(uow, provider, pending, visit).refuse(_DENIED, caller, SignInReason.CONSENT_REFUSED)
+
+
 def answer_with_ticket(
     uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest, ticket: str, visit: Visit
 ) -> Outcome | Refusal:

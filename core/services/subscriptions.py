@@ -91,8 +91,12 @@ class OwnSubscription:
 
 
 def read_own(uow: UnitOfWork) -> OwnSubscription:
-    """Return the caller's subscription, or the default plan without one; raise `NoServiceContext` outside a service."""
+    """Return the caller's subscription, or the default plan without one.
+
+    Raise `NoServiceContext` outside a service, and `OrganizationNotActive` while its organization is not active.
+    """
     caller = uow.caller
+    caller.require_active_organization()
     if caller.service_slug is None or caller.service_plan is None:
         raise NoServiceContext
     plan = caller.service_plan

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from core.errors import Forbidden, Unauthorized
+from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -231,6 +231,11 @@ class Caller:
     def is_organization_active(self) -> bool:
         """Whether the organization of the session's context is active; True without one."""
         return self.organization_status in {None, "active"}
+
+    def require_active_organization(self) -> None:
+        """Raise `OrganizationNotActive` when the organization of the session's context is not active."""
+        if not self.is_organization_active:
+            raise OrganizationNotActive(f"This organization is {self.organization_status}.")
 
     @property
     def is_impersonated(self) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from core.sessions.callers import Caller
@@ -21,12 +21,14 @@ class ClientGrant:
     """The scopes, the audience of the access tokens if it is not the client, and the key they are bound to, if any.
 
     `host` is the custom host under which the sign-in began, None for the base URL; the tokens are refreshed there only.
+    `requested_claims` are the names of what the service asked for beside the scopes, for each place; None for nothing.
     """
 
     scopes: Sequence[str]
     audience: str | None = None
     key_thumbprint: str | None = None
     host: str | None = None
+    requested_claims: Mapping[str, Any] | None = None
     is_confidential: bool = False
 
     @property
@@ -39,6 +41,9 @@ class ClientGrant:
         claims: dict[str, Any] = {"client_id": str(caller.service_client_id), "scope": " ".join(self.scopes)}
         if self.key_thumbprint is not None:
             claims["cnf"] = {"jkt": self.key_thumbprint}
+        if self.requested_claims is not None and "userinfo" in self.requested_claims:
+            # For the user information endpoint, which reads no grant.
+            claims["userinfo_claims"] = self.requested_claims["userinfo"]
         return claims
 
 

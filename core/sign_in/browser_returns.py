@@ -42,7 +42,9 @@ class BrowserReturn:
 
     `email` is the address with which the user probably signs in. `place` is the name of the service, else of the
     organization, while the organization is active; `owner` is the name of the service's organization.
-    `request_key` names the request that the path answers, if it does.
+    `request_key` names the request that the path answers, if it does. `request_target` is the path on which a request
+    goes on at last, where `target` is a step before it. `language` is the tag of that in which a service has asked for
+    the pages.
     """
 
     target: str
@@ -51,7 +53,14 @@ class BrowserReturn:
     email: str | None = None
     place: str = ""
     owner: str = ""
+    language: str | None = None
+    request_target: str | None = None
     request_key: bytes | None = field(default=None, repr=False)
+
+    @property
+    def answering(self) -> str:
+        """The path on which a request goes on, if the sign-in belongs to one."""
+        return self.request_target or self.target
 
 
 def safe_path(text: str) -> str | None:

@@ -2,7 +2,8 @@
 
 A text is written in English where it is used: `_("…")` in a template, `translated(call, "…")` in a handler, and
 `marked("…")` where a constant holds it until a page shows it. Values are named: `_("Sign in to %(place)s", place=…)`;
-a percent sign is written as `%%`. The language that the browser prefers decides.
+a percent sign is written as `%%`. The language that the browser prefers decides, or during a sign-in
+the one that the service has asked for.
 """
 
 from __future__ import annotations
@@ -10,18 +11,20 @@ from __future__ import annotations
 import gettext
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 from entrypoints.pages.po_files import translations_of
+from entrypoints.shared.languages import SOURCE, TRANSLATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from entrypoints.web.serving.calls import Call
 
-FOLDER: Final = Path(__file__).parent / "translations"
 # Of the languages that are written from right to left, those with the most speakers.
 RIGHT_TO_LEFT: Final = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 # More than any browser sends; what follows is not read.
@@ -51,7 +54,7 @@ class Language:
         return self.translations.gettext(english) if english else ""
 
 
-ENGLISH: Final = Language("en", gettext.NullTranslations())
+ENGLISH: Final = Language(SOURCE, gettext.NullTranslations())
 
 
 def read_languages(folder: Path) -> dict[str, Language]:
@@ -60,12 +63,19 @@ def read_languages(folder: Path) -> dict[str, Language]:
     return {ENGLISH.tag: ENGLISH} | {file.stem: Language(file.stem, translations_of(file)) for file in files}
 
 
-LANGUAGES: Final = read_languages(FOLDER)
+LANGUAGES: Final = read_languages(TRANSLATIONS)
 
 
 def language_of(call: Call) -> Language:
-    """Return the language that the browser prefers among ours; English when it names none of them."""
+    """Return the language that a service has asked for, else what the browser prefers among ours, else English."""
+    if call.language is not None and call.language in LANGUAGES:
+        return LANGUAGES[call.language]
     return _preferred(call.request.headers.get("Accept-Language", "")[:ACCEPT_CHARACTERS_MAX])
+
+
+def offered(tags: Sequence[str]) -> str | None:
+    """Return the tag of the first language that is offered; None when none of them is (RFC 4647, 3.4)."""
+    return next((found for tag in tags if (found := _looked_up(tag)) is not None), None)
 
 
 def translated(call: Call, english: str, **values: object) -> str:
@@ -82,8 +92,9 @@ def marked(english: str) -> str:
 def _preferred(accepted: str) -> Language:
     """Look up each range in the order of preference, then without its subtags (RFC 4647, 3.4)."""
     ranges: Any = parse_accept_header(accepted, LanguageAccept)
-    for tag, quality in ranges:
-        for candidate in (tag.lower(), tag.lower().partition("-")[0]):
-            if quality > 0 and candidate in LANGUAGES:
-                return LANGUAGES[candidate]
-    return ENGLISH
+    accepted_tags = (_looked_up(tag) for tag, quality in ranges if quality > 0)
+    return next((LANGUAGES[tag] for tag in accepted_tags if tag is not None), ENGLISH)
+
+
+def _looked_up(tag: str) -> str | None:
+    return next((one for one in (tag.lower(), tag.lower().partition("-")[0]) if one in LANGUAGES), None)

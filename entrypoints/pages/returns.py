@@ -1,6 +1,7 @@
 """Where a sign-in leads, carried from page to page and from form to form (decisions 12.4)."""
 
-from typing import Annotated, Any
+import re
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
 import msgspec
@@ -10,6 +11,16 @@ from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
+
+# The page that creates an account; there is none at a custom domain (decisions 13.3).
+REGISTER: Final = "/app/register"
+# The paths on which requests of applications and devices go on after a sign-in, and those that cancel them.
+_CANCELLED_AT: Final = {
+    "/auth/authorize/resume": "/auth/authorize/cancel",
+    "/auth/authorize/continue": "/auth/authorize/cancel",
+    "/auth/device": "/auth/device/cancel",
+}
+_SAML: Final = re.compile("/saml/[^/]+/[^/]+/authenticate")
 
 
 class ReturnQuery(Query, kw_only=True):
@@ -42,8 +53,14 @@ class WayForm(ProtectedForm, kw_only=True):
 
 
 async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
-    """Return what the id of a way stands for, without using it up; None without one."""
-    return await call.read(browser_returns.find, way.return_id) if way.return_id else None
+    """Return what the id of a way stands for, without using it up; None without one.
+
+    The page that follows is in the language that it names.
+    """
+    kept = await call.read(browser_returns.find, way.return_id) if way.return_id else None
+    if kept is not None:
+        call.language = kept.language
+    return kept
 
 
 async def context(call: Call, way: ReturnQuery) -> dict[str, Any]:
@@ -55,7 +72,17 @@ def shown(way: ReturnQuery, kept: BrowserReturn | None) -> dict[str, Any]:
     """Return what `context` does, of a return that has been read."""
     return {
         "way": way,
+        "cancel": _cancel_address(kept) if kept is not None else "",
         "place": kept.place if kept is not None else "",
         "owner": kept.owner if kept is not None else "",
         "proposed_email": (kept.email if kept is not None else None) or "",
     }
+
+
+def _cancel_address(kept: BrowserReturn) -> str:
+    """Return the address to which the button `Cancel` posts; empty when the way answers no request of an application.
+
+    The request is named by the path on which it goes on after the sign-in.
+    """
+    path = kept.answering.partition("?")[0]
+    return f"{path}/cancel" if _SAML.fullmatch(path) else _CANCELLED_AT.get(path, "")

@@ -14,6 +14,15 @@ class AuthorizationRequests(Protocol):
         """Store a request."""
         ...
 
+    def open(
+        self, id_hash: bytes, organization_id: UUID, service_id: UUID, *, expires_at: datetime
+    ) -> StoredRequest | None:
+        """Return a pushed request of a service that a browser brings; None when it is unknown, used or has expired.
+
+        The first time sets when it expires from then on.
+        """
+        ...
+
     def use(self, id_hash: bytes, organization_id: UUID, service_id: UUID, *, is_pushed: bool) -> StoredRequest | None:
         """Use up a request of a service; None when there is none, or it was used or has expired.
 

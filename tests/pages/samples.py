@@ -34,6 +34,7 @@ _FORM: Final[dict[str, Any]] = {"form_token": "token", "browser": _BROWSER}
 _WAY: Final[dict[str, Any]] = {
     **_FORM,
     "way": ReturnQuery(return_id="kept"),
+    "cancel": "/auth/authorize/cancel",
     "place": NAME,
     "owner": NAME,
     "email": EMAIL,
@@ -144,7 +145,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             request_id=Secret("request"), organization_name=NAME, service_name=NAME, email=EMAIL
         ),
     },
-    "backup_codes.html": {**_FORM, "codes": CODES, "address": "/app"},
+    "backup_codes.html": {**_WAY, "codes": CODES},
     "choose_organization.html": {**_WAY, "organizations": [_ORGANIZATION, _ORGANIZATION], "present": 1},
     "confirm_registration.html": {
         **_FORM,
@@ -179,6 +180,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "drop_email_change.html": {"token": "token"},
     "email_change_dropped.html": {},
     "email_change_undone.html": {"token": "token"},
+    "form_post.html": {"address": "https://harbour.example/callback", "fields": {"code": "c", "state": NAME}},
     "forgot_password.html": {**_WAY, "problem": PROBLEM},
     "home.html": {**_FORM, "is_custom_host": False},
     "invitation.html": {
@@ -356,7 +358,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "stay": "on",
         "connection": SimpleNamespace(provider_name=NAME, connection_id="0191d3c1-0000-7000-8000-00000000000f"),
     },
-    "sign_in_over.html": {**_FORM, "address": "/app/sign-in"},
+    "sign_in_over.html": _WAY,
     "sign_out.html": {**_FORM, "sign_in": "/app/sign-in"},
     "undo_email_change.html": {"token": "token", "changed_at": NOW},
 }

@@ -20,10 +20,11 @@ from core.errors import NotFound, PayloadTooLarge, RequestTimedOut, ServiceUnava
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities, pages
-from entrypoints.pages.languages import FOLDER, LANGUAGES
+from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.po_files import entries
 from entrypoints.pages.refusals import ON_PAGES
 from entrypoints.pages.rendering import TEMPLATES
+from entrypoints.shared.languages import TRANSLATIONS
 from entrypoints.web.serving.answers import InternalFailure
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def test_no_handler_gives_a_page_a_text_that_is_not_in_the_catalogue() -> None:
 
 @pytest.mark.parametrize("tag", sorted(LANGUAGES.keys() - {"en"}))
 def test_a_language_translates_every_text_and_nothing_else(tag: str) -> None:
-    translated = entries((FOLDER / f"{tag}.po").read_text("utf-8")).keys() - {""}
+    translated = entries((TRANSLATIONS / f"{tag}.po").read_text("utf-8")).keys() - {""}
 
     missing, left_over = sorted(catalogue() - translated), sorted(translated - catalogue())
 
@@ -191,7 +192,7 @@ def test_a_language_translates_every_text_and_nothing_else(tag: str) -> None:
 
 @pytest.mark.parametrize("tag", sorted(LANGUAGES.keys() - {"en"}))
 def test_a_translation_has_the_values_and_the_markup_of_its_text(tag: str) -> None:
-    for english, translation in entries((FOLDER / f"{tag}.po").read_text("utf-8")).items():
+    for english, translation in entries((TRANSLATIONS / f"{tag}.po").read_text("utf-8")).items():
         for form in translation.split("\0") if english else ():
             assert set(PLACEHOLDER.findall(form)) <= set(PLACEHOLDER.findall(english)), form
             assert PLACEHOLDER.sub("", form).count("%") == PLACEHOLDER.sub("", english.split("\0")[0]).count("%"), form

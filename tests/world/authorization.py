@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from tests.world.builder import EMAIL
-from tests.world.relying_party import CHALLENGE, REDIRECT_URI
+from tests.world.relying_party import CHALLENGE, PKCE, REDIRECT_URI
+from tests.world.visitor import forms_of
 
 if TYPE_CHECKING:
     from tests.application import Answer
@@ -41,6 +42,23 @@ def led_back(answer: Answer, redirect_uri: str = REDIRECT_URI) -> dict[str, str]
         address = answer.headers["Refresh"].partition("; url=")[2]
     assert address.startswith(redirect_uri), address
     return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+
+
+def posted_back(answer: Answer, redirect_uri: str = REDIRECT_URI) -> dict[str, str]:
+    """Return the fields that the browser posts to the service."""
+    assert answer.status == 200, answer.text
+    [form] = forms_of(answer)
+    assert form.action == redirect_uri, form.action
+    return form.fields
+
+
+async def push(party: RelyingParty, **parameters: str) -> str:
+    """Push a request of a service, and return the address to which the service sends a browser with its reference."""
+    pushed = {"response_type": "code", "redirect_uri": REDIRECT_URI, "scope": "openid", "state": "s-1", **PKCE}
+    answer = await party.post("/auth/par", {**pushed, **parameters})
+    assert answer.status == 201, answer.text
+    query = {"client_id": str(party.client_id), "request_uri": answer.json["request_uri"]}
+    return f"/auth/authorize?{urlencode(query)}"
 
 
 async def sign_in(visitor: Visitor, party: RelyingParty, *, email: str = EMAIL, **parameters: str) -> dict[str, str]:

@@ -30,6 +30,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 REDIRECT_URI = "https://shop.example/callback"
 VERIFIER = "correct-horse-battery-staple-correct-horse-battery"
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+PKCE = {"code_challenge": CHALLENGE, "code_challenge_method": "S256"}
 BASE_URL = "http://localhost:8000"
 
 

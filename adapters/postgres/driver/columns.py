@@ -41,6 +41,11 @@ def values(entity: DataclassInstance) -> dict[str, Any]:
     return {field.name: _stored(getattr(entity, field.name)) for field in fields(entity)}
 
 
+def json_or_null(value: Mapping[str, Any] | None) -> Jsonb | None:
+    """Return the parameter of a column of JSON that may be null."""
+    return Jsonb(dict(value)) if value is not None else None
+
+
 def taken(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
     """Remove the columns with a prefix from a row, and return them without the prefix."""
     return {name.removeprefix(prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}

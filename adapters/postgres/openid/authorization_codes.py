@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from adapters.postgres.driver.columns import json_or_null
 from adapters.postgres.transaction import Aggregate
 from core.openid.codes import AuthorizationCode
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 # Of a code `c` and its user `u`.
 _COLUMNS: Final = """
     c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce, c.code_challenge,
-    c.key_thumbprint, c.expires_at, c.host, c.used_at, u.id AS user_id, u.email
+    c.key_thumbprint, c.expires_at, c.host, c.requested_claims, c.used_at, u.id AS user_id, u.email
 """
 
 
@@ -25,8 +26,8 @@ class PostgresAuthorizationCodes(Aggregate):
             """
             INSERT INTO authorization_codes (code_hash, organization_id, service_id, session_id, redirect_uri, scopes,
                                              audience, nonce, code_challenge, key_thumbprint, created_at, expires_at,
-                                             host)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                             host, requested_claims)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 code_hash,
@@ -42,6 +43,7 @@ class PostgresAuthorizationCodes(Aggregate):
                 self._transaction.now,
                 code.expires_at,
                 code.host,
+                json_or_null(code.requested_claims),
             ),
         )
 

@@ -35,6 +35,28 @@ class PostgresAuthorizationRequests(Aggregate):
             ),
         )
 
+    def open(
+        self, id_hash: bytes, organization_id: UUID, service_id: UUID, *, expires_at: datetime
+    ) -> StoredRequest | None:
+        return self._one(
+            StoredRequest,
+            """
+            UPDATE authorization_requests
+            SET    opened_at = coalesce(opened_at, %(now)s),
+                   expires_at = CASE WHEN opened_at IS NULL THEN %(expires_at)s ELSE expires_at END
+            WHERE  id_hash = %(id_hash)s AND organization_id = %(organization_id)s AND service_id = %(service_id)s
+              AND  is_pushed AND used_at IS NULL AND expires_at > %(now)s
+            RETURNING organization_id, service_id, is_pushed, parameters
+            """,
+            {
+                "id_hash": id_hash,
+                "organization_id": organization_id,
+                "service_id": service_id,
+                "expires_at": expires_at,
+                "now": self._transaction.now,
+            },
+        )
+
     def use(self, id_hash: bytes, organization_id: UUID, service_id: UUID, *, is_pushed: bool) -> StoredRequest | None:
         return self._one(
             StoredRequest,

@@ -100,9 +100,9 @@ LIVE_SESSION: Final = f"""
 OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
 _REFRESH: Final = """
     s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host,
-    v.service_type IN ('web', 'api') AS is_confidential
+    g.requested_claims, v.service_type IN ('web', 'api') AS is_confidential
 """
-_OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host")
+_OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host", "requested_claims")
 _CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
 REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
 

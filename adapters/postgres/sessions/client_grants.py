@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adapters.postgres.driver.columns import json_or_null
 from adapters.postgres.transaction import Aggregate
 
 if TYPE_CHECKING:
@@ -18,8 +19,15 @@ class PostgresClientGrants(Aggregate):
     def add(self, session_id: UUID, granted: ClientGrant) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO client_grants (session_id, scopes, audience, key_thumbprint, host)
-            VALUES (%s, %s, %s, %s, %s)
+            INSERT INTO client_grants (session_id, scopes, audience, key_thumbprint, host, requested_claims)
+            VALUES (%s, %s, %s, %s, %s, %s)
             """,
-            (session_id, list(granted.scopes), granted.audience, granted.key_thumbprint, granted.host),
+            (
+                session_id,
+                list(granted.scopes),
+                granted.audience,
+                granted.key_thumbprint,
+                granted.host,
+                json_or_null(granted.requested_claims),
+            ),
         )

@@ -19,8 +19,9 @@ class PostgresBrowserReturns(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO browser_returns
-                (id_hash, target, organization_slug, service_slug, email, request_key, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+                (id_hash, target, organization_slug, service_slug, email, language, request_target, request_key,
+                 expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 id_hash,
@@ -28,6 +29,8 @@ class PostgresBrowserReturns(Aggregate):
                 wanted.organization_slug,
                 wanted.service_slug,
                 wanted.email,
+                wanted.language,
+                wanted.request_target,
                 wanted.request_key,
                 expires_at,
             ),
@@ -37,7 +40,7 @@ class PostgresBrowserReturns(Aggregate):
         return self._one(
             BrowserReturn,
             """
-            SELECT r.target, r.organization_slug, r.service_slug, r.email,
+            SELECT r.target, r.organization_slug, r.service_slug, r.email, r.language, r.request_target,
                    coalesce(s.name, o.name, '') AS place,
                    CASE WHEN s.id IS NULL THEN '' ELSE o.name END AS owner
             FROM   browser_returns r
@@ -54,7 +57,7 @@ class PostgresBrowserReturns(Aggregate):
             """
             DELETE FROM browser_returns
             WHERE  id_hash = %s AND expires_at > %s
-            RETURNING target, organization_slug, service_slug, email
+            RETURNING target, organization_slug, service_slug, email, language, request_target
             """,
             (id_hash, at),
         )

@@ -27,7 +27,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 _BASIC: Final = "basic"
-ENDPOINTS: Final = ("/auth/token", "/auth/par", "/auth/introspect", "/auth/revoke", "/auth/device/code")
+TOKEN: Final = "/auth/token"  # noqa: S105 - a path, not a secret
 
 
 class ClientFields(SecretBody, kw_only=True):
@@ -102,12 +102,6 @@ def _limited(call: Call, presented: PresentedClient) -> Generator[None]:
         raise
 
 
-def issuer_names(call: Call) -> frozenset[str]:
-    """Return the names that an assertion may have for this server: the issuer, and its endpoints."""
-    base_url = issuer_of(call)
-    return frozenset({base_url, *(base_url + path for path in ENDPOINTS)})
-
-
 def _basic(call: Call) -> tuple[str, str] | None:
     """Return the client id and the secret of the Authorization header, both decoded (RFC 6749, 2.3.1)."""
     values = call.request.headers.getlist("Authorization")
@@ -148,8 +142,11 @@ async def _asserted(call: Call, fields: ClientFields, assertion: str) -> Present
     if claims is None:
         call.limit(RateLimit.SIGN_IN_GROUP)
         raise ClientInvalid("The assertion is not signed with a registered key of the client.")
-    security_profile.require_assertion(source.security_profile, claims, issuer_of(call))
-    verified = clients.judged_assertion(claims, client_id, issuer_names(call), at=installation.clock())
+    server = issuer_of(call)
+    security_profile.require_assertion(source.security_profile, claims, server)
+    verified = clients.judged_assertion(
+        claims, client_id, issuer=server, token_endpoint=server + TOKEN, at=installation.clock()
+    )
     return PresentedClient(client_id=client_id, assertion=verified)
 
 

@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
-from core.openid import pkce, scopes
+from core.openid import pkce, requests, scopes
 from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints.http.openid.tokens import GRANT_TYPES
+from entrypoints.shared import languages
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
@@ -66,7 +67,7 @@ def _described(call: Call) -> dict[str, Any]:
         "service_documentation": f"{base_url}/docs",
         "scopes_supported": list(scopes.ALL),
         "response_types_supported": ["code"],
-        "response_modes_supported": ["query"],
+        "response_modes_supported": list(requests.RESPONSE_MODES),
         "grant_types_supported": [*GRANT_TYPES],
         "acr_values_supported": list(scopes.CONTEXT_CLASSES),
         "subject_types_supported": ["public"],
@@ -80,8 +81,10 @@ def _described(call: Call) -> dict[str, Any]:
         "dpop_signing_alg_values_supported": algorithms,
         "claims_supported": list(CLAIMS),
         "code_challenge_methods_supported": [pkce.METHOD],
-        "prompt_values_supported": ["none", "login", "consent", "select_account"],
-        "claims_parameter_supported": False,
+        "prompt_values_supported": _prompts(call),
+        "claims_parameter_supported": True,
+        "claim_types_supported": ["normal"],
+        "ui_locales_supported": list(languages.TAGS),
         "request_parameter_supported": False,
         "request_uri_parameter_supported": False,
         "authorization_response_iss_parameter_supported": True,
@@ -90,3 +93,8 @@ def _described(call: Call) -> dict[str, Any]:
         "backchannel_logout_supported": True,
         "backchannel_logout_session_supported": True,
     }
+
+
+def _prompts(call: Call) -> list[str]:
+    """Return the prompts that are understood; at a custom domain no account is created (decisions 13.3)."""
+    return [prompt for prompt in requests.PROMPTS if prompt != "create" or call.custom_host is None]

@@ -1,6 +1,6 @@
 """The caller's own subscription to the service of their token."""
 
-from core.errors import Forbidden
+from core.errors import Forbidden, OrganizationNotActive
 from core.services import subscriptions
 from core.services.subscriptions import NoServiceContext, OwnSubscription
 from entrypoints.web.serving.calls import Call
@@ -10,7 +10,7 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("subscription", "Your own subscription to the service that your token was issued for.")
 
 
-@routes.get("/api/subscription", refuses=(NoServiceContext, Forbidden))
+@routes.get("/api/subscription", refuses=(NoServiceContext, Forbidden, OrganizationNotActive))
 @signed_in
 async def read_subscription(call: Call) -> OwnSubscription:
     """Show your subscription to the service of your token.

@@ -9,6 +9,7 @@ from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, SsoRequired
 from core.rate_limits import RateLimit
+from entrypoints.pages import returns
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.languages import marked, translated
@@ -42,7 +43,7 @@ class ForgotForm(WayForm, kw_only=True):
 @in_browser_or_not
 async def show_forgot_password(call: Call, query: ReturnQuery) -> Page:
     """Show the form that requests a link to choose a password."""
-    return form_page(call, "forgot_password.html", way=query, email="", problem="")
+    return form_page(call, "forgot_password.html", **await returns.context(call, query), email="", problem="")
 
 
 @routes.post(FORGOT_PASSWORD, limits=(RateLimit.FORGOT_PASSWORD, RateLimit.SIGN_IN_GROUP))
@@ -56,9 +57,10 @@ async def submit_forgot_password(call: Call, form: ForgotForm) -> Page:
         normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest as refusal:
         problem = refusal.details[0].message
-        return form_page(call, "forgot_password.html", status=400, way=form.way, email=form.email, problem=problem)
+        context = await returns.context(call, form.way)
+        return form_page(call, "forgot_password.html", status=400, **context, email=form.email, problem=problem)
     await call.transact(password_reset.request, form.email, ReturnRequest())
-    return form_page(call, "password_link_sent.html", way=form.way, email=form.email)
+    return form_page(call, "password_link_sent.html", **await returns.context(call, form.way), email=form.email)
 
 
 @routes.get("/auth/reset-password", refuses=(LinkUnusable,))

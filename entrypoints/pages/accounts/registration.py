@@ -11,7 +11,7 @@ from core.rate_limits import RateLimit
 from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.pages.returns import REGISTER, ReturnQuery, WayForm
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
@@ -19,7 +19,6 @@ from entrypoints.web.serving.credentials import in_browser_or_not
 
 routes = sign_in_pages()
 
-REGISTER: Final = "/app/register"
 SEND_AGAIN: Final = "/app/register/send-again"
 
 
@@ -99,4 +98,4 @@ async def _form(
 
 
 async def _sent(call: Call, way: ReturnQuery, email: str) -> Page:
-    return form_page(call, "registered.html", way=way, email=email)
+    return form_page(call, "registered.html", **await returns.context(call, way), email=email)

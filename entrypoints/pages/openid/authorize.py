@@ -13,15 +13,17 @@ from core.openid.authorization import Answer, LeadBack, SetupNeeded, SignInNeede
 from core.openid.requests import RequestOver, RequestRefused
 from core.secrets import Secret
 from core.sessions.refresh import SessionOver
+from core.sign_in import browser_returns
 from core.sign_in.refusals import SignInRefused
-from entrypoints.pages.openid.leading_back import leading_page
+from entrypoints.pages import languages
+from entrypoints.pages.openid.leading_back import led_back
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.returns import WayForm
 from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm, cookie_name
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
@@ -35,6 +37,7 @@ AUTHORIZE: Final = "/auth/authorize"
 KEY_COOKIE: Final = "gatehouse_authorize"
 KEY_CHARACTERS_MAX: Final = 100
 RESUME: Final = "/auth/authorize/resume"
+CONTINUE: Final = "/auth/authorize/continue"
 REFUSALS: Final = (RequestRefused, RequestOver, SessionOver, SignInRefused, Forbidden, OrganizationNotActive)
 
 
@@ -65,12 +68,14 @@ async def authorize(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
     """Sign the user in to a service, and send the browser back with a code.
 
     Only the `redirect_uri` that the service has registered is followed, character by character; a `desktop` service may
-    use any port of loopback. The answer has the parameters `code`, `state` and `iss`, or `error`.
+    use any port of loopback. The answer has the parameters `code`, `state` and `iss`, or `error`; with the
+    `response_mode` `form_post` the browser posts them. On every page of the sign-in the user can cancel it, which
+    answers `access_denied`.
     """
     return await _respond(call, await _begin(call, query), is_after_form=False)
 
 
-@routes.get("/auth/authorize/continue", refuses=REFUSALS)
+@routes.get(CONTINUE, refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
 async def continue_after_sign_in(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
@@ -119,7 +124,30 @@ async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
 async def deny(call: Call, form: AnswerForm) -> Page:
     """Go back to the service without signing in to it."""
     back = await call.transact(authorization.deny, form.request_id, _visitor(call), issuer=issuer_of(call))
-    return leading_page(call, back.address)
+    return led_back(call, back, is_after_form=True)
+
+
+@routes.post("/auth/authorize/cancel", refuses=(RequestRefused, RequestOver))
+@on_custom_hosts
+@in_browser_or_not
+async def cancel(call: Call, form: WayForm) -> Page:
+    """Cancel the sign-in on the way to a service, and go back to it with `access_denied`."""
+    kept = await call.transact(browser_returns.use, form.return_id)
+    path, _, query = kept.answering.partition("?") if kept is not None else ("", "", "")
+    parameters = dict(parse_qsl(query))
+    if path == RESUME:
+        back = await call.transact(authorization.deny, parameters["request_id"], _visitor(call), issuer=issuer_of(call))
+    elif path == CONTINUE:
+        back = await call.transact(
+            authorization.decline,
+            _client_id(parameters["client_id"]),
+            parameters,
+            _visitor(call),
+            issuer=issuer_of(call),
+        )
+    else:
+        raise RequestOver
+    return led_back(call, back, is_after_form=True)
 
 
 async def _begin(call: Call, query: AuthorizationQuery) -> Answer:
@@ -132,7 +160,8 @@ async def _begin(call: Call, query: AuthorizationQuery) -> Answer:
 
 async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Response:
     if isinstance(answer, LeadBack):
-        return leading_page(call, answer.address) if is_after_form else see_other(answer.address)
+        return led_back(call, answer, is_after_form=is_after_form)
+    call.language = languages.offered(answer.locales)
     if isinstance(answer, SignInNeeded):
         call.set_cookie(cookie_name(call, KEY_COOKIE), answer.browser_key.reveal(), lifetime=requests.WAITING_LIFETIME)
         return await send_to_sign_in(
@@ -142,6 +171,7 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
             service=answer.service_slug,
             email=answer.email,
             request_key=answer.request_key,
+            is_for_new_account=answer.is_for_new_account,
         )
     if isinstance(answer, SetupNeeded):
         return await send_to_set_up(

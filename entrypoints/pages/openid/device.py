@@ -2,7 +2,7 @@
 
 import base64
 from typing import Annotated, Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from quart import Response
@@ -13,10 +13,12 @@ from core.openid.device import ACTIVATION_PATH, UserCodeExpired, UserCodeUnknown
 from core.organizations.access import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.sessions.refresh import SessionOver
+from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
 from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page, page
+from entrypoints.pages.returns import WayForm
 from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.decoding import Query
@@ -94,6 +96,18 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
 async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
     """Refuse the device."""
     await call.transact(device.deny, form.user_code)
+    return page(call, "device_answered.html", is_approved=False)
+
+
+@routes.post("/auth/device/cancel", refuses=(UserCodeUnknown, UserCodeExpired))
+@on_custom_hosts
+@in_browser_or_not
+async def cancel_device(call: Call, form: WayForm) -> Page:
+    """Cancel the sign-in on the way to a device, which is refused."""
+    kept = await call.transact(browser_returns.use, form.return_id)
+    path, _, query = kept.answering.partition("?") if kept is not None else ("", "", "")
+    user_code = dict(parse_qsl(query)).get("user_code", "") if path == ACTIVATION_PATH else ""
+    await call.transact(device.deny, user_code)
     return page(call, "device_answered.html", is_approved=False)
 
 

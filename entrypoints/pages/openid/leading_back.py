@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, page
+from entrypoints.pages.saml.carriers import protected_carrier
+from entrypoints.web.serving.answers import see_other
 
 if TYPE_CHECKING:
     from quart import Response
 
+    from core.openid.authorization import LeadBack
     from entrypoints.web.serving.calls import Call
+
+
+def led_back(call: Call, back: LeadBack, *, is_after_form: bool) -> Response:
+    """Return what takes an answer to the service: a redirect, a page after a form, or a form that posts itself."""
+    if back.posted is not None:
+        return protected_carrier(page(call, "form_post.html", address=back.address, fields=back.posted))
+    return leading_page(call, back.address) if is_after_form else see_other(back.address)
 
 
 def leading_page(call: Call, address: str, *, frames: tuple[str, ...] = (), seconds: int = 0) -> Response:

@@ -1,9 +1,13 @@
 """Answering a request for a sign-in that waits: after the sign-in, and after the user's agreement."""
 
+from urllib.parse import parse_qsl
+
 from core.saml import providers, requests, sign_in
 from core.saml.sign_in import AgreementRequired, ResponseToPost
+from core.sign_in import browser_returns
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
+from entrypoints.pages.returns import WayForm
 from entrypoints.pages.saml import carriers, sso
 from entrypoints.pages.saml.sso import LIMITS, REFUSES, Redirect, address, agreement_page, answered, visit
 from entrypoints.pages.sign_in.ways import send_to_sign_in
@@ -23,6 +27,12 @@ class AuthenticateQuery(Query, kw_only=True):
 
     saml_state: str = ""
     ticket: str = ""
+
+
+class CancelForm(WayForm, kw_only=True):
+    """The button that cancels: on the page that asks, or on one of the sign-in, which names where it leads."""
+
+    saml_state: str = ""
 
 
 class AgreementForm(ProtectedForm, kw_only=True):
@@ -75,3 +85,16 @@ async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementFor
     if pending is not None:
         return see_other(address(provider, "authenticate", form.saml_state))
     return await send_to_sign_in(call, return_to="/app", organization=org_slug, service=service_slug)
+
+
+@routes.post("/saml/:org_slug/:service_slug/authenticate/cancel", limits=LIMITS, refuses=REFUSES)
+@on_custom_hosts
+@in_browser_or_not
+async def cancel(call: Call, org_slug: str, service_slug: str, form: CancelForm) -> Page:
+    """Cancel the sign-in to a service provider, which is told that its request was denied."""
+    state = form.saml_state
+    if form.return_id:
+        kept = await call.transact(browser_returns.use, form.return_id)
+        state = dict(parse_qsl(kept.answering.partition("?")[2])).get("saml_state", "") if kept is not None else ""
+    found = await call.read(requests.find, org_slug, service_slug, state, carriers.browser_key(call))
+    return await answered(call, await call.transact(sign_in.deny, found.provider, found.pending, visit(call)))

@@ -39,7 +39,7 @@ def carry_answer(call: Call, answer: ResponseToPost, value: str) -> Response:
     if answer.problem is None:
         return _form(call, message, answer.service_name)
     heading, text = _explanation(call, answer, answer.problem)
-    return _protected(
+    return protected_carrier(
         page(
             call,
             "saml_denied.html",
@@ -113,10 +113,11 @@ def encoded(
 
 
 def _form(call: Call, message: OutgoingMessage, place: str) -> Response:
-    return _protected(page(call, "saml_post.html", message=message, place=place, submits_itself=True))
+    return protected_carrier(page(call, "saml_post.html", message=message, place=place, submits_itself=True))
 
 
-def _protected(response: Response) -> Response:
+def protected_carrier(response: Response) -> Response:
+    """Add the security policy of a page whose form posts itself to another site, and return the page."""
     response.headers["Content-Security-Policy"] = POLICY
     # Without it a browser would say that the form comes from nowhere, which some applications refuse.
     response.headers["Referrer-Policy"] = "strict-origin"

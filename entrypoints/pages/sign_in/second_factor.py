@@ -25,7 +25,6 @@ from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.ways import SECOND_FACTOR
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.serving import browsers
-from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import admit_pre_auth_token, in_browser_or_not
 from entrypoints.web.serving.hosts import on_custom_hosts
@@ -54,7 +53,7 @@ async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
     """Show the field for the code of a sign-in that waits for it."""
     token = call.request.cookies.get(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
     if token is None:
-        return over_page(call, query, status=200)
+        return await over_page(call, query, status=200)
     return await code_page(call, query, stay=query.stay)
 
 
@@ -69,7 +68,7 @@ async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
     """Finish a sign-in with a code; programs use `POST /api/auth/mfa/verify`."""
     token = call.request.cookies.get(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
     if token is None:
-        return over_page(call, form.way)
+        return await over_page(call, form.way)
     try:
         await admit_pre_auth_token(call, token)
         verified = await token_answers.transact_counted(
@@ -83,7 +82,7 @@ async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
             trust_device=bool(form.trust),
         )
     except (TooManyWrongCodes, PreAuthOver, TokenExpired, TokenInvalid):
-        return over_page(call, form.way)
+        return await over_page(call, form.way)
     except (CodeWrong, BadRequest) as refusal:
         return await code_page(call, form.way, stay=form.stay, trust=form.trust, refusal=refusal)
     return await ways.complete(call, verified.completed, form.way)
@@ -104,12 +103,12 @@ async def code_page(
     )
 
 
-def over_page(call: Call, way: ReturnQuery, *, status: int = 401) -> Response:
+async def over_page(call: Call, way: ReturnQuery, *, status: int = 401) -> Response:
     """Return the page of a sign-in that waits for no code, or no longer."""
     call.forget_cookie(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
     return form_page(
         call,
         "sign_in_over.html",
         status=status,
-        address=ReturnQuery(return_to=way.return_to, return_id=way.return_id).on(SIGN_IN),
+        **await returns.context(call, way),
     )

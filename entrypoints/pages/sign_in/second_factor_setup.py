@@ -9,6 +9,7 @@ from core.credentials.mfa import MfaAlreadyEnabled, MfaNotSetUp, SetupCodeWrong
 from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
+from entrypoints.pages import returns
 from entrypoints.pages.declaring import shows_again, sign_in_pages
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
@@ -17,7 +18,7 @@ from entrypoints.pages.sign_in.ways import SET_UP
 from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, recent
+from entrypoints.web.serving.browsers import SIGN_IN_AGAIN, recent
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser
 
@@ -39,7 +40,7 @@ async def _code_page(
         call,
         "second_factor_code.html",
         status=400 if refusal is not None else 200,
-        way=form.way,
+        **await returns.context(call, form.way),
         secret=secret,
         picture=picture,
         problem=problem_of(refusal),
@@ -53,7 +54,7 @@ async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
     if (await call.read(mfa.status)).enabled:
         return see_other(query.on(SIGN_IN_AGAIN))
     await recent(call)
-    return form_page(call, "second_factor_setup.html", way=query)
+    return form_page(call, "second_factor_setup.html", **await returns.context(call, query))
 
 
 @routes.post(SET_UP, limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled,))
@@ -94,7 +95,7 @@ async def confirm_setup(call: Call, form: ConfirmForm) -> Page:
     browsers.keep_session(call, cookie)
     codes = [code.reveal() for code in enabled.codes]
     # The sign-in page leads a browser that is signed in on.
-    return form_page(call, "backup_codes.html", codes=codes, address=form.way.on(SIGN_IN))
+    return form_page(call, "backup_codes.html", **await returns.context(call, form.way), codes=codes)
 
 
 def _grouped(secret: str) -> str:

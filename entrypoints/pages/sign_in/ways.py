@@ -11,7 +11,7 @@ from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
 from core.sign_in.proofs import Destination, InBrowser
 from entrypoints.pages import returns
-from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.returns import REGISTER, ReturnQuery
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
@@ -74,20 +74,25 @@ async def send_to_sign_in(
     service: str | None = None,
     email: str | None = None,
     request_key: bytes | None = None,
+    is_for_new_account: bool = False,
 ) -> Response:
     """Lead a browser to the sign-in and then to a path of Gatehouse, which may have a query.
 
     A browser that is signed in is asked to sign in again. The pages show the name of the organization or service, given
     by their slugs. The sign-in page proposes `email`. `request_key` names the request that the path answers, if any.
+    With `is_for_new_account` the page that creates an account comes first, where there is one.
     """
     wanted = BrowserReturn(
         target=return_to,
         organization_slug=organization,
         service_slug=service,
         email=email,
+        language=call.language,
         request_key=request_key,
     )
     page = browsers.SIGN_IN if call.browser is None else browsers.SIGN_IN_AGAIN
+    if is_for_new_account and call.custom_host is None:
+        page = REGISTER
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
 
 
@@ -100,7 +105,9 @@ async def send_to_set_up(
     """
     if call.custom_host is not None:
         raise SecondFactorRequired
-    wanted = BrowserReturn(target=return_to, organization_slug=organization, service_slug=service)
+    wanted = BrowserReturn(
+        target=return_to, organization_slug=organization, service_slug=service, language=call.language
+    )
     return see_other(await browsers.sign_in_address(call, wanted, page=SET_UP))
 
 

@@ -69,19 +69,35 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "error_description": _field("What is wrong, and what to do, for developers."),
     # Authorization requests
     "response_type": _field("Always `code`.", examples=["code"]),
-    "response_mode": _field("Always `query`, also if it is left out.", examples=["query"]),
+    "response_mode": _field(
+        "`query`, also if it is left out, or `form_post`: the browser posts the answer as a form to a web address.",
+        examples=["query"],
+    ),
     "PushedAuthorizationRequest.redirect_uri": _field("One of the redirect URIs of the service, exactly."),
     "state": _field("A text that comes back with the code."),
     "nonce": _field("A text that comes back in the ID token."),
     "code_challenge": _field("The SHA-256 of the code verifier, in base64url; public services must send it.", **_PKCE),
     "code_challenge_method": _field("Always `S256`.", examples=["S256"]),
-    "prompt": _field("`none`, or any of `login`, `consent` and `select_account`.", examples=["login"]),
+    "prompt": _field(
+        "`none`, or any of `login`, `consent`, `select_account` and `create`, which shows the page for a new account"
+        " first.",
+        examples=["login"],
+    ),
     "max_age": _field("The most seconds since the user has signed in.", examples=["3600"]),
     "login_hint": _field("The email address with which the user probably signs in."),
     "id_token_hint": _field(
         "An ID token of the service: only its user may be signed in. Another one is answered `login_required`."
     ),
     "acr_values": _field("The classes of sign-ins that the service accepts, the preferred one first."),
+    "claims": _field(
+        "JSON with the members `userinfo` and `id_token`: the claims that the service asks for by name"
+        " (OpenID Connect Core, 5.5).",
+        examples=['{"userinfo": {"email": {"essential": true}}}'],
+    ),
+    "ui_locales": _field(
+        "Languages for the pages of the sign-in, the preferred one first; the first that is offered is taken.",
+        examples=["de en"],
+    ),
     "dpop_jkt": _field("The thumbprint of the key to which the tokens are to be bound.", **_PKCE),
     "request": _field("Refused: request objects are not supported."),
     "request_uri": _field("The reference to a pushed request; it is no parameter of one."),

@@ -21,7 +21,7 @@ from core.errors import (
     TemporaryRefusal,
     UnsupportedContentCoding,
 )
-from core.openid.refusals import NonceRequired, OAuthRefusal
+from core.openid.refusals import NonceRequired, OAuthRefusal, TokenBound
 from core.secrets import Secret
 from core.sessions.callers import AccountUsedElsewhere
 
@@ -124,12 +124,18 @@ def refusal_headers(refusal: Refusal) -> dict[str, str]:
     if isinstance(refusal, MethodNotAllowed):
         headers["Allow"] = ", ".join(refusal.allowed)
     if isinstance(refusal, OAuthRefusal):
-        headers["WWW-Authenticate"] = f'DPoP error="{refusal.error}"'
+        headers["WWW-Authenticate"] = dpop_challenge(refusal)
     elif refusal.code in _CHALLENGES:
         headers["WWW-Authenticate"] = _CHALLENGES[refusal.code]
     if isinstance(refusal, NonceRequired):
         headers["DPoP-Nonce"] = refusal.nonce
     return headers
+
+
+def dpop_challenge(refusal: OAuthRefusal) -> str:
+    """Return the header that asks for a proof of possession (RFC 9449, 7.1)."""
+    algorithms = f', algs="{" ".join(refusal.algorithms)}"' if isinstance(refusal, TokenBound) else ""
+    return f'DPoP error="{refusal.error}"{algorithms}'
 
 
 def _details(refusal: Refusal, base_url: str) -> tuple[FieldError, ...]:

@@ -60,6 +60,7 @@ class Call:
         "headers",
         "installation",
         "is_https",
+        "language",
         "organization_key",
         "proof_algorithm",
         "request",
@@ -96,6 +97,8 @@ class Call:
         # The custom domain under which the request came, None for the base URL; and the brand of its pages.
         self.custom_host: CustomHost | None = None
         self.brand: BrandedOrganization | None = None
+        # The tag of the language in which a service has asked for the pages of its sign-in; None for the browser's.
+        self.language: str | None = None
         # The browser session of a page.
         self.browser: BrowserSession | None = None
         # Whether a browser can open the path of this request.

@@ -7,11 +7,13 @@ without a decorator stops Gatehouse from starting, so a forgotten one cannot exp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from urllib.parse import parse_qs
 from uuid import UUID
 
 from core.billing import signatures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
+from core.openid.refusals import TokenBound
 from core.organizations import access
 from core.rate_limits import RateLimit
 from core.scim import tokens as scim_tokens
@@ -38,6 +40,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 _BEARER: Final = "bearer"
 _DPOP: Final = "dpop"
+_FORM: Final = "application/x-www-form-urlencoded"
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 # The names of the path parameters of the organization and of the service in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
@@ -55,6 +58,18 @@ def signed_in(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_require_live_session
+        ),
+    )
+
+
+def signed_in_or_in_form(handler: Handler) -> Handler:
+    """Require a valid access token, in the header or in the form of a POST."""
+    return _declared(
+        handler,
+        AccessPolicy(
+            kind=CredentialKind.ACCESS_TOKEN,
+            admit=_admit_access_token_or_form,
+            before_refusing=_require_live_session,
         ),
     )
 
@@ -325,10 +340,32 @@ async def _admit_signature(call: Call) -> None:
 
 
 async def _admit_access_token(call: Call) -> None:
-    token, has_proof = _access_token(_authorization(call))
+    await _admit_token(call, *_access_token(_authorization(call)))
+
+
+async def _admit_access_token_or_form(call: Call) -> None:
+    """Take the token from the header, or as `access_token` from a form (RFC 6750, 2.2); refuse it at both places."""
+    authorization = _authorization(call)
+    if call.request.mimetype != _FORM:
+        await _admit_access_token(call)
+        return
+    data = cast("bytes", await call.request.get_data(as_text=False))
+    fields = parse_qs(data.decode("utf-8", "replace"))
+    sent = fields.get("access_token", [])
+    if not sent:
+        await _admit_access_token(call)
+    elif len(sent) > 1 or authorization is not None:
+        raise BadRequest("The request has more than one access token. Send one.")
+    else:
+        await _admit_token(call, sent[0], has_proof=False)
+
+
+async def _admit_token(call: Call, token: str, has_proof: bool) -> None:  # noqa: FBT001 - of a pair
     claims = await verified_access_token(call, token)
     # A token that is bound to a key needs the proof of that key, and no other token may look as if it were bound.
-    if has_proof != ("cnf" in claims):
+    if "cnf" in claims and not has_proof:
+        raise TokenBound(call.installation.signatures.algorithms)
+    if has_proof and "cnf" not in claims:
         raise TokenInvalid
     if has_proof:
         proof = await dpop.require_proof(call, token, claims)

@@ -8,8 +8,8 @@ import msgspec
 from quart import Response
 
 from core.errors import BadRequest, ErrorCode, Refusal, TemporaryRefusal
-from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid, WayUnauthorized
-from entrypoints.web.serving.answers import JSON, encode
+from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid, TokenBound, WayUnauthorized
+from entrypoints.web.serving.answers import JSON, dpop_challenge, encode
 
 if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
@@ -69,7 +69,8 @@ def challenge(call: Call, refusal: Refusal) -> str:
     name = name_of(refusal)
     if name == "invalid_client":
         return 'Basic realm="Gatehouse"'
-    if "Authorization" not in call.request.headers:
+    if "Authorization" not in call.request.headers and name != "invalid_token":
         return "Bearer"
-    scheme = "DPoP" if isinstance(refusal, ProofInvalid | NonceRequired) else "Bearer"
-    return f'{scheme} error="{name}"'
+    if isinstance(refusal, ProofInvalid | NonceRequired | TokenBound):
+        return dpop_challenge(refusal)
+    return f'Bearer error="{name}"'

@@ -14,7 +14,7 @@ from core.secrets import Secret
 
 CLIENT = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
-SERVER = frozenset({"https://id.example.com", "https://id.example.com/auth/token"})
+SERVER = {"issuer": "https://id.example.com", "token_endpoint": "https://id.example.com/auth/token"}
 CLAIMS: dict[str, Any] = {
     "iss": str(CLIENT),
     "sub": str(CLIENT),
@@ -26,10 +26,16 @@ CLAIMS: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"aud": ["https://id.example.com/auth/token"]}, {"exp": NOW.timestamp() + 3600}, {"iat": NOW.timestamp()}],
+    [
+        {},
+        {"aud": ["https://id.example.com"]},
+        {"aud": "https://id.example.com/auth/token"},
+        {"exp": NOW.timestamp() + 3600},
+        {"iat": NOW.timestamp()},
+    ],
 )
 def test_an_assertion_for_this_server_and_time_is_taken(changes: dict[str, Any]) -> None:
-    judged = judged_assertion(CLAIMS | changes, CLIENT, SERVER, at=NOW)
+    judged = judged_assertion(CLAIMS | changes, CLIENT, **SERVER, at=NOW)
 
     assert judged.id == "one"
     assert NOW < judged.expires_at <= NOW + timedelta(hours=1)
@@ -43,6 +49,9 @@ def test_an_assertion_for_this_server_and_time_is_taken(changes: dict[str, Any])
         {"sub": "other"},
         {"aud": "https://other.example.com"},
         {"aud": []},
+        {"aud": "https://id.example.com/auth/par"},
+        {"aud": ["https://id.example.com/auth/token"]},
+        {"aud": ["https://id.example.com", "https://id.example.com/auth/token"]},
         {"aud": None},
         {"aud": ["https://id.example.com", "https://other.example.com"]},
         {"jti": None},
@@ -62,7 +71,7 @@ def test_an_assertion_for_this_server_and_time_is_taken(changes: dict[str, Any])
 )
 def test_an_assertion_for_another_server_or_time_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ClientInvalid):
-        judged_assertion(CLAIMS | changes, CLIENT, SERVER, at=NOW)
+        judged_assertion(CLAIMS | changes, CLIENT, **SERVER, at=NOW)
 
 
 def test_clients_are_counted_by_what_they_prove() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.openid.dpop import DpopProof, SelfSigned, judged_proof
-from core.openid.refusals import ProofInvalid, ProofUnauthorized
+from core.openid.refusals import ProofInvalid, ProofUnauthorized, TokenBound
 
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
 URL = "https://id.example.com/auth/token"
@@ -74,3 +74,7 @@ def test_an_address_of_ipv6_is_compared_with_its_brackets() -> None:
     signed = SelfSigned(key_thumbprint="t", algorithm="ES256", claims=CLAIMS | {"htu": "http://[::1]:8000/x"})
 
     assert judged_proof(signed, method="POST", url="http://[::1]:8000/x", access_token=None, at=NOW)
+
+
+def test_the_refusal_of_a_bound_token_names_the_algorithms_of_proofs() -> None:
+    assert TokenBound(("ES256", "PS256")).algorithms == ("ES256", "PS256")

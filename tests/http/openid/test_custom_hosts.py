@@ -187,3 +187,13 @@ async def test_assertions_and_requests_are_pushed_under_the_custom_domain(shop: 
 
     assert pushed.status == 201, pushed.text
     assert back["iss"] == ISSUER
+
+
+async def test_no_account_is_created_there_and_a_sign_in_can_be_cancelled(shop: RelyingParty, there: Visitor) -> None:
+    document = (await there.send("GET", "/.well-known/openid-configuration")).json
+    page = await there.open(address_of(shop, prompt="create"))
+    back = led_back(await there.submit(page, "/auth/authorize/cancel"))
+
+    assert "create" not in document["prompt_values_supported"]
+    assert "Sign in to Shop" in page.text
+    assert (back["error"], back["iss"]) == ("access_denied", ISSUER)

@@ -88,6 +88,10 @@ async def test_a_bound_token_opens_nothing_without_its_proof(
 
     assert {name: answer.status for name, answer in refused.items()} == dict.fromkeys(refused, 401)
     bearer = await world.client.get("/api/user", token=token)
+    for answer in (bearer, refused["bearer"], refused["bearer with a proof"]):
+        challenge = answer.headers["WWW-Authenticate"]
+        assert challenge.startswith('DPoP error="invalid_token", algs="')
+        assert "ES256" in challenge
     assert bearer.status == 401
 
 

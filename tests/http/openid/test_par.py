@@ -1,4 +1,4 @@
-"""A pushed request is checked like any other, and good once, for its client, for a minute."""
+"""A pushed request is checked like any other, and good for its client, which has a minute to have it opened."""
 
 from __future__ import annotations
 
@@ -25,36 +25,48 @@ PARAMETERS = {
 }
 
 
-async def use(party: RelyingParty, request_uri: str) -> dict[str, str]:
-    """Use up a pushed request."""
+async def bring(party: RelyingParty, request_uri: str) -> str:
+    """Bring the reference of a pushed request, as a browser does, and return the redirect URI of the request."""
 
-    def run(uow: UnitOfWork) -> dict[str, str]:
+    def run(uow: UnitOfWork) -> str:
         client = uow.clients.find(party.client_id)
         assert client is not None
-        return dict(requests.pushed(uow, client, request_uri))
+        return requests.arrived(uow, client, {"request_uri": request_uri}).redirect_uri
 
     return await party.world.installation.database.transact(run)
 
 
-async def test_a_client_pushes_a_request_and_gets_a_reference_that_is_good_once(shop: RelyingParty) -> None:
+async def test_a_client_pushes_a_request_and_gets_a_reference(shop: RelyingParty) -> None:
     answer = await shop.post("/auth/par", PARAMETERS)
 
     assert (answer.status, answer.json["expires_in"]) == (201, 60)
     assert answer.json["request_uri"].startswith("urn:ietf:params:oauth:request_uri:")
-    assert (await use(shop, answer.json["request_uri"]))["redirect_uri"] == REDIRECT_URI
-    with pytest.raises(RequestOver):
-        await use(shop, answer.json["request_uri"])
+    assert await bring(shop, answer.json["request_uri"]) == REDIRECT_URI
 
 
-async def test_a_reference_is_good_for_its_client_and_a_minute(shop: RelyingParty, world: World) -> None:
+async def test_a_reference_is_good_for_its_client_and_has_a_minute_to_be_opened(
+    shop: RelyingParty, world: World
+) -> None:
     other = insert_relying_party(world, slug="evil", service_slug="evil")
     request_uri = (await shop.post("/auth/par", PARAMETERS)).json["request_uri"]
 
     with pytest.raises(RequestOver):
-        await use(other, request_uri)
+        await bring(other, request_uri)
     world.clock.advance(timedelta(seconds=60))
     with pytest.raises(RequestOver):
-        await use(shop, request_uri)
+        await bring(shop, request_uri)
+
+
+async def test_an_opened_reference_lives_for_a_quarter_of_an_hour(shop: RelyingParty, world: World) -> None:
+    request_uri = (await shop.post("/auth/par", PARAMETERS)).json["request_uri"]
+
+    await bring(shop, request_uri)
+    world.clock.advance(timedelta(minutes=14))
+    assert await bring(shop, request_uri) == REDIRECT_URI
+    # Bringing it again has not prolonged it.
+    world.clock.advance(timedelta(minutes=1))
+    with pytest.raises(RequestOver):
+        await bring(shop, request_uri)
 
 
 async def test_an_invalid_request_is_refused_when_it_is_pushed(shop: RelyingParty, subtests: pytest.Subtests) -> None:

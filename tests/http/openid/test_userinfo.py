@@ -54,14 +54,42 @@ async def test_a_revoked_token_is_refused(shop: RelyingParty, world: World) -> N
     assert (await world.client.get("/auth/userinfo", token=tokens["access_token"])).status == 401
 
 
-async def test_no_token_is_taken_from_an_address_or_a_form(shop: RelyingParty, world: World) -> None:
+async def test_no_token_is_taken_from_an_address(shop: RelyingParty, world: World) -> None:
     token = (await shop.tokens())["access_token"]
 
     answers = [
         await world.client.get(f"/auth/userinfo?access_token={token}"),
-        await shop.send("/auth/userinfo", {"access_token": token}),
+        await world.client.post(f"/auth/userinfo?access_token={token}"),
         await world.client.get(f"/api/user?access_token={token}"),
     ]
 
     assert [answer.status for answer in answers] == [401, 401, 401]
     assert (await world.client.get("/auth/token?grant_type=client_credentials")).status == 405
+
+
+async def test_a_form_carries_the_token_to_this_endpoint_alone(shop: RelyingParty, world: World) -> None:
+    token = (await shop.tokens())["access_token"]
+
+    answer = await shop.send("/auth/userinfo", {"access_token": token})
+    refused = [
+        await shop.send("/auth/userinfo", {"access_token": token}, {"Authorization": f"Bearer {token}"}),
+        await shop.send("/auth/userinfo", {"access_token": [token, token]}),
+    ]
+
+    assert (answer.status, answer.json["email"]) == (200, EMAIL)
+    assert [(one.status, one.json["error"]) for one in refused] == [(400, "invalid_request")] * 2
+    for fields in ({}, {"access_token": ""}, {"access_token": "nonsense"}, {"other": token}):
+        assert (await shop.send("/auth/userinfo", fields)).status == 401
+    assert (await shop.send("/auth/userinfo", {"x": "1"}, {"Authorization": f"Bearer {token}"})).status == 200
+
+
+async def test_a_token_of_an_organization_that_is_not_active_is_refused(shop: RelyingParty, world: World) -> None:
+    token = (await shop.tokens())["access_token"]
+    world.set_organization_status(shop.organization_id, "suspended")
+
+    answer = await world.client.get("/auth/userinfo", token=token)
+
+    assert (answer.status, answer.json["error"]) == (401, "invalid_token")
+    assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
+    world.set_organization_status(shop.organization_id, "active")
+    assert (await world.client.get("/auth/userinfo", token=token)).status == 200

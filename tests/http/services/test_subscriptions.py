@@ -162,3 +162,16 @@ async def test_a_token_with_the_longest_address_and_the_most_features_is_accepte
     tokens = await world.sign_in(email, org_slug="acme", service_slug="shop")
 
     assert (await world.client.get("/api/user", token=tokens.access_token)).status == 200
+
+
+async def test_while_the_organization_is_suspended_its_token_shows_none(
+    world: World, acme_shop: AcmeShop, ada: UUID
+) -> None:
+    tokens = await sign_in(world)
+    world.set_organization_status(acme_shop.organization_id, "suspended")
+
+    answer = await world.client.get(PATH, token=tokens.access_token)
+
+    assert_refused(answer, 403, "ORGANIZATION_NOT_ACTIVE")
+    world.set_organization_status(acme_shop.organization_id, "active")
+    assert (await subscription(world, tokens))["service"] == acme_shop.service_slug

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.world.authorization import ISSUER, address_of, led_back, sign_in
+from tests.world.relying_party import PKCE, REDIRECT_URI
 
 if TYPE_CHECKING:
     import pytest
@@ -116,7 +117,31 @@ async def test_a_client_of_an_inactive_organization_is_refused(
     assert (await visitor.send("GET", address_of(shop))).status == 400
 
 
-async def test_a_request_uri_elsewhere_is_not_fetched(shop: RelyingParty, visitor: Visitor) -> None:
-    answer = await visitor.send("GET", address_of(shop, request_uri="https://evil.example/request"))
+async def test_a_request_uri_elsewhere_is_not_fetched_and_refused_to_the_service(
+    shop: RelyingParty, visitor: Visitor
+) -> None:
+    elsewhere = "https://evil.example/request"
 
-    assert answer.status == 400
+    back = led_back(await visitor.send("GET", address_of(shop, request_uri=elsewhere)))
+    pages = [
+        await visitor.send("GET", address_of(shop, request_uri=elsewhere, redirect_uri="")),
+        await visitor.send("GET", address_of(shop, request_uri=elsewhere, redirect_uri="https://evil.example/")),
+        await visitor.send("GET", address_of(shop, request_uri=elsewhere, client_id="x")),
+    ]
+
+    assert (back["error"], back["state"], back["iss"]) == ("request_uri_not_supported", "s-1", ISSUER)
+    assert [(page.status, page.headers.get("Location")) for page in pages] == [(400, None)] * 3
+
+
+async def test_a_reference_that_is_no_pushed_request_of_the_service_is_refused_to_it(
+    shop: RelyingParty, app: RelyingParty, visitor: Visitor
+) -> None:
+    parameters = {"response_type": "code", "redirect_uri": REDIRECT_URI, **PKCE}
+    foreign = (await shop.post("/auth/par", parameters)).json["request_uri"]
+
+    for request_uri in (foreign, "urn:ietf:params:oauth:request_uri:x"):
+        back = led_back(await visitor.send("GET", address_of(app, request_uri=request_uri)))
+        page = await visitor.send("GET", address_of(app, request_uri=request_uri, redirect_uri=""))
+
+        assert (back["error"], back["state"], back["iss"]) == ("invalid_request_uri", "s-1", ISSUER)
+        assert (page.status, page.headers.get("Location")) == (400, None)

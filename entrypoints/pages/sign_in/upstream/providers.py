@@ -28,6 +28,7 @@ from core.sign_in.upstream.beginning import Begun, Wanted
 from core.sign_in.upstream.flows import ProviderNotOffered, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.providers import PARAMETERS, CodeExchange
 from core.sign_in.upstream.sign_in import MailedCodeDue, OtherUserSignedIn, SignInToLink
+from entrypoints.pages import returns
 from entrypoints.pages.account_pages import after
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import PageOrRedirect
@@ -36,7 +37,8 @@ from entrypoints.pages.sign_in import mailed_links, ways
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.routes import Routes
@@ -190,10 +192,14 @@ async def _go_on(
     if not isinstance(outcome, SignInToLink):
         return await ways.conclude(call, outcome, await way_of(call, began))
     target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
+    before = await returns.kept_return(call, carried_way(began))
+    answering = began.way.target if before is None else before.answering
+    wanted = BrowserReturn(target=target, request_target=answering, language=call.language)
     if isinstance(outcome, MailedCodeDue):
-        kept = await call.transact(browser_returns.keep, BrowserReturn(target=target))
+        kept = await call.transact(browser_returns.keep, wanted)
         return await mailed_links.mail_link(call, ReturnQuery(return_id=kept.reveal()), outcome.email)
-    return await ways.send_to_sign_in(call, return_to=target)
+    page = SIGN_IN if call.browser is None else SIGN_IN_AGAIN
+    return see_other(await browsers.sign_in_address(call, wanted, page=page))
 
 
 async def _begin(call: Call, provider: Provider, query: ProviderQuery) -> None:

@@ -40,10 +40,12 @@ OF_SERVICES = (
         "/auth/authorize/resume",
         "/auth/authorize/allow",
         "/auth/authorize/deny",
+        "/auth/authorize/cancel",
         "/auth/token",
     ),
     *("/auth/par", "/auth/userinfo", "/auth/introspect", "/auth/revoke", "/auth/logout", "/auth/logout/confirm"),
-    *("/auth/device", "/auth/device/approve", "/auth/device/deny", "/auth/device/code", "/auth/device/verify"),
+    *("/auth/device", "/auth/device/approve", "/auth/device/deny", "/auth/device/cancel", "/auth/device/code"),
+    "/auth/device/verify",
 )
 
 

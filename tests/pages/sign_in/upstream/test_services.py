@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from tests.upstream_provider import CLIENT_ID, Account
 from tests.world.authorization import ISSUER, led_back
 from tests.world.builder import EMAIL
+from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
 from tests.world.upstream import parameters_of
 
@@ -35,6 +36,15 @@ def path_of(shop: AcmeShop, provider: str = "codehost", **changes: str) -> str:
         **changes,
     }
     return f"/auth/{provider}?{urlencode({name: value for name, value in query.items() if value})}"
+
+
+async def turn_mfa_on(world: World) -> None:
+    """Give the user a second factor, which takes a password, that of another one."""
+    world.user("other@example.com")
+    world.connection.execute(
+        "UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = 'other@example.com')"
+    )
+    await Person(world, world.user_id(EMAIL), EMAIL).turn_mfa_on()
 
 
 async def test_the_browser_goes_on_to_the_authorization_endpoint_with_the_request_of_the_service(
@@ -300,3 +310,49 @@ async def test_a_member_of_an_organization_that_requires_two_factors_sets_one_up
 
     assert "/app/second-factor/set-up" in page.text
     assert world.value("SELECT count(*) FROM service_users") == 0
+
+
+async def test_a_second_factor_that_is_due_after_the_provider_can_be_cancelled(
+    world: World, upstream: Upstream, acme_shop: AcmeShop
+) -> None:
+    asked = await upstream.sign_in(path_of(acme_shop))
+    led_back(await upstream.visitor.submit(asked, "/auth/authorize/allow"), acme_shop.redirect_uri)
+    await turn_mfa_on(world)
+    upstream.visitor.cookies.clear()
+
+    code = await upstream.sign_in(path_of(acme_shop))
+    back = led_back(await upstream.visitor.submit(code, "/auth/authorize/cancel"), acme_shop.redirect_uri)
+    again = await upstream.visitor.submit(code, "/auth/authorize/cancel")
+
+    assert "Enter your code" in code.text
+    assert (back["error"], back["state"], back["iss"]) == ("access_denied", "of the service", ISSUER)
+    assert "This request is over" in again.text
+
+
+async def test_a_request_that_has_become_invalid_meanwhile_is_refused_as_such(
+    world: World, upstream: Upstream, acme_shop: AcmeShop
+) -> None:
+    asked = await upstream.sign_in(path_of(acme_shop, code_challenge="", code_challenge_method=""))
+    led_back(await upstream.visitor.submit(asked, "/auth/authorize/allow"), acme_shop.redirect_uri)
+    await turn_mfa_on(world)
+    upstream.visitor.cookies.clear()
+    code = await upstream.sign_in(path_of(acme_shop, code_challenge="", code_challenge_method=""))
+    # Public services must use PKCE.
+    world.connection.execute("UPDATE services SET service_type = 'mobile', client_secret_hash = NULL")
+
+    back = led_back(await upstream.visitor.submit(code, "/auth/authorize/cancel"), acme_shop.redirect_uri)
+
+    assert back["error"] == "invalid_request"
+
+
+async def test_signing_in_to_link_an_account_can_be_cancelled(
+    world: World, upstream: Upstream, acme_shop: AcmeShop
+) -> None:
+    world.user(EMAIL)
+
+    page = await upstream.sign_in(path_of(acme_shop))
+    back = led_back(await upstream.visitor.submit(page, "/auth/authorize/cancel"), acme_shop.redirect_uri)
+
+    assert 'action="/app/sign-in"' in page.text
+    assert back["error"] == "access_denied"
+    assert world.value("SELECT count(*) FROM identities") == 0
