@@ -25,6 +25,8 @@ PROTOCOL: Final = "urn:oasis:names:tc:SAML:2.0:protocol"
 ASSERTION: Final = "urn:oasis:names:tc:SAML:2.0:assertion"
 METADATA: Final = "urn:oasis:names:tc:SAML:2.0:metadata"
 SIGNATURE: Final = "http://www.w3.org/2000/09/xmldsig#"
+ENCRYPTION: Final = "http://www.w3.org/2001/04/xmlenc#"
+ENCRYPTION_11: Final = "http://www.w3.org/2009/xmlenc11#"
 
 _ID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?")

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from lxml import etree
 from lxml.etree import QName, SubElement
 
-from adapters.saml import certificates, documents, signatures
+from adapters.saml import certificates, decryption, documents, signatures
 from adapters.saml.documents import ASSERTION, METADATA, PROTOCOL, SIGNATURE, Unreadable
 from adapters.saml.metadata import METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX, location, only_entity
 from adapters.saml.outgoing import message, serialized
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.sign_in.upstream.saml import SamlRequest, ServiceProvider
+    from core.sign_in.upstream.saml import SamlRecipient, SamlRequest, ServiceProvider
 
 CERTIFICATES_MAX: Final = 10
 ATTRIBUTES_MAX: Final = 200
@@ -45,8 +45,11 @@ def request_address(content: SamlRequest) -> str:
     return f"{content.destination}{separator}{urlencode({'SAMLRequest': value, 'RelayState': content.relay_state})}"
 
 
-def read_answer(value: str, trusted: Sequence[str]) -> SamlAnswer:
-    """Return the answer of the identity provider that has these certificates; raise `Unreadable`."""
+def read_answer(value: str, trusted: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool = False) -> SamlAnswer:
+    """Return the answer of the identity provider that has these certificates; raise `Unreadable`.
+
+    With `takes_cbc` an assertion may be encrypted by AES-CBC.
+    """
     root = documents.parse(documents.decode_base64(value))
     if root.tag != f"{{{PROTOCOL}}}Response" or root.get("Version") != "2.0":
         raise Unreadable("It is no response of SAML 2.0.")
@@ -57,7 +60,7 @@ def read_answer(value: str, trusted: Sequence[str]) -> SamlAnswer:
         destination=documents.attribute(root, "Destination") or None,
         in_response_to=documents.attribute(root, "InResponseTo") or None,
         statuses=statuses,
-        assertion=_verified_assertion(root, trusted) if statuses[0] == SUCCESS else None,
+        assertion=_assertion_of(root, trusted, recipient, takes_cbc=takes_cbc) if statuses[0] == SUCCESS else None,
         certificates=tuple(trusted),
     )
 
@@ -72,22 +75,59 @@ def _statuses(root: Element) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _verified_assertion(root: Element, trusted: Sequence[str]) -> SamlAssertion:
-    if any(element.tag == f"{{{ASSERTION}}}EncryptedAssertion" for element in documents.elements(root)):
-        raise Unreadable("Its assertion is encrypted. Switch the encryption of assertions off for this application.")
+def is_encrypted(value: str) -> bool:
+    """Return whether an answer has an encrypted assertion, or what looks like one."""
+    try:
+        return b"EncryptedAssertion" in documents.decode_base64(value)
+    except Unreadable:
+        return False
+
+
+def _assertion_of(root: Element, trusted: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool) -> SamlAssertion:
+    """Return the one assertion of an answer, which is signed, or the answer around it."""
+    if _all_of(root, "EncryptedAssertion"):
+        return _decrypted_assertion(root, trusted, recipient, takes_cbc=takes_cbc)
     # Wherever a second one stands: no reader may ever take the one for the other (signature wrapping).
-    found = [element for element in documents.elements(root) if etree.QName(element).localname == "Assertion"]
     assertion = documents.only(root, ASSERTION, "Assertion")
-    if assertion is None or len(found) != 1:
+    if assertion is None or len(_all_of(root, "Assertion")) != 1:
         raise Unreadable("It has no assertion, or more than one.")
-    signatures.require_signed(root, assertion, trusted)
+    signatures.require_signed((root, assertion), trusted)
     return _assertion(assertion)
+
+
+def _decrypted_assertion(
+    root: Element, trusted: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool
+) -> SamlAssertion:
+    """Return the assertion of an answer that has encrypted it.
+
+    It is never put into the message: a signature of that is of the ciphertext, one of the assertion of what was
+    encrypted.
+    """
+    encrypted = documents.only(root, ASSERTION, "EncryptedAssertion")
+    if encrypted is None or len(_all_of(root, "EncryptedAssertion")) != 1 or _all_of(root, "Assertion"):
+        raise Unreadable("It has more than one assertion, or an encrypted one in the wrong place.")
+    found = decryption.decrypted(encrypted, recipient, takes_cbc=takes_cbc)
+    assertion = found.element
+    try:
+        signatures.require_signed((root, assertion), trusted)
+        assert found.problem is None, "the decoy was taken for an assertion"
+        if assertion.tag != f"{{{ASSERTION}}}Assertion" or len(_all_of(assertion, "Assertion")) > 1:
+            raise Unreadable("What it has encrypted is not one assertion.")
+        return _assertion(assertion)
+    except Unreadable as unreadable:
+        raise Unreadable(found.problem or str(unreadable)) from None
+
+
+def _all_of(root: Element, name: str) -> list[Element]:
+    return [element for element in documents.elements(root) if etree.QName(element).localname == name]
 
 
 def _assertion(element: Element) -> SamlAssertion:
     if element.get("Version") != "2.0":
         raise Unreadable("Its assertion is not of SAML 2.0.")
     subject = documents.required(element, ASSERTION, "Subject")
+    if documents.only(subject, ASSERTION, "EncryptedID") is not None:
+        raise Unreadable("The name of its user is encrypted by itself (EncryptedID). Encrypt the whole assertion.")
     name_id = documents.required(subject, ASSERTION, "NameID")
     conditions = documents.required(element, ASSERTION, "Conditions")
     if element.find(f"{{{ASSERTION}}}AuthnStatement") is None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.saml.messages import AuthnRequest, EncodedMessage, LogoutResponse, SamlLogoutRequest
-    from core.sign_in.upstream.saml import SamlAnswer, SamlDescription
+    from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlRecipient
 
 
 @final
@@ -28,12 +28,15 @@ class Work:
     make_certificate = staticmethod(certificates.make_certificate)
     upstream_request = staticmethod(upstream.request_address)
     own_metadata = staticmethod(upstream.own_metadata)
+    is_encrypted = staticmethod(upstream.is_encrypted)
 
     @staticmethod
-    def upstream_answer(value: str, certificates: Sequence[str]) -> SamlAnswer:
+    def upstream_answer(
+        value: str, certificates: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool
+    ) -> SamlAnswer:
         """Return the answer of an identity provider that has these certificates; raise `AnswerUnusable`."""
         try:
-            return upstream.read_answer(value, certificates)
+            return upstream.read_answer(value, certificates, recipient, takes_cbc=takes_cbc)
         except Unreadable as unreadable:
             raise AnswerUnusable(str(unreadable)) from None
 

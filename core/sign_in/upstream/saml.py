@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
+    from core.secrets import Secret
+
 SUCCESS: Final = "urn:oasis:names:tc:SAML:2.0:status:Success"
 TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 EMAIL_ADDRESS: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
@@ -85,6 +87,14 @@ class ServiceProvider:
         """Return the names of a connection (decisions 10.9)."""
         at = f"{base_url}/auth/upstream/{connection_id}"
         return cls(entity_id=f"{at}/metadata", acs_url=f"{at}/acs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlRecipient:
+    """For whom an identity provider encrypts assertions: our entity id, and our private keys (PEM) that decrypt."""
+
+    entity_id: str
+    private_pems: Sequence[Secret] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

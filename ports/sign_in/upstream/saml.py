@@ -3,7 +3,14 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlMetadata, SamlRequest, ServiceProvider
+from core.sign_in.upstream.saml import (
+    SamlAnswer,
+    SamlDescription,
+    SamlMetadata,
+    SamlRecipient,
+    SamlRequest,
+    ServiceProvider,
+)
 
 
 class SamlConnectionGateway(Protocol):
@@ -25,8 +32,14 @@ class SamlConnectionGateway(Protocol):
         """Return the address at the identity provider that carries a request."""
         ...
 
-    async def read_answer(self, organization_id: UUID, metadata: SamlMetadata, value: str) -> SamlAnswer:
-        """Return an answer whose assertion, if there is one, a key of the identity provider has signed."""
+    async def read_answer(
+        self, organization_id: UUID, metadata: SamlMetadata, value: str, recipient: SamlRecipient
+    ) -> SamlAnswer:
+        """Return an answer whose assertion, if there is one, a key of the identity provider has signed.
+
+        An encrypted assertion is decrypted. If that fails, or what comes of it is refused, the refusal is the same, and
+        is raised at the same moment.
+        """
         ...
 
     async def own_metadata(self, provider: ServiceProvider) -> bytes:

@@ -19,7 +19,14 @@ from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.flows import Departure, SignInOver
-from core.sign_in.upstream.saml import Expected, SamlAnswer, SamlDescription, SamlRequest, ServiceProvider
+from core.sign_in.upstream.saml import (
+    Expected,
+    SamlAnswer,
+    SamlDescription,
+    SamlRecipient,
+    SamlRequest,
+    ServiceProvider,
+)
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import PageOrRedirect
 from entrypoints.pages.sign_in import ways
@@ -55,7 +62,10 @@ async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None
     if not connection.is_saml or connection.issuer is None:
         raise ConnectionClosed
     answer = await call.installation.saml_connections.read_answer(
-        target.organization_id, connection.metadata, form.saml_response
+        target.organization_id,
+        connection.metadata,
+        form.saml_response,
+        SamlRecipient(entity_id=service_provider(call, connection).entity_id),
     )
     if answer.is_declined:
         raise SignInDeclined
