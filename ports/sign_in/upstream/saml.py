@@ -3,7 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlMetadata, SamlRequest, ServiceProvider
+from core.sign_in.upstream.saml import OwnMetadata, SamlAnswer, SamlDescription, SamlMetadata, SamlRequest
 
 
 class SamlConnectionGateway(Protocol):
@@ -29,6 +29,6 @@ class SamlConnectionGateway(Protocol):
         """Return an answer whose assertion, if there is one, a key of the identity provider has signed."""
         ...
 
-    async def own_metadata(self, provider: ServiceProvider) -> bytes:
+    async def own_metadata(self, content: OwnMetadata) -> bytes:
         """Return our metadata for an identity provider."""
         ...
