@@ -540,6 +540,28 @@ COMMENT ON COLUMN client_grants.host IS 'The custom domain under which the sign-
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_pkey PRIMARY KEY (session_id);
 
+CREATE TABLE connection_keys (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    public_key text NOT NULL,
+    private_key_sealed bytea NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_until timestamp with time zone NOT NULL,
+    is_active boolean NOT NULL,
+    published_until timestamp with time zone,
+    warned_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE connection_keys IS 'Key pairs that sign requests and open assertions of SAML connections: the active one, and those before it.';
+COMMENT ON COLUMN connection_keys.published_until IS 'Until then metadata contain a certificate that was replaced, and its key opens assertions.';
+COMMENT ON COLUMN connection_keys.warned_at IS 'When a mail said that the certificate ends soon.';
+ALTER TABLE ONLY connection_keys
+    ADD CONSTRAINT connection_keys_pkey PRIMARY KEY (id);
+CREATE INDEX connection_keys_ending ON connection_keys USING btree (valid_until) WHERE is_active;
+CREATE INDEX connection_keys_of_connection ON connection_keys USING btree (organization_id, connection_id, created_at);
+CREATE UNIQUE INDEX connection_keys_one_active ON connection_keys USING btree (connection_id) WHERE is_active;
+
 CREATE TABLE custom_domains (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -1787,6 +1809,9 @@ CREATE TABLE upstream_connections (
     made_by uuid,
     certificates text[],
     issuer_changed boolean DEFAULT false NOT NULL,
+    metadata_valid_until timestamp with time zone,
+    metadata_warned_at timestamp with time zone,
+    wants_signed_requests boolean DEFAULT false NOT NULL,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -1796,6 +1821,9 @@ COMMENT ON COLUMN upstream_connections.issuer IS 'The OpenID provider, or the en
 COMMENT ON COLUMN upstream_connections.made_by IS 'Who said last where the connection leads; null before Gatehouse recorded it.';
 COMMENT ON COLUMN upstream_connections.certificates IS 'The SHA-256 of the certificates by which assertions are verified; null while they are not known.';
 COMMENT ON COLUMN upstream_connections.issuer_changed IS 'Whether the issuer was changed before that took the client secret again, which was not entered since.';
+COMMENT ON COLUMN upstream_connections.metadata_valid_until IS 'When the metadata of the identity provider end, as they say; null when they do not.';
+COMMENT ON COLUMN upstream_connections.metadata_warned_at IS 'When a mail said that the metadata end soon.';
+COMMENT ON COLUMN upstream_connections.wants_signed_requests IS 'Whether the identity provider wants requests that are signed.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections
@@ -2043,6 +2071,9 @@ ALTER TABLE ONLY browser_sessions
 
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY connection_keys
+    ADD CONSTRAINT connection_keys_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY custom_domains
     ADD CONSTRAINT custom_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

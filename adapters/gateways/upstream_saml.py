@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from adapters.gateways.upstream_requests import UpstreamRequests
     from core.sign_in.upstream.saml import (
+        OwnMetadata,
         SamlAnswer,
         SamlDescription,
         SamlMetadata,
         SamlRecipient,
         SamlRequest,
-        ServiceProvider,
     )
 
 Result = TypeVar("Result")
@@ -99,8 +99,8 @@ class HttpSamlConnectionGateway:
         except AnswerUnusable as unusable:
             raise failed(renewed.sso_url, unusable.problem) from None
 
-    async def own_metadata(self, provider: ServiceProvider) -> bytes:
-        return await self._on_a_thread(lambda: work().own_metadata(provider))
+    async def own_metadata(self, content: OwnMetadata) -> bytes:
+        return await self._on_a_thread(lambda: work().own_metadata(content))
 
     async def _found(self, organization_id: UUID, metadata: SamlMetadata, *, is_fresh: bool) -> SamlDescription:
         if metadata.url is None:

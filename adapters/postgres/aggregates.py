@@ -92,6 +92,7 @@ from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.sign_in.places import PostgresSignInPlaces
 from adapters.postgres.sign_in.sign_ins import PostgresSignIns
+from adapters.postgres.sign_in.upstream.connection_keys import PostgresConnectionKeys
 from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConnections
 from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
 from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
@@ -136,6 +137,7 @@ class Aggregates:
     upstream_sign_ins: PostgresUpstreamSignIns
     oauth_credentials: PostgresOauthCredentials
     upstream_connections: PostgresUpstreamConnections
+    connection_keys: PostgresConnectionKeys
     domain_routes: PostgresDomainRoutes
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations

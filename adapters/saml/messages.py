@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from adapters.saml.work import Work
-    from core.saml.certificates import MadeCertificate, SamlSigningKey
+    from core.key_certificates import MadeCertificate, SamlSigningKey
     from core.saml.messages import (
         AuthnRequest,
         EncodedMessage,

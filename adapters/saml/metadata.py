@@ -13,13 +13,15 @@ from core.saml.configuration import LogoutBinding
 from core.saml.messages import NameIdFormat, SamlBinding
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
     from core.saml.providers import ProviderMetadata
 
 METADATA_BYTES_MAX: Final = 1024 * 1024
 METADATA_ELEMENTS_MAX: Final = 20_000
-_CACHED_FOR: Final = "P1D"
+CACHED_FOR: Final = "P1D"
 # The formats that the identity provider offers, by their names in metadata.
 _RANKS: Final = {"true": 0, "1": 0, "false": 2, "0": 2}
 _FORMATS: Final = {one.value: one for one in NameIdFormat}
@@ -30,25 +32,28 @@ def identity_provider(content: ProviderMetadata) -> bytes:
     root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA, "ds": SIGNATURE})
     root.set("entityID", content.entity_id)
     # After a change of the certificate, readers must come back within its overlap.
-    root.set("cacheDuration", _CACHED_FOR)
+    root.set("cacheDuration", CACHED_FOR)
     role = SubElement(
         root,
         QName(METADATA, "IDPSSODescriptor"),
         WantAuthnRequestsSigned="false",
         protocolSupportEnumeration=PROTOCOL,
     )
-    for pem in content.certificates:
-        info = SubElement(
-            SubElement(role, QName(METADATA, "KeyDescriptor"), use="signing"), QName(SIGNATURE, "KeyInfo")
-        )
-        certificate = SubElement(SubElement(info, QName(SIGNATURE, "X509Data")), QName(SIGNATURE, "X509Certificate"))
-        certificate.text = certificates.base64_of(pem)
+    add_keys(role, "signing", content.certificates)
     for binding in SamlBinding:
         SubElement(role, QName(METADATA, "SingleLogoutService"), Binding=binding, Location=content.slo_url)
     SubElement(role, QName(METADATA, "NameIDFormat")).text = content.name_id_format
     for binding in SamlBinding:
         SubElement(role, QName(METADATA, "SingleSignOnService"), Binding=binding, Location=content.sso_url)
     return etree.tostring(root, xml_declaration=True, encoding="utf-8")
+
+
+def add_keys(role: Element, use: str, pems: Sequence[str]) -> None:
+    """Add a KeyDescriptor for each certificate."""
+    for pem in pems:
+        info = SubElement(SubElement(role, QName(METADATA, "KeyDescriptor"), use=use), QName(SIGNATURE, "KeyInfo"))
+        certificate = SubElement(SubElement(info, QName(SIGNATURE, "X509Data")), QName(SIGNATURE, "X509Certificate"))
+        certificate.text = certificates.base64_of(pem)
 
 
 def service_provider(given: bytes) -> dict[str, Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.saml.certificates import SamlSigningKey
+    from core.key_certificates import SamlSigningKey
     from core.saml.messages import IssuedAssertion, OutgoingLogoutResponse, Response, StatusOf
 
 ASSERTION_LIFETIME: Final = timedelta(minutes=5)

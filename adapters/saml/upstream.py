@@ -14,7 +14,14 @@ from lxml.etree import QName, SubElement
 
 from adapters.saml import certificates, decryption, documents, signatures
 from adapters.saml.documents import ASSERTION, METADATA, PROTOCOL, SIGNATURE, Unreadable
-from adapters.saml.metadata import METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX, location, only_entity
+from adapters.saml.metadata import (
+    CACHED_FOR,
+    METADATA_BYTES_MAX,
+    METADATA_ELEMENTS_MAX,
+    add_keys,
+    location,
+    only_entity,
+)
 from adapters.saml.outgoing import message, serialized
 from core.saml.messages import NameIdFormat, SamlBinding
 from core.sign_in.upstream.saml import SUCCESS, Confirmation, SamlAnswer, SamlAssertion, SamlDescription
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.sign_in.upstream.saml import SamlRecipient, SamlRequest, ServiceProvider
+    from core.sign_in.upstream.saml import OwnMetadata, SamlRecipient, SamlRequest
 
 CERTIFICATES_MAX: Final = 10
 ATTRIBUTES_MAX: Final = 200
@@ -216,16 +223,22 @@ def _signing_certificates(role: Element) -> tuple[str, ...]:
     return tuple(usable)
 
 
-def own_metadata(provider: ServiceProvider) -> bytes:
+def own_metadata(content: OwnMetadata) -> bytes:
     """Return our metadata for the identity provider of a connection, in the order of the schema."""
-    root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA})
+    provider = content.provider
+    root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA, "ds": SIGNATURE})
     root.set("entityID", provider.entity_id)
+    # After a change of the key, readers must come back within its overlap.
+    root.set("cacheDuration", CACHED_FOR)
     attributes: dict[str, Any] = {
-        "AuthnRequestsSigned": "false",
+        "AuthnRequestsSigned": "true" if content.signs_requests else "false",
         "WantAssertionsSigned": "true",
         "protocolSupportEnumeration": PROTOCOL,
     }
     role = SubElement(root, QName(METADATA, "SPSSODescriptor"), attributes)
+    add_keys(role, "signing", content.certificates)
+    # The first alone: an identity provider takes any of those for encryption, and the others end soon.
+    add_keys(role, "encryption", content.certificates[:1])
     for name_format in _FORMATS:
         SubElement(role, QName(METADATA, "NameIDFormat")).text = name_format
     SubElement(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.saml.certificates import SamlSigningKey
+    from core.key_certificates import SamlSigningKey
     from core.saml.messages import LogoutResponse, SamlBinding, SamlLogoutRequest
     from core.saml.providers import SamlProvider
     from core.saml.sessions import SessionState

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, Protocol
 
-from core.saml.certificates import MadeCertificate, SamlSigningKey
+from core.key_certificates import MadeCertificate, SamlSigningKey
 from core.saml.messages import (
     AuthnRequest,
     EncodedMessage,

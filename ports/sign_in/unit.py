@@ -8,6 +8,7 @@ from ports.sign_in.login_events import LoginEvents
 from ports.sign_in.mfa_challenges import MfaChallenges
 from ports.sign_in.places import SignInPlaces
 from ports.sign_in.sign_ins import SignIns
+from ports.sign_in.upstream.connection_keys import ConnectionKeys
 from ports.sign_in.upstream.connections import UpstreamConnections
 from ports.sign_in.upstream.domain_routes import DomainRoutes
 from ports.sign_in.upstream.flows import UpstreamSignIns
@@ -43,6 +44,9 @@ class SignInUnit(Protocol):
 
     @property
     def upstream_connections(self) -> UpstreamConnections: ...
+
+    @property
+    def connection_keys(self) -> ConnectionKeys: ...
 
     @property
     def domain_routes(self) -> DomainRoutes: ...

@@ -169,6 +169,7 @@ NOT_ISSUED = {
     "billing_subscriptions": "what the payment provider says of a subscription",
     "browser_returns": "where a browser goes on; it opens nothing",
     "branding_pictures": "pictures by the hash of their content",
+    "connection_keys": "our keys at the identity provider of a connection, which end with it",
     "custom_domains": "a claim of an organization",
     "login_events": "a log",
     "logout_notices": "a notice that a session has ended",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the fields of the messages
 from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.providers import Provider
 from core.sign_in.identities import ProvenIdentity
@@ -17,7 +18,6 @@ from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_ad
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from uuid import UUID
 
     from core.secrets import Secret
 
@@ -95,6 +95,23 @@ class SamlRecipient:
 
     entity_id: str
     private_pems: Sequence[Secret] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSide:
+    """A SAML connection of an active organization, and whether we sign what we ask of its identity provider."""
+
+    organization_id: UUID
+    signs_requests: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnMetadata:
+    """What our metadata for the identity provider of a connection say; the first certificate is that in use."""
+
+    provider: ServiceProvider
+    certificates: Sequence[str]
+    signs_requests: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

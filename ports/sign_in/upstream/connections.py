@@ -7,6 +7,7 @@ from uuid import UUID
 from core.secrets import Secret
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.saml import OwnSide
 
 
 class UpstreamConnections(Protocol):
@@ -28,8 +29,8 @@ class UpstreamConnections(Protocol):
         """Return the slug of the active organization of an enabled connection; None when there is none."""
         ...
 
-    def is_saml(self, connection_id: UUID) -> bool:
-        """Return whether a connection of an active organization, enabled or not, is one by SAML."""
+    def own_side(self, connection_id: UUID) -> OwnSide | None:
+        """Return what we are for a connection by SAML, enabled or not, of an active organization; None for others."""
         ...
 
     def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:

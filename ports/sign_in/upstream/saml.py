@@ -4,12 +4,12 @@ from typing import Protocol
 from uuid import UUID
 
 from core.sign_in.upstream.saml import (
+    OwnMetadata,
     SamlAnswer,
     SamlDescription,
     SamlMetadata,
     SamlRecipient,
     SamlRequest,
-    ServiceProvider,
 )
 
 
@@ -42,6 +42,6 @@ class SamlConnectionGateway(Protocol):
         """
         ...
 
-    async def own_metadata(self, provider: ServiceProvider) -> bytes:
+    async def own_metadata(self, content: OwnMetadata) -> bytes:
         """Return our metadata for an identity provider."""
         ...

@@ -9,6 +9,7 @@ from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.saml import OwnSide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,12 +57,14 @@ class PostgresUpstreamConnections(Aggregate):
             (connection_id,),
         )
 
-    def is_saml(self, connection_id: UUID) -> bool:
-        return self._value(
+    def own_side(self, connection_id: UUID) -> OwnSide | None:
+        return self._one(
+            OwnSide,
             """
-            SELECT EXISTS (SELECT FROM upstream_connections c
-                           JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
-                           WHERE  c.id = %s AND c.type = 'saml')
+            SELECT c.organization_id, c.wants_signed_requests AS signs_requests
+            FROM   upstream_connections c
+            JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
+            WHERE  c.id = %s AND c.type = 'saml'
             """,
             (connection_id,),
         )
