@@ -38,6 +38,8 @@ ATTRIBUTES_MAX: Final = 200
 VALUES_MAX: Final = 1_000
 CONFIRMATIONS_MAX: Final = 10
 AUDIENCES_MAX: Final = 100
+# What identity providers choose from to encrypt, the best first.
+_OFFERED: Final = (*reversed(decryption.AES_GCM), decryption.RSA_OAEP)
 _BEARER: Final = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 _FORMATS: Final = (NameIdFormat.PERSISTENT, NameIdFormat.EMAIL_ADDRESS)
 
@@ -239,6 +241,8 @@ def own_metadata(content: OwnMetadata) -> bytes:
     add_keys(role, "signing", content.certificates)
     # The first alone: an identity provider takes any of those for encryption, and the others end soon.
     add_keys(role, "encryption", content.certificates[:1])
+    for algorithm in _OFFERED:
+        SubElement(role[-1], QName(METADATA, "EncryptionMethod"), Algorithm=algorithm)
     for name_format in _FORMATS:
         SubElement(role, QName(METADATA, "NameIDFormat")).text = name_format
     SubElement(

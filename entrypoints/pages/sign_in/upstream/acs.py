@@ -14,7 +14,7 @@ import msgspec
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from core.secrets import Secret
-from core.sign_in.upstream import by_connection, changes, flows, refused, saml
+from core.sign_in.upstream import by_connection, changes, connection_keys, flows, refused, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.connections import ConnectionRecord
@@ -62,10 +62,7 @@ async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None
     if not connection.is_saml or connection.issuer is None:
         raise ConnectionClosed
     answer = await call.installation.saml_connections.read_answer(
-        target.organization_id,
-        connection.metadata,
-        form.saml_response,
-        SamlRecipient(entity_id=service_provider(call, connection).entity_id),
+        target.organization_id, connection.metadata, form.saml_response, await _recipient(call, target)
     )
     if answer.is_declined:
         raise SignInDeclined
@@ -91,6 +88,15 @@ async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQ
     if began.user_id is not None or began.context.connection_id != connection_id:
         raise SignInOver().because("of_another_connection")
     return await complete(call, began, proven)
+
+
+async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:
+    """Return for whom the identity provider of a connection encrypts."""
+    connection = target.connection
+    keys = await call.read(connection_keys.usable, target.organization_id, connection.id)
+    return SamlRecipient(
+        entity_id=service_provider(call, connection).entity_id, private_pems=[key.private_pem for key in keys]
+    )
 
 
 async def _keep(call: Call, target: OpenConnection, answer: SamlAnswer, expected: Expected, relay_state: str) -> Secret:
