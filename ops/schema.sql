@@ -1180,6 +1180,21 @@ COMMENT ON TABLE platform_figures IS 'The figures of the gauges, as they were co
 ALTER TABLE ONLY platform_figures
     ADD CONSTRAINT platform_figures_pkey PRIMARY KEY (is_the_only_row);
 
+CREATE TABLE provider_sessions (
+    session_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    name_id text NOT NULL,
+    name_format text,
+    name_qualifier text,
+    sp_name_qualifier text,
+    session_index text
+);
+COMMENT ON TABLE provider_sessions IS 'How the SAML identity providers of connections name users and their sessions there, by the session here.';
+ALTER TABLE ONLY provider_sessions
+    ADD CONSTRAINT provider_sessions_pkey PRIMARY KEY (session_id);
+CREATE INDEX provider_sessions_of_name ON provider_sessions USING btree (organization_id, connection_id, name_id);
+
 CREATE TABLE request_sign_ins (
     session_id uuid NOT NULL,
     request_key bytea NOT NULL,
@@ -1255,13 +1270,17 @@ CREATE TABLE saml_logouts (
     status text[] NOT NULL,
     awaited_id text,
     created_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL,
+    connection_id uuid,
+    provider_session_id uuid
 );
 COMMENT ON TABLE saml_logouts IS 'Logouts that a browser carries from one service provider to the next.';
 COMMENT ON COLUMN saml_logouts.message_id IS 'The request to answer at the end; null when the user has signed out here.';
 COMMENT ON COLUMN saml_logouts.named IS 'The sessions that the request names.';
 COMMENT ON COLUMN saml_logouts.to_tell IS 'Ended sessions whose service providers are still to be told; the first one next.';
 COMMENT ON COLUMN saml_logouts.awaited_id IS 'The request to the first of them, whose answer comes next.';
+COMMENT ON COLUMN saml_logouts.connection_id IS 'The connection whose identity provider has asked, or is to be told at the end.';
+COMMENT ON COLUMN saml_logouts.provider_session_id IS 'The session here of which that identity provider is to be told; null when it has asked itself, or has answered.';
 ALTER TABLE ONLY saml_logouts
     ADD CONSTRAINT saml_logouts_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY saml_logouts
@@ -1269,6 +1288,7 @@ ALTER TABLE ONLY saml_logouts
 ALTER TABLE ONLY saml_logouts
     ADD CONSTRAINT saml_logouts_state_hash_key UNIQUE (state_hash);
 CREATE INDEX saml_logouts_expiry ON saml_logouts USING btree (expires_at);
+CREATE UNIQUE INDEX saml_logouts_of_connection ON saml_logouts USING btree (organization_id, connection_id, message_id) WHERE (connection_id IS NOT NULL);
 CREATE INDEX saml_logouts_of_service ON saml_logouts USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
 
 CREATE TABLE saml_requests (
@@ -2186,6 +2206,12 @@ ALTER TABLE ONLY passkeys
 ALTER TABLE ONLY plans
     ADD CONSTRAINT plans_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY provider_sessions
+    ADD CONSTRAINT provider_sessions_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY provider_sessions
+    ADD CONSTRAINT provider_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY request_sign_ins
     ADD CONSTRAINT request_sign_ins_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
@@ -2194,6 +2220,9 @@ ALTER TABLE ONLY saml_certificates
 
 ALTER TABLE ONLY saml_configurations
     ADD CONSTRAINT saml_configurations_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY saml_logouts
     ADD CONSTRAINT saml_logouts_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -97,6 +97,7 @@ from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConne
 from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
 from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
 from adapters.postgres.sign_in.upstream.oauth_credentials import PostgresOauthCredentials
+from adapters.postgres.sign_in.upstream.provider_sessions import PostgresProviderSessions
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.events import PostgresEventFeed
@@ -137,6 +138,7 @@ class Aggregates:
     upstream_sign_ins: PostgresUpstreamSignIns
     oauth_credentials: PostgresOauthCredentials
     upstream_connections: PostgresUpstreamConnections
+    provider_sessions: PostgresProviderSessions
     connection_keys: PostgresConnectionKeys
     domain_routes: PostgresDomainRoutes
     mfa_events: PostgresMfaEvents

@@ -60,11 +60,13 @@ def logout_request(
     """Return the signed request for its binding."""
     root = message("LogoutRequest", content.id, content.issuer, content.destination, content.issued_at)
     root.set("NotOnOrAfter", _time(content.issued_at + ASSERTION_LIFETIME))
-    name_id = SubElement(
-        root, QName(ASSERTION, "NameID"), Format=content.name_id.format, SPNameQualifier=content.audience
-    )
+    name_id = SubElement(root, QName(ASSERTION, "NameID"), Format=content.name_id.format)
+    for name, value in (("NameQualifier", content.name_qualifier), ("SPNameQualifier", content.audience)):
+        if value is not None:
+            name_id.set(name, value)
     name_id.text = content.name_id.value
-    SubElement(root, QName(PROTOCOL, "SessionIndex")).text = content.session_index
+    if content.session_index is not None:
+        SubElement(root, QName(PROTOCOL, "SessionIndex")).text = content.session_index
     return _encoded("SAMLRequest", root, content.destination, key, binding, relay_state)
 
 

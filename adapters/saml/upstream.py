@@ -24,7 +24,7 @@ from adapters.saml.metadata import (
 )
 from adapters.saml.outgoing import message, serialized
 from core.saml.messages import NameIdFormat, SamlBinding
-from core.sign_in.upstream.saml import SUCCESS, Confirmation, SamlAnswer, SamlAssertion, SamlDescription
+from core.sign_in.upstream.saml import SUCCESS, Confirmation, LogoutEndpoint, SamlAnswer, SamlAssertion, SamlDescription
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ VALUES_MAX: Final = 1_000
 CONFIRMATIONS_MAX: Final = 10
 AUDIENCES_MAX: Final = 100
 # What identity providers choose from to encrypt, the best first.
-_OFFERED: Final = (*reversed(decryption.AES_GCM), decryption.RSA_OAEP)
+_OFFERED: Final = (*sorted(decryption.AES_GCM, reverse=True), decryption.RSA_OAEP)
 _BEARER: Final = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 _FORMATS: Final = (NameIdFormat.PERSISTENT, NameIdFormat.EMAIL_ADDRESS)
 
@@ -139,12 +139,16 @@ def _assertion(element: Element) -> SamlAssertion:
         raise Unreadable("The name of its user is encrypted by itself (EncryptedID). Encrypt the whole assertion.")
     name_id = documents.required(subject, ASSERTION, "NameID")
     conditions = documents.required(element, ASSERTION, "Conditions")
-    if element.find(f"{{{ASSERTION}}}AuthnStatement") is None:
+    statement = element.find(f"{{{ASSERTION}}}AuthnStatement")
+    if statement is None:
         raise Unreadable("Its assertion does not say that the user has signed in: it has no AuthnStatement.")
     return SamlAssertion(
         issuer=documents.text(documents.required(element, ASSERTION, "Issuer")),
         name_id=documents.text(name_id),
         name_id_format=documents.attribute(name_id, "Format"),
+        name_qualifier=documents.attribute(name_id, "NameQualifier"),
+        sp_name_qualifier=documents.attribute(name_id, "SPNameQualifier"),
+        session_index=documents.attribute(statement, "SessionIndex"),
         confirmations=_confirmations(subject),
         audiences=[
             [documents.text(one) for one in _few(restriction, "Audience", AUDIENCES_MAX)]
@@ -203,7 +207,23 @@ def read_metadata(given: bytes) -> SamlDescription:
     sso_url = location(role, "SingleSignOnService", SamlBinding.REDIRECT)
     if not entity_id or not sso_url:
         raise Unreadable("These metadata name no entityID, or no SingleSignOnService with the HTTP-Redirect binding.")
-    return SamlDescription(entity_id=entity_id, sso_url=sso_url, certificates=_signing_certificates(role))
+    return SamlDescription(
+        entity_id=entity_id,
+        sso_url=sso_url,
+        certificates=_signing_certificates(role),
+        logout=_logout_endpoint(role),
+    )
+
+
+def _logout_endpoint(role: Element) -> LogoutEndpoint | None:
+    """Return where the identity provider takes messages about logouts; None when it takes none by a browser."""
+    for binding in (SamlBinding.REDIRECT, SamlBinding.POST):
+        for element in role.findall(f"{{{METADATA}}}SingleLogoutService"):
+            url = documents.attribute(element, "Location")
+            if element.get("Binding") == binding and url:
+                response_url = documents.attribute(element, "ResponseLocation") or url
+                return LogoutEndpoint(url=url, response_url=response_url, is_post=binding is SamlBinding.POST)
+    return None
 
 
 def _signing_certificates(role: Element) -> tuple[str, ...]:
@@ -243,6 +263,8 @@ def own_metadata(content: OwnMetadata) -> bytes:
     add_keys(role, "encryption", content.certificates[:1])
     for algorithm in _OFFERED:
         SubElement(role[-1], QName(METADATA, "EncryptionMethod"), Algorithm=algorithm)
+    for binding in SamlBinding:
+        SubElement(role, QName(METADATA, "SingleLogoutService"), Binding=binding, Location=provider.slo_url)
     for name_format in _FORMATS:
         SubElement(role, QName(METADATA, "NameIDFormat")).text = name_format
     SubElement(

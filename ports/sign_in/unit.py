@@ -13,6 +13,7 @@ from ports.sign_in.upstream.connections import UpstreamConnections
 from ports.sign_in.upstream.domain_routes import DomainRoutes
 from ports.sign_in.upstream.flows import UpstreamSignIns
 from ports.sign_in.upstream.oauth_credentials import OauthCredentials
+from ports.sign_in.upstream.provider_sessions import ProviderSessions
 
 
 class SignInUnit(Protocol):
@@ -47,6 +48,9 @@ class SignInUnit(Protocol):
 
     @property
     def connection_keys(self) -> ConnectionKeys: ...
+
+    @property
+    def provider_sessions(self) -> ProviderSessions: ...
 
     @property
     def domain_routes(self) -> DomainRoutes: ...

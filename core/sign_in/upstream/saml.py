@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.providers import Provider
-from core.sign_in.identities import ProvenIdentity
+from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from core.secrets import Secret
 
+# The longest persistent name (saml-core-2.0, 8.3.7).
+NAME_CHARACTERS_MAX: Final = 256
 SUCCESS: Final = "urn:oasis:names:tc:SAML:2.0:status:Success"
 TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 EMAIL_ADDRESS: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
@@ -67,12 +69,25 @@ class SamlMetadata:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogoutEndpoint:
+    """Where an identity provider takes requests for a logout, where answers to its own, and how a browser brings them.
+
+    `is_post` stands for the POST binding, else it is that by redirect.
+    """
+
+    url: str
+    response_url: str
+    is_post: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SamlDescription:
     """What the metadata of an identity provider say: who it is, where it signs users in, and the keys that it uses."""
 
     entity_id: str
     sso_url: str
     certificates: tuple[str, ...]
+    logout: LogoutEndpoint | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +96,13 @@ class ServiceProvider:
 
     entity_id: str
     acs_url: str
+    slo_url: str
 
     @classmethod
     def of(cls, base_url: str, connection_id: UUID) -> ServiceProvider:
         """Return the names of a connection (decisions 10.9)."""
         at = f"{base_url}/auth/upstream/{connection_id}"
-        return cls(entity_id=f"{at}/metadata", acs_url=f"{at}/acs")
+        return cls(entity_id=f"{at}/metadata", acs_url=f"{at}/acs", slo_url=f"{at}/slo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +164,9 @@ class SamlAssertion:
     not_before: datetime | None
     not_on_or_after: datetime | None
     attributes: Mapping[str, Sequence[str]]
+    name_qualifier: str | None = None
+    sp_name_qualifier: str | None = None
+    session_index: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +233,21 @@ def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIden
         provider=Provider.UPSTREAM,
         subject=checked_subject(assertion.name_id if mapped is None else _first(assertion, (mapped,))),
         email=_address(assertion, mapping.get("email")),
+        provider_session=_provider_session(assertion),
     )
+
+
+def _provider_session(assertion: SamlAssertion) -> ProviderSession | None:
+    """Return how the identity provider names the session; None when it names it by more than is kept."""
+    known = ProviderSession(
+        name_id=assertion.name_id,
+        name_format=assertion.name_id_format,
+        name_qualifier=assertion.name_qualifier,
+        sp_name_qualifier=assertion.sp_name_qualifier,
+        session_index=assertion.session_index,
+    )
+    given = (known.name_id, known.name_format, known.name_qualifier, known.sp_name_qualifier, known.session_index)
+    return known if all(len(one or "") <= NAME_CHARACTERS_MAX for one in given) else None
 
 
 def _address(assertion: SamlAssertion, mapped: str | None) -> str | None:

@@ -10,7 +10,8 @@ from quart import Response
 
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.saml import logouts, providers
-from core.saml.logouts import LogoutMessage, LogoutStateUnknown
+from core.saml.logout_steps import LogoutMessage, ProviderMessage
+from core.saml.logouts import LogoutStateUnknown
 from core.saml.messages import (
     EncodedMessage,
     LogoutResponse,
@@ -25,6 +26,7 @@ from core.secrets import Secret
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.saml import carriers, sso
+from entrypoints.pages.saml.provider_messages import to_provider
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import see_other
@@ -99,7 +101,13 @@ async def next_message(call: Call, state: str, key: Secret | None) -> OutgoingMe
     base_url = hosts.issuer_of(call)
     session_id = call.browser.session_id if call.browser is not None else None
     step = await call.transact(logouts.go_on, state, key, session_id, base_url=base_url)
-    return await _signed(call, step) if isinstance(step, LogoutMessage) else None
+    match step:
+        case LogoutMessage():
+            return await _signed(call, step)
+        case ProviderMessage():
+            return await to_provider(call, step)
+        case _:
+            return None
 
 
 async def _take(call: Call, provider: SamlProvider, message: EncodedMessage) -> tuple[str, Secret | None]:
