@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.gateways.upstream_requests import UpstreamRequests
+    from core.key_certificates import SamlSigningKey
+    from core.saml.messages import OutgoingMessage
     from core.sign_in.upstream.saml import OwnMetadata, SamlAnswer, SamlDescription, SamlMetadata, SamlRequest
 
 Result = TypeVar("Result")
@@ -45,8 +47,8 @@ class HttpSamlConnectionGateway:
             raise MetadataUnusable("These metadata are those of another identity provider than before.")
         return found
 
-    async def request_address(self, content: SamlRequest) -> str:
-        return await self._on_a_thread(lambda: work().upstream_request(content))
+    async def request(self, content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage:
+        return await self._on_a_thread(lambda: work().upstream_request(content, key))
 
     async def read_answer(self, organization_id: UUID, metadata: SamlMetadata, value: str) -> SamlAnswer:
         described = await self.describe(organization_id, metadata)
