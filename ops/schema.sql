@@ -1830,8 +1830,8 @@ CREATE TABLE upstream_connections (
     certificates text[],
     issuer_changed boolean DEFAULT false NOT NULL,
     metadata_valid_until timestamp with time zone,
-    metadata_warned_at timestamp with time zone,
-    wants_signed_requests boolean DEFAULT false NOT NULL,
+    metadata_warned_of timestamp with time zone,
+    signs_requests boolean DEFAULT false NOT NULL,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -1842,8 +1842,8 @@ COMMENT ON COLUMN upstream_connections.made_by IS 'Who said last where the conne
 COMMENT ON COLUMN upstream_connections.certificates IS 'The SHA-256 of the certificates by which assertions are verified; null while they are not known.';
 COMMENT ON COLUMN upstream_connections.issuer_changed IS 'Whether the issuer was changed before that took the client secret again, which was not entered since.';
 COMMENT ON COLUMN upstream_connections.metadata_valid_until IS 'When the metadata of the identity provider end, as they say; null when they do not.';
-COMMENT ON COLUMN upstream_connections.metadata_warned_at IS 'When a mail said that the metadata end soon.';
-COMMENT ON COLUMN upstream_connections.wants_signed_requests IS 'Whether the identity provider wants requests that are signed.';
+COMMENT ON COLUMN upstream_connections.metadata_warned_of IS 'The end of metadata of which a mail has warned last.';
+COMMENT ON COLUMN upstream_connections.signs_requests IS 'Whether the metadata of the identity provider want requests that are signed.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections

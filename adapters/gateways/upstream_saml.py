@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.gateways.upstream_requests import UpstreamRequests
+    from core.key_certificates import SamlSigningKey
+    from core.saml.messages import OutgoingMessage
     from core.sign_in.upstream.saml import (
         OwnMetadata,
         SamlAnswer,
@@ -65,8 +67,8 @@ class HttpSamlConnectionGateway:
             raise MetadataUnusable("These metadata are those of another identity provider than before.")
         return found
 
-    async def request_address(self, content: SamlRequest) -> str:
-        return await self._on_a_thread(lambda: work().upstream_request(content))
+    async def request(self, content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage:
+        return await self._on_a_thread(lambda: work().upstream_request(content, key))
 
     async def read_answer(
         self, organization_id: UUID, metadata: SamlMetadata, value: str, recipient: SamlRecipient

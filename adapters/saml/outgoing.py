@@ -6,6 +6,7 @@ import base64
 import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from lxml import etree
 from lxml.etree import QName, SubElement
@@ -67,7 +68,7 @@ def logout_request(
     name_id.text = content.name_id.value
     if content.session_index is not None:
         SubElement(root, QName(PROTOCOL, "SessionIndex")).text = content.session_index
-    return _encoded("SAMLRequest", root, content.destination, key, binding, relay_state)
+    return encoded("SAMLRequest", root, content.destination, key, binding, relay_state)
 
 
 def logout_response(
@@ -77,14 +78,21 @@ def logout_response(
     root = message("LogoutResponse", content.id, content.issuer, content.destination, content.issued_at)
     root.set("InResponseTo", content.in_response_to)
     _add_status(root, content.status)
-    return _encoded("SAMLResponse", root, content.destination, key, binding, relay_state)
+    return encoded("SAMLResponse", root, content.destination, key, binding, relay_state)
 
 
-def _encoded(
-    parameter: str, root: Element, destination: str, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
+def encoded(
+    parameter: str,
+    root: Element,
+    destination: str,
+    key: SamlSigningKey | None,
+    binding: SamlBinding,
+    relay_state: str | None,
 ) -> OutgoingMessage:
+    """Return a message for its binding (saml-bindings-2.0, 3.4 and 3.5), signed if there is a key."""
     if binding is SamlBinding.POST:
-        signatures.sign(root, signatures.loaded(key))
+        if key is not None:
+            signatures.sign(root, signatures.loaded(key))
         value = base64.b64encode(serialized(root)).decode()
         return OutgoingMessage(
             binding=binding, url=destination, parameter=parameter, value=value, relay_state=relay_state
@@ -94,7 +102,8 @@ def _encoded(
     if relay_state is not None:
         parameters["RelayState"] = relay_state
     separator = "&" if "?" in destination else "?"
-    return OutgoingMessage(binding=binding, url=f"{destination}{separator}{signatures.signed_query(parameters, key)}")
+    query = signatures.signed_query(parameters, key) if key is not None else urlencode(parameters)
+    return OutgoingMessage(binding=binding, url=f"{destination}{separator}{query}")
 
 
 def message(name: str, own_id: str, issuer: str, destination: str, issued_at: datetime) -> Element:

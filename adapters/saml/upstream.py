@@ -5,9 +5,7 @@ Of an answer only its one assertion is read, after its signature was verified wi
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode
 
 from lxml import etree
 from lxml.etree import QName, SubElement
@@ -16,13 +14,11 @@ from adapters.saml import certificates, decryption, documents, signatures
 from adapters.saml.documents import ASSERTION, METADATA, PROTOCOL, SIGNATURE, Unreadable
 from adapters.saml.metadata import (
     CACHED_FOR,
-    METADATA_BYTES_MAX,
-    METADATA_ELEMENTS_MAX,
     add_keys,
     location,
-    only_entity,
+    only_role,
 )
-from adapters.saml.outgoing import message, serialized
+from adapters.saml.outgoing import encoded, message
 from core.saml.messages import NameIdFormat, SamlBinding
 from core.sign_in.upstream.saml import SUCCESS, Confirmation, LogoutEndpoint, SamlAnswer, SamlAssertion, SamlDescription
 
@@ -31,6 +27,8 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
+    from core.key_certificates import SamlSigningKey
+    from core.saml.messages import OutgoingMessage
     from core.sign_in.upstream.saml import OwnMetadata, SamlRecipient, SamlRequest
 
 CERTIFICATES_MAX: Final = 10
@@ -38,20 +36,20 @@ ATTRIBUTES_MAX: Final = 200
 VALUES_MAX: Final = 1_000
 CONFIRMATIONS_MAX: Final = 10
 AUDIENCES_MAX: Final = 100
+STATEMENTS_MAX: Final = 10
 # What identity providers choose from to encrypt, the best first.
 _OFFERED: Final = (*sorted(decryption.AES_GCM, reverse=True), decryption.RSA_OAEP)
 _BEARER: Final = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 _FORMATS: Final = (NameIdFormat.PERSISTENT, NameIdFormat.EMAIL_ADDRESS)
 
 
-def request_address(content: SamlRequest) -> str:
-    """Return the address that carries a request for a sign-in by the redirect binding (saml-bindings-2.0, 3.4)."""
+def request(content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage:
+    """Return a request for a sign-in as a browser carries it, signed if there is a key."""
     root = message("AuthnRequest", content.id, content.provider.entity_id, content.destination, content.issued_at)
     root.set("ProtocolBinding", SamlBinding.POST)
     root.set("AssertionConsumerServiceURL", content.provider.acs_url)
-    value = base64.b64encode(documents.deflate(serialized(root))).decode()
-    separator = "&" if "?" in content.destination else "?"
-    return f"{content.destination}{separator}{urlencode({'SAMLRequest': value, 'RelayState': content.relay_state})}"
+    binding = SamlBinding.POST if content.is_posted else SamlBinding.REDIRECT
+    return encoded("SAMLRequest", root, content.destination, key, binding, content.relay_state)
 
 
 def read_answer(value: str, trusted: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool = False) -> SamlAnswer:
@@ -139,8 +137,8 @@ def _assertion(element: Element) -> SamlAssertion:
         raise Unreadable("The name of its user is encrypted by itself (EncryptedID). Encrypt the whole assertion.")
     name_id = documents.required(subject, ASSERTION, "NameID")
     conditions = documents.required(element, ASSERTION, "Conditions")
-    statement = element.find(f"{{{ASSERTION}}}AuthnStatement")
-    if statement is None:
+    statements = _few(element, "AuthnStatement", STATEMENTS_MAX)
+    if not statements:
         raise Unreadable("Its assertion does not say that the user has signed in: it has no AuthnStatement.")
     return SamlAssertion(
         issuer=documents.text(documents.required(element, ASSERTION, "Issuer")),
@@ -148,7 +146,7 @@ def _assertion(element: Element) -> SamlAssertion:
         name_id_format=documents.attribute(name_id, "Format"),
         name_qualifier=documents.attribute(name_id, "NameQualifier"),
         sp_name_qualifier=documents.attribute(name_id, "SPNameQualifier"),
-        session_index=documents.attribute(statement, "SessionIndex"),
+        session_index=documents.attribute(statements[0], "SessionIndex"),
         confirmations=_confirmations(subject),
         audiences=[
             [documents.text(one) for one in _few(restriction, "Audience", AUDIENCES_MAX)]
@@ -156,6 +154,10 @@ def _assertion(element: Element) -> SamlAssertion:
         ],
         not_before=documents.moment(conditions, "NotBefore"),
         not_on_or_after=documents.moment(conditions, "NotOnOrAfter"),
+        session_ends_at=min(
+            (end for one in statements if (end := documents.moment(one, "SessionNotOnOrAfter")) is not None),
+            default=None,
+        ),
         attributes=_attributes(element),
     )
 
@@ -198,19 +200,23 @@ def read_metadata(given: bytes) -> SamlDescription:
 
     They come from the address or the text that the organization has chosen, so their own signature adds nothing.
     """
-    root = documents.parse(given, METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX)
-    entity = root if root.tag == f"{{{METADATA}}}EntityDescriptor" else only_entity(root)
-    role = documents.only(entity, METADATA, "IDPSSODescriptor")
-    if role is None:
-        raise Unreadable("These metadata describe no identity provider: they have no IDPSSODescriptor.")
+    entity, role, valid_until = only_role(given, "IDPSSODescriptor", "identity provider")
     entity_id = documents.attribute(entity, "entityID")
-    sso_url = location(role, "SingleSignOnService", SamlBinding.REDIRECT)
+    redirected, posted = (
+        location(role, "SingleSignOnService", one) for one in (SamlBinding.REDIRECT, SamlBinding.POST)
+    )
+    sso_url = redirected or posted
     if not entity_id or not sso_url:
-        raise Unreadable("These metadata name no entityID, or no SingleSignOnService with the HTTP-Redirect binding.")
+        raise Unreadable(
+            "These metadata name no entityID, or no SingleSignOnService with the HTTP-Redirect or HTTP-POST binding."
+        )
     return SamlDescription(
         entity_id=entity_id,
         sso_url=sso_url,
         certificates=_signing_certificates(role),
+        takes_posts_alone=not redirected,
+        wants_signed_requests=documents.flag(role, "WantAuthnRequestsSigned"),
+        valid_until=valid_until,
         logout=_logout_endpoint(role),
     )
 

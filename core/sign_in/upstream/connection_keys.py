@@ -7,11 +7,14 @@ made outside the transaction. What it has in common with the keys of services is
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadRequest
 from core.events.actions import AuditAction
-from core.key_certificates import OVERLAP, SamlCertificate
+from core.key_certificates import OVERLAP, WARNING, SamlCertificate
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, authorize
 from core.sign_in.upstream import changes, connections
 from core.sign_in.upstream.editors import Editor
@@ -30,6 +33,17 @@ class NoKeyOfConnection(BadRequest):
     """The connection is one by OpenID Connect."""
 
     default_message = "Only a connection by SAML has a key. One by OpenID Connect has a client secret."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndingKey:
+    """An active key whose certificate ends soon, and whom to tell."""
+
+    organization_id: UUID
+    organization_name: str
+    connection_name: str
+    ends_at: datetime
+    owner_email: str | None
 
 
 def active(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> SamlSigningKey | None:
@@ -82,6 +96,23 @@ def rotate_by_link(
     connection = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
     connections.require_not_in_force(uow, editor, connection)
     return _rotate(uow, editor, connection, made, valid_from)
+
+
+def warn(uow: UnitOfWork, limit: int) -> int:
+    """Mail the owners of at most `limit` connections whose key ends soon, once each; return how many."""
+    ending = uow.connection_keys.claim_ending(before=uow.now + WARNING, at=uow.now, limit=limit)
+    for one in ending:
+        if one.owner_email is not None:
+            mail.send(
+                uow,
+                one.owner_email,
+                MailTemplate.CONNECTION_KEY_ENDING,
+                organization_id=one.organization_id,
+                organization=one.organization_name,
+                connection=one.connection_name,
+                at=one.ends_at.strftime("%Y-%m-%d"),
+            )
+    return len(ending)
 
 
 def _rotate(

@@ -238,6 +238,8 @@ def _empty(uow: UnitOfWork, kind: ConnectionType) -> ConnectionRecord:
         scopes=list(SCOPES_DEFAULT) if kind is ConnectionType.OIDC else [],
         metadata_url=None,
         metadata_xml=None,
+        metadata_valid_until=None,
+        signs_requests=False,
         attribute_mapping={},
         joins_as=None,
         trust_mfa=False,

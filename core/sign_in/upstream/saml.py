@@ -14,6 +14,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.providers import Provider
 from core.sign_in.identities import ProvenIdentity, ProviderSession
+from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
 
 if TYPE_CHECKING:
@@ -46,6 +47,18 @@ class MetadataUnusable(UpstreamFailed):
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
         self.reason = problem
+
+
+class MetadataExpired(UpstreamFailed):
+    """The metadata of an identity provider have ended, and with them the trust in its certificates."""
+
+    default_message = (
+        "The metadata of your identity provider have expired. Ask an administrator of your organization to renew them."
+    )
+
+    def __init__(self) -> None:
+        super().__init__("The metadata have expired.")
+        self.reason = SignInReason.METADATA_EXPIRED
 
 
 class AnswerUnusable(UpstreamFailed):
@@ -82,12 +95,23 @@ class LogoutEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlDescription:
-    """What the metadata of an identity provider say: who it is, where it signs users in, and the keys that it uses."""
+    """What the metadata of an identity provider say: who it is, where it signs users in, and the keys that it uses.
+
+    `takes_posts_alone` says that requests are posted to `sso_url`, else a redirect carries them. `valid_until` is None
+    for metadata without an end.
+    """
 
     entity_id: str
     sso_url: str
     certificates: tuple[str, ...]
+    takes_posts_alone: bool = False
+    wants_signed_requests: bool = False
+    valid_until: datetime | None = None
     logout: LogoutEndpoint | None = None
+
+    def is_expired(self, at: datetime) -> bool:
+        """Return whether the metadata have ended, after which nothing that they say counts."""
+        return self.valid_until is not None and self.valid_until <= at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +163,7 @@ class SamlRequest:
     destination: str
     relay_state: str
     provider: ServiceProvider
+    is_posted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +188,8 @@ class SamlAssertion:
     audiences: Sequence[Sequence[str]]
     not_before: datetime | None
     not_on_or_after: datetime | None
+    # When the session of the user ends there, the earliest of several ends; None for no end.
+    session_ends_at: datetime | None
     attributes: Mapping[str, Sequence[str]]
     name_qualifier: str | None = None
     sp_name_qualifier: str | None = None
@@ -198,6 +225,16 @@ class Expected:
     request_id: str
 
 
+def require_current(described: SamlDescription, *, at: datetime) -> SamlDescription:
+    """Return what metadata say that are to be set; raise `MetadataUnusable` when they have expired."""
+    if described.is_expired(at):
+        raise MetadataUnusable(
+            f"These metadata have expired on {described.valid_until:%Y-%m-%d} (validUntil). Export them again at the"
+            " identity provider, and set the new ones."
+        )
+    return described
+
+
 def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> SamlAssertion:
     """Return the assertion of an answer to our request; raise `UpstreamFailed` (saml-profiles-2.0, 4.1.4.3)."""
     if answer.statuses[:1] != (SUCCESS,):
@@ -216,6 +253,8 @@ def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> S
         raise UpstreamFailed().because("wrong_audience")
     if not _is_within(assertion.not_before, assertion.not_on_or_after, at):
         raise UpstreamFailed().because("expired")
+    if not _is_within(None, assertion.session_ends_at, at):
+        raise UpstreamFailed().because(SignInReason.SESSION_OVER_THERE)
     if not any(_confirms(confirmation, expected, at) for confirmation in assertion.confirmations):
         raise UpstreamFailed().because("not_confirmed")
     return assertion

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from core.key_certificates import SamlCertificate, SamlSigningKey
 from core.secrets import Secret
+from core.sign_in.upstream.connection_keys import EndingKey
 
 
 class ConnectionKeys(Protocol):
@@ -36,5 +37,12 @@ class ConnectionKeys(Protocol):
         """Store the new active key, while the organization is locked; the one before is published until that time.
 
         Those that are no longer published are deleted.
+        """
+        ...
+
+    def claim_ending(self, *, before: datetime, at: datetime, limit: int) -> Sequence[EndingKey]:
+        """Mark active keys of enabled connections whose certificates end before a time as warned of, and return them.
+
+        Of concurrent calls one returns a key. Organizations that are not active are left out.
         """
         ...

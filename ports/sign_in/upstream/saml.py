@@ -3,6 +3,8 @@
 from typing import Protocol
 from uuid import UUID
 
+from core.key_certificates import SamlSigningKey
+from core.saml.messages import OutgoingMessage
 from core.sign_in.upstream.saml import (
     OwnMetadata,
     SamlAnswer,
@@ -28,8 +30,8 @@ class SamlConnectionGateway(Protocol):
         """
         ...
 
-    async def request_address(self, content: SamlRequest) -> str:
-        """Return the address at the identity provider that carries a request."""
+    async def request(self, content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage:
+        """Return a request as a browser carries it to the identity provider, signed if there is a key."""
         ...
 
     async def read_answer(

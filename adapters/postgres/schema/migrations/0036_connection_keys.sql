@@ -24,8 +24,8 @@ CREATE UNIQUE INDEX connection_keys_one_active ON connection_keys (connection_id
 
 ALTER TABLE upstream_connections
     ADD COLUMN metadata_valid_until  timestamptz,
-    ADD COLUMN metadata_warned_at    timestamptz,
-    ADD COLUMN wants_signed_requests boolean NOT NULL DEFAULT false;
+    ADD COLUMN metadata_warned_of    timestamptz,
+    ADD COLUMN signs_requests        boolean NOT NULL DEFAULT false;
 COMMENT ON COLUMN upstream_connections.metadata_valid_until IS 'When the metadata of the identity provider end, as they say; null when they do not.';
-COMMENT ON COLUMN upstream_connections.metadata_warned_at IS 'When a mail said that the metadata end soon.';
-COMMENT ON COLUMN upstream_connections.wants_signed_requests IS 'Whether the identity provider wants requests that are signed.';
+COMMENT ON COLUMN upstream_connections.metadata_warned_of IS 'The end of metadata of which a mail has warned last.';
+COMMENT ON COLUMN upstream_connections.signs_requests IS 'Whether the metadata of the identity provider want requests that are signed.';
