@@ -72,8 +72,8 @@ from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import authenticate as saml_authenticate
 from entrypoints.pages.saml import login as saml_login
 from entrypoints.pages.saml import logout as saml_logout
-from entrypoints.pages.saml import provider_slo, slo, sso
 from entrypoints.pages.saml import setup as saml_setup
+from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
@@ -150,7 +150,6 @@ EVERYWHERE: tuple[Routes, ...] = (
     saml_authenticate.routes,
     slo.routes,
     saml_logout.routes,
-    provider_slo.routes,
     service_users.routes,
     service_subscriptions.routes,
     service_analytics.routes,

@@ -192,6 +192,7 @@ NOT_ISSUED = {
     "sign_in_failures": "attempts that are counted",
     "signing_keys": "the installation's own",
     "single_uses": "what was used up",
+    "provider_sessions": "how an identity provider names a session, for the logout",
     "upstream_connections": "the secret of an organization at its provider, which it has entered",
     "users": "the account itself; its password is replaced or removed with the account",
     "webhooks": "the secret that signs deliveries, which the organization holds",
