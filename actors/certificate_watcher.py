@@ -1,6 +1,7 @@
-"""Warns of SAML certificates that end soon: a mail for each, once.
+"""Warns of SAML certificates and metadata that end soon: a mail for each, once.
 
-`core/saml/certificates.py` defines what is soon and whom to tell. The process that polls does it.
+`core/saml/certificates.py`, `core/sign_in/upstream/connection_keys.py` and `metadata_validity.py` beside it define what
+is soon and whom to tell. The process that polls does it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import structlog
 
 from actors.periods import PeriodicActor
 from core.saml import certificates
+from core.sign_in.upstream import connection_keys, metadata_validity
 
 PERIOD_SECONDS = 3600.0
 # Each one locks its row until the batch commits.
@@ -29,3 +31,7 @@ class CertificateWatcher(PeriodicActor):
         warned = await self._in_batches(certificates.warn, BATCH_ROWS_MAX, full=BATCH_ROWS_MAX)
         if warned:
             log.info("saml.certificates_ending", certificates=warned)
+        of_connections = await self._in_batches(connection_keys.warn, BATCH_ROWS_MAX, full=BATCH_ROWS_MAX)
+        metadata = await self._in_batches(metadata_validity.warn, BATCH_ROWS_MAX, full=BATCH_ROWS_MAX)
+        if of_connections or metadata:
+            log.info("connections.ending", keys=of_connections, metadata=metadata)

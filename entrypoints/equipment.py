@@ -211,9 +211,9 @@ def is_comparable(encoded: str) -> bool:
         return False
 
 
-def saml_connections(requests: UpstreamRequests) -> HttpSamlConnectionGateway:
+def saml_connections(requests: UpstreamRequests, settings: Settings) -> HttpSamlConnectionGateway:
     """Return what speaks with the SAML identity providers of connections, with as many threads at once."""
-    return HttpSamlConnectionGateway(requests, processors=len(os.sched_getaffinity(0)))
+    return HttpSamlConnectionGateway(requests, processors=len(os.sched_getaffinity(0)), takes_cbc=settings.saml_aes_cbc)
 
 
 def saml_messages() -> LxmlSamlMessages:

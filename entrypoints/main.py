@@ -318,7 +318,7 @@ async def connected(
                 external_providers=external_providers(settings),
                 upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=now),
                 upstream_connections=HttpConnectionGateway(upstream_requests, clock=now),
-                saml_connections=equipment.saml_connections(upstream_requests),
+                saml_connections=equipment.saml_connections(upstream_requests, settings),
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
                 precedence=precedence,
             )

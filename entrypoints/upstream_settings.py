@@ -1,4 +1,4 @@
-"""The settings of the three external providers, and the rules that concern more than one of them."""
+"""The settings of the providers that sign users in, and the rules that concern more than one of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import EXTERNAL, ExternalProvider
-from entrypoints.setting_kinds import PREFIX, WEB_ADDRESS, Kind, described, token
+from entrypoints.setting_kinds import PREFIX, SWITCH, WEB_ADDRESS, Kind, described, token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ _CLIENT_SECRET: Final = Kind(token, "the secret that the provider has given, of 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSettings:
-    """The credentials of the platform at the external providers, and the addresses of those."""
+    """The credentials of the platform at the external providers, the addresses of those, and what SAML takes."""
 
     codehost_client_id: str | None = field(
         default=None,
@@ -152,6 +152,14 @@ class UpstreamSettings:
             "OFFICESUITE_USERINFO_URL",
             "The address at which officesuite describes the user of a token.",
             WEB_ADDRESS,
+        ),
+    )
+    saml_aes_cbc: bool = field(
+        default=False,
+        metadata=described(
+            "SAML_AES_CBC",
+            "Accept assertions that SAML identity providers have encrypted by AES-CBC, which protects no integrity.",
+            SWITCH,
         ),
     )
 

@@ -550,6 +550,28 @@ COMMENT ON COLUMN client_grants.requested_claims IS 'The same, for the ID tokens
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_pkey PRIMARY KEY (session_id);
 
+CREATE TABLE connection_keys (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    public_key text NOT NULL,
+    private_key_sealed bytea NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_until timestamp with time zone NOT NULL,
+    is_active boolean NOT NULL,
+    published_until timestamp with time zone,
+    warned_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE connection_keys IS 'Key pairs that sign requests and open assertions of SAML connections: the active one, and those before it.';
+COMMENT ON COLUMN connection_keys.published_until IS 'Until then metadata contain a certificate that was replaced, and its key opens assertions.';
+COMMENT ON COLUMN connection_keys.warned_at IS 'When a mail said that the certificate ends soon.';
+ALTER TABLE ONLY connection_keys
+    ADD CONSTRAINT connection_keys_pkey PRIMARY KEY (id);
+CREATE INDEX connection_keys_ending ON connection_keys USING btree (valid_until) WHERE is_active;
+CREATE INDEX connection_keys_of_connection ON connection_keys USING btree (organization_id, connection_id, created_at);
+CREATE UNIQUE INDEX connection_keys_one_active ON connection_keys USING btree (connection_id) WHERE is_active;
+
 CREATE TABLE custom_domains (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -1206,6 +1228,21 @@ COMMENT ON TABLE platform_figures IS 'The figures of the gauges, as they were co
 ALTER TABLE ONLY platform_figures
     ADD CONSTRAINT platform_figures_pkey PRIMARY KEY (is_the_only_row);
 
+CREATE TABLE provider_sessions (
+    session_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    name_id text NOT NULL,
+    name_format text,
+    name_qualifier text,
+    sp_name_qualifier text,
+    session_index text
+);
+COMMENT ON TABLE provider_sessions IS 'How the SAML identity providers of connections name users and their sessions there, by the session here.';
+ALTER TABLE ONLY provider_sessions
+    ADD CONSTRAINT provider_sessions_pkey PRIMARY KEY (session_id);
+CREATE INDEX provider_sessions_of_name ON provider_sessions USING btree (organization_id, connection_id, name_id);
+
 CREATE TABLE request_sign_ins (
     session_id uuid NOT NULL,
     request_key bytea NOT NULL,
@@ -1281,13 +1318,17 @@ CREATE TABLE saml_logouts (
     status text[] NOT NULL,
     awaited_id text,
     created_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL,
+    connection_id uuid,
+    provider_session_id uuid
 );
 COMMENT ON TABLE saml_logouts IS 'Logouts that a browser carries from one service provider to the next.';
 COMMENT ON COLUMN saml_logouts.message_id IS 'The request to answer at the end; null when the user has signed out here.';
 COMMENT ON COLUMN saml_logouts.named IS 'The sessions that the request names.';
 COMMENT ON COLUMN saml_logouts.to_tell IS 'Ended sessions whose service providers are still to be told; the first one next.';
 COMMENT ON COLUMN saml_logouts.awaited_id IS 'The request to the first of them, whose answer comes next.';
+COMMENT ON COLUMN saml_logouts.connection_id IS 'The connection whose identity provider has asked, or is to be told at the end.';
+COMMENT ON COLUMN saml_logouts.provider_session_id IS 'The session here of which that identity provider is to be told; null when it has asked itself, or has answered.';
 ALTER TABLE ONLY saml_logouts
     ADD CONSTRAINT saml_logouts_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY saml_logouts
@@ -1295,6 +1336,7 @@ ALTER TABLE ONLY saml_logouts
 ALTER TABLE ONLY saml_logouts
     ADD CONSTRAINT saml_logouts_state_hash_key UNIQUE (state_hash);
 CREATE INDEX saml_logouts_expiry ON saml_logouts USING btree (expires_at);
+CREATE UNIQUE INDEX saml_logouts_of_connection ON saml_logouts USING btree (organization_id, connection_id, message_id) WHERE (connection_id IS NOT NULL);
 CREATE INDEX saml_logouts_of_service ON saml_logouts USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
 
 CREATE TABLE saml_requests (
@@ -1838,6 +1880,9 @@ CREATE TABLE upstream_connections (
     made_by uuid,
     certificates text[],
     issuer_changed boolean DEFAULT false NOT NULL,
+    metadata_valid_until timestamp with time zone,
+    metadata_warned_of timestamp with time zone,
+    signs_requests boolean DEFAULT false NOT NULL,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -1847,6 +1892,9 @@ COMMENT ON COLUMN upstream_connections.issuer IS 'The OpenID provider, or the en
 COMMENT ON COLUMN upstream_connections.made_by IS 'Who said last where the connection leads; null before Gatehouse recorded it.';
 COMMENT ON COLUMN upstream_connections.certificates IS 'The SHA-256 of the certificates by which assertions are verified; null while they are not known.';
 COMMENT ON COLUMN upstream_connections.issuer_changed IS 'Whether the issuer was changed before that took the client secret again, which was not entered since.';
+COMMENT ON COLUMN upstream_connections.metadata_valid_until IS 'When the metadata of the identity provider end, as they say; null when they do not.';
+COMMENT ON COLUMN upstream_connections.metadata_warned_of IS 'The end of metadata of which a mail has warned last.';
+COMMENT ON COLUMN upstream_connections.signs_requests IS 'Whether the metadata of the identity provider want requests that are signed.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections
@@ -2095,6 +2143,9 @@ ALTER TABLE ONLY browser_sessions
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY connection_keys
+    ADD CONSTRAINT connection_keys_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY custom_domains
     ADD CONSTRAINT custom_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
@@ -2212,6 +2263,12 @@ ALTER TABLE ONLY passkeys
 ALTER TABLE ONLY plans
     ADD CONSTRAINT plans_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY provider_sessions
+    ADD CONSTRAINT provider_sessions_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY provider_sessions
+    ADD CONSTRAINT provider_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY request_sign_ins
     ADD CONSTRAINT request_sign_ins_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
@@ -2220,6 +2277,9 @@ ALTER TABLE ONLY saml_certificates
 
 ALTER TABLE ONLY saml_configurations
     ADD CONSTRAINT saml_configurations_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY saml_logouts
     ADD CONSTRAINT saml_logouts_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -291,7 +291,7 @@ async def connected_installation(
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),
-        saml_connections=saml_connection_gateway(),
+        saml_connections=saml_connection_gateway(takes_cbc=settings.saml_aes_cbc),
         siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed), version=VERSION),
     )
 

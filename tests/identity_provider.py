@@ -55,17 +55,25 @@ class IdentityProvider:
     name_format: str = PERSISTENT
     attributes: Mapping[str, str] = field(default_factory=lambda: {"email": "ada@acme.example"})
 
-    def metadata(self, *more: KeyPair, entity_id: str | None = None, binding: str = REDIRECT) -> str:
-        """Return its metadata, with its certificate and those of further keys."""
+    def metadata(
+        self,
+        *more: KeyPair,
+        entity_id: str | None = None,
+        binding: str = REDIRECT,
+        valid_until: str = "",
+        rest: str = "",
+    ) -> str:
+        """Return its metadata, with its certificate and those of further keys; `rest` are attributes of its role."""
         keys = "".join(
             '<md:KeyDescriptor use="signing"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>'
             + "".join(key.certificate_pem.splitlines()[1:-1])
             + "</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>"
             for key in (*more, self.key)
         )
+        ends = f' validUntil="{valid_until}"' if valid_until else ""
         return (
-            f'<md:EntityDescriptor {DECLARED} entityID="{entity_id or self.entity_id}">'
-            f'<md:IDPSSODescriptor protocolSupportEnumeration="{NAMESPACES["samlp"]}">{keys}'
+            f'<md:EntityDescriptor {DECLARED} entityID="{entity_id or self.entity_id}"{ends}>'
+            f'<md:IDPSSODescriptor protocolSupportEnumeration="{NAMESPACES["samlp"]}" {rest}>{keys}'
             f'<md:SingleSignOnService Binding="{binding}" Location="{SSO_URL}"/>'
             "</md:IDPSSODescriptor></md:EntityDescriptor>"
         )

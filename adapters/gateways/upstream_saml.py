@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
 import trio
 
 from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
 from adapters.saml.messages import MESSAGE_SECONDS_MAX, when_there_is_room, work
+from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from uuid import UUID
 
     from adapters.gateways.upstream_requests import UpstreamRequests
-    from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlMetadata, SamlRequest, ServiceProvider
+    from core.key_certificates import SamlSigningKey
+    from core.saml.messages import OutgoingMessage
+    from core.sign_in.upstream.saml import (
+        OwnMetadata,
+        SamlAnswer,
+        SamlDescription,
+        SamlMetadata,
+        SamlRecipient,
+        SamlRequest,
+    )
 
 Result = TypeVar("Result")
 
@@ -23,6 +34,9 @@ Result = TypeVar("Result")
 FETCH_SECONDS_MAX: Final = 4.5
 REMEMBERED_SECONDS: Final = 300.0
 REMEMBERED_MAX: Final = 1000
+# What an encrypted assertion is refused for shows in no difference of time: a refusal waits for the end of a period
+# that is many times longer than the work before it.
+REFUSAL_SECONDS: Final = 0.25
 _OK: Final = 200
 
 
@@ -30,8 +44,16 @@ _OK: Final = 200
 class HttpSamlConnectionGateway:
     """The port `SamlConnectionGateway`."""
 
-    def __init__(self, requests: UpstreamRequests, *, processors: int, seconds_max: float = FETCH_SECONDS_MAX) -> None:
+    def __init__(
+        self,
+        requests: UpstreamRequests,
+        *,
+        processors: int,
+        takes_cbc: bool = False,
+        seconds_max: float = FETCH_SECONDS_MAX,
+    ) -> None:
         self._requests = requests
+        self._takes_cbc = takes_cbc
         self._seconds_max = seconds_max
         self._places = trio.CapacityLimiter(processors)
         # By address, in the order in which they were fetched, so that the oldest is dropped.
@@ -45,25 +67,42 @@ class HttpSamlConnectionGateway:
             raise MetadataUnusable("These metadata are those of another identity provider than before.")
         return found
 
-    async def request_address(self, content: SamlRequest) -> str:
-        return await self._on_a_thread(lambda: work().upstream_request(content))
+    async def request(self, content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage:
+        return await self._on_a_thread(lambda: work().upstream_request(content, key))
 
-    async def read_answer(self, organization_id: UUID, metadata: SamlMetadata, value: str) -> SamlAnswer:
+    async def read_answer(
+        self, organization_id: UUID, metadata: SamlMetadata, value: str, recipient: SamlRecipient
+    ) -> SamlAnswer:
+        begun_at = trio.current_time()
+        try:
+            return await self._read_answer(organization_id, metadata, value, recipient)
+        except UpstreamFailed:
+            if work().is_encrypted(value):
+                periods = math.ceil((trio.current_time() - begun_at) / REFUSAL_SECONDS)
+                await trio.sleep_until(begun_at + max(1, periods) * REFUSAL_SECONDS)
+            raise
+
+    async def _read_answer(
+        self, organization_id: UUID, metadata: SamlMetadata, value: str, recipient: SamlRecipient
+    ) -> SamlAnswer:
+        def read(certificates: Sequence[str]) -> SamlAnswer:
+            return work().upstream_answer(value, certificates, recipient, takes_cbc=self._takes_cbc)
+
         described = await self.describe(organization_id, metadata)
         try:
-            return await self._on_a_thread(lambda: work().upstream_answer(value, described.certificates))
+            return await self._on_a_thread(lambda: read(described.certificates))
         except AnswerUnusable as unusable:
             if metadata.url is None or not self._is_outdated(metadata.url):
                 raise failed(described.sso_url, unusable.problem) from None
         # The identity provider may have a new key.
         renewed = await self.describe(organization_id, metadata, is_fresh=True)
         try:
-            return await self._on_a_thread(lambda: work().upstream_answer(value, renewed.certificates))
+            return await self._on_a_thread(lambda: read(renewed.certificates))
         except AnswerUnusable as unusable:
             raise failed(renewed.sso_url, unusable.problem) from None
 
-    async def own_metadata(self, provider: ServiceProvider) -> bytes:
-        return await self._on_a_thread(lambda: work().own_metadata(provider))
+    async def own_metadata(self, content: OwnMetadata) -> bytes:
+        return await self._on_a_thread(lambda: work().own_metadata(content))
 
     async def _found(self, organization_id: UUID, metadata: SamlMetadata, *, is_fresh: bool) -> SamlDescription:
         if metadata.url is None:

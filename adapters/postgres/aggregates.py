@@ -93,10 +93,12 @@ from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.sign_in.places import PostgresSignInPlaces
 from adapters.postgres.sign_in.sign_ins import PostgresSignIns
+from adapters.postgres.sign_in.upstream.connection_keys import PostgresConnectionKeys
 from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConnections
 from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
 from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
 from adapters.postgres.sign_in.upstream.oauth_credentials import PostgresOauthCredentials
+from adapters.postgres.sign_in.upstream.provider_sessions import PostgresProviderSessions
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.events import PostgresEventFeed
@@ -137,6 +139,8 @@ class Aggregates:
     upstream_sign_ins: PostgresUpstreamSignIns
     oauth_credentials: PostgresOauthCredentials
     upstream_connections: PostgresUpstreamConnections
+    provider_sessions: PostgresProviderSessions
+    connection_keys: PostgresConnectionKeys
     domain_routes: PostgresDomainRoutes
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations

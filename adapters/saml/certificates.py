@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from adapters.crypto.key_pairs import make_key_pair, parse_private
 from adapters.saml.documents import Unreadable
-from core.saml.certificates import LIFETIME, MadeCertificate
+from core.key_certificates import LIFETIME, MadeCertificate
 
 if TYPE_CHECKING:
     from datetime import datetime

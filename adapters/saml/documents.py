@@ -1,4 +1,7 @@
-"""Reading XML from strangers: without DTDs, entities, network access, comments, or sizes and depths beyond a bound."""
+"""Reading XML from strangers: without DTDs, entities, network access, or sizes and depths beyond a bound.
+
+Messages have no comments either; those of metadata are left out.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,8 @@ PROTOCOL: Final = "urn:oasis:names:tc:SAML:2.0:protocol"
 ASSERTION: Final = "urn:oasis:names:tc:SAML:2.0:assertion"
 METADATA: Final = "urn:oasis:names:tc:SAML:2.0:metadata"
 SIGNATURE: Final = "http://www.w3.org/2000/09/xmldsig#"
+ENCRYPTION: Final = "http://www.w3.org/2001/04/xmlenc#"
+ENCRYPTION_11: Final = "http://www.w3.org/2009/xmlenc11#"
 
 _ID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,255}")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?")
@@ -52,7 +57,7 @@ def inflate(data: bytes) -> bytes:
     except zlib.error:
         raise Unreadable("It is not compressed with DEFLATE.") from None
     if len(inflated) > DOCUMENT_BYTES_MAX:
-        raise _too_large()
+        raise Unreadable(f"It is larger than {DOCUMENT_BYTES_MAX // 1024} KiB.")
     if not decompressor.eof or decompressor.unused_data:
         raise Unreadable("It is not compressed with DEFLATE.")
     return inflated
@@ -66,20 +71,33 @@ def deflate(data: bytes) -> bytes:
 
 def parse(data: bytes, bytes_max: int = DOCUMENT_BYTES_MAX, elements_max: int = ELEMENTS_MAX) -> Element:
     """Return the root element; raise `Unreadable` for anything that a message has no need of."""
+    return _parsed(data, bytes_max, elements_max, is_message=True)
+
+
+def parse_metadata(data: bytes, bytes_max: int, elements_max: int) -> Element:
+    """Return the root element of metadata, without its comments and processing instructions; raise `Unreadable`.
+
+    People write metadata, and comment on what they write. A message has no comments: what is left out of the signed
+    text could cut a name in two.
+    """
+    return _parsed(data, bytes_max, elements_max, is_message=False)
+
+
+def _parsed(data: bytes, bytes_max: int, elements_max: int, *, is_message: bool) -> Element:
     if len(data) > bytes_max:
-        raise _too_large()
+        raise Unreadable(f"It is larger than {bytes_max // 1024} KiB.")
     # The parser reads UTF-8 whatever the declaration says, so this finds every DTD before it is parsed.
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise Unreadable("It contains a document type definition.")
     try:
-        root = etree.fromstring(data, _parser())
+        root = etree.fromstring(data, _parser(keeps_all=is_message))
     except (etree.XMLSyntaxError, ValueError):
         raise Unreadable("It is not well-formed XML in UTF-8.") from None
     _require_plain(root, elements_max)
     return root
 
 
-def _parser() -> etree.XMLParser[Element]:
+def _parser(*, keeps_all: bool) -> etree.XMLParser[Element]:
     # A parser for each document, because its state must not be shared between threads.
     return etree.XMLParser(
         encoding="utf-8",
@@ -88,8 +106,8 @@ def _parser() -> etree.XMLParser[Element]:
         dtd_validation=False,
         no_network=True,
         huge_tree=False,
-        remove_comments=False,
-        remove_pis=False,
+        remove_comments=not keeps_all,
+        remove_pis=not keeps_all,
     )
 
 
@@ -176,7 +194,3 @@ def moment(element: Element, name: str) -> datetime | None:
         return (read if read.tzinfo is not None else read.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise Unreadable(f"Its {name} is not a time.") from None
-
-
-def _too_large() -> Unreadable:
-    return Unreadable(f"It is larger than {DOCUMENT_BYTES_MAX // 1024} KiB.")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from adapters.saml.work import Work
-    from core.saml.certificates import MadeCertificate, SamlSigningKey
+    from core.key_certificates import MadeCertificate, SamlSigningKey
     from core.saml.messages import (
         AuthnRequest,
         EncodedMessage,
@@ -64,8 +64,8 @@ class LxmlSamlMessages:
     async def provider_metadata(self, content: ProviderMetadata) -> bytes:
         return await self._on_a_thread(lambda: work().provider_metadata(content))
 
-    async def read_metadata(self, given: str) -> dict[str, Any]:
-        return await self._on_a_thread(lambda: work().read_metadata(given))
+    async def read_metadata(self, given: str, *, at: datetime) -> dict[str, Any]:
+        return await self._on_a_thread(lambda: work().read_metadata(given, at))
 
     async def normalized_certificate(self, given: str) -> str:
         return await self._on_a_thread(lambda: work().normalized_certificate(given))

@@ -13,14 +13,18 @@ from core.saml.configuration import LogoutBinding
 from core.saml.messages import NameIdFormat, SamlBinding
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
     from core.saml.providers import ProviderMetadata
 
 METADATA_BYTES_MAX: Final = 1024 * 1024
 METADATA_ELEMENTS_MAX: Final = 20_000
-_CACHED_FOR: Final = "P1D"
+CACHED_FOR: Final = "P1D"
 # The formats that the identity provider offers, by their names in metadata.
+_ENTITY: Final = f"{{{METADATA}}}EntityDescriptor"
 _RANKS: Final = {"true": 0, "1": 0, "false": 2, "0": 2}
 _FORMATS: Final = {one.value: one for one in NameIdFormat}
 
@@ -30,19 +34,14 @@ def identity_provider(content: ProviderMetadata) -> bytes:
     root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA, "ds": SIGNATURE})
     root.set("entityID", content.entity_id)
     # After a change of the certificate, readers must come back within its overlap.
-    root.set("cacheDuration", _CACHED_FOR)
+    root.set("cacheDuration", CACHED_FOR)
     role = SubElement(
         root,
         QName(METADATA, "IDPSSODescriptor"),
         WantAuthnRequestsSigned="false",
         protocolSupportEnumeration=PROTOCOL,
     )
-    for pem in content.certificates:
-        info = SubElement(
-            SubElement(role, QName(METADATA, "KeyDescriptor"), use="signing"), QName(SIGNATURE, "KeyInfo")
-        )
-        certificate = SubElement(SubElement(info, QName(SIGNATURE, "X509Data")), QName(SIGNATURE, "X509Certificate"))
-        certificate.text = certificates.base64_of(pem)
+    add_keys(role, "signing", content.certificates)
     for binding in SamlBinding:
         SubElement(role, QName(METADATA, "SingleLogoutService"), Binding=binding, Location=content.slo_url)
     SubElement(role, QName(METADATA, "NameIDFormat")).text = content.name_id_format
@@ -51,16 +50,22 @@ def identity_provider(content: ProviderMetadata) -> bytes:
     return etree.tostring(root, xml_declaration=True, encoding="utf-8")
 
 
-def service_provider(given: bytes) -> dict[str, Any]:
+def add_keys(role: Element, use: str, pems: Sequence[str]) -> None:
+    """Add a KeyDescriptor for each certificate."""
+    for pem in pems:
+        info = SubElement(SubElement(role, QName(METADATA, "KeyDescriptor"), use=use), QName(SIGNATURE, "KeyInfo"))
+        certificate = SubElement(SubElement(info, QName(SIGNATURE, "X509Data")), QName(SIGNATURE, "X509Certificate"))
+        certificate.text = certificates.base64_of(pem)
+
+
+def service_provider(given: bytes, *, at: datetime) -> dict[str, Any]:
     """Return the fields of a configuration that the metadata of a service provider set; raise `Unreadable`.
 
     The text is what an administrator has chosen to send, so its signature, if it has one, is not verified.
     """
-    root = documents.parse(given, METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX)
-    entity = root if root.tag == f"{{{METADATA}}}EntityDescriptor" else only_entity(root)
-    role = documents.only(entity, METADATA, "SPSSODescriptor")
-    if role is None:
-        raise Unreadable("These metadata describe no service provider: they have no SPSSODescriptor.")
+    entity, role, valid_until = only_role(given, "SPSSODescriptor", "service provider")
+    if valid_until is not None and valid_until <= at:
+        raise Unreadable(expired(valid_until))
     acs_url = location(role, "AssertionConsumerService", SamlBinding.POST)
     entity_id = documents.attribute(entity, "entityID")
     if entity_id is None or acs_url is None:
@@ -75,12 +80,34 @@ def service_provider(given: bytes) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def only_entity(root: Element) -> Element:
-    """Return the entity of metadata that wrap one."""
-    entities = root.findall(f"{{{METADATA}}}EntityDescriptor")
-    if root.tag != f"{{{METADATA}}}EntitiesDescriptor" or len(entities) != 1:
-        raise Unreadable("Send the metadata of one provider: an EntityDescriptor.")
-    return entities[0]
+def only_role(given: bytes, name: str, party: str) -> tuple[Element, Element, datetime | None]:
+    """Return the one entity of metadata that has a role in SAML 2.0, that role, and when both end; None for no end.
+
+    Metadata of several entities (EntitiesDescriptor, which may be nested) are read if one of them has the role.
+    """
+    root = documents.parse_metadata(given, METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX)
+    if root.tag not in {_ENTITY, f"{{{METADATA}}}EntitiesDescriptor"}:
+        raise Unreadable("These are no metadata of SAML: they are neither an EntityDescriptor nor EntitiesDescriptor.")
+    found = [role for entity in root.iter(_ENTITY) for role in entity.findall(f"{{{METADATA}}}{name}")]
+    found = [role for role in found if PROTOCOL in role.get("protocolSupportEnumeration", PROTOCOL).split()]
+    if not found:
+        raise Unreadable(f"These metadata describe no {party} of SAML 2.0: they have no {name}.")
+    if len(found) > 1:
+        raise Unreadable(f"These metadata describe more than one {party}. Send those of one alone.")
+    [role] = found
+    entity = role.getparent()
+    assert entity is not None, "a role stands in no entity"
+    # Whatever stands around it limits it as well (saml-metadata-2.0, 2.3.1).
+    ends = [documents.moment(one, "validUntil") for one in (role, *role.iterancestors())]
+    return entity, role, min((end for end in ends if end is not None), default=None)
+
+
+def expired(valid_until: datetime) -> str:
+    """Return what to do with metadata that have ended."""
+    return (
+        f"These metadata have expired on {valid_until:%Y-%m-%d} (validUntil). Export them again where they come from,"
+        " and set the new ones."
+    )
 
 
 def _logout(role: Element) -> dict[str, Any]:

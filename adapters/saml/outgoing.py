@@ -6,6 +6,7 @@ import base64
 import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from lxml import etree
 from lxml.etree import QName, SubElement
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.saml.certificates import SamlSigningKey
+    from core.key_certificates import SamlSigningKey
     from core.saml.messages import IssuedAssertion, OutgoingLogoutResponse, Response, StatusOf
 
 ASSERTION_LIFETIME: Final = timedelta(minutes=5)
@@ -60,12 +61,14 @@ def logout_request(
     """Return the signed request for its binding."""
     root = message("LogoutRequest", content.id, content.issuer, content.destination, content.issued_at)
     root.set("NotOnOrAfter", _time(content.issued_at + ASSERTION_LIFETIME))
-    name_id = SubElement(
-        root, QName(ASSERTION, "NameID"), Format=content.name_id.format, SPNameQualifier=content.audience
-    )
+    name_id = SubElement(root, QName(ASSERTION, "NameID"), Format=content.name_id.format)
+    for name, value in (("NameQualifier", content.name_qualifier), ("SPNameQualifier", content.audience)):
+        if value is not None:
+            name_id.set(name, value)
     name_id.text = content.name_id.value
-    SubElement(root, QName(PROTOCOL, "SessionIndex")).text = content.session_index
-    return _encoded("SAMLRequest", root, content.destination, key, binding, relay_state)
+    if content.session_index is not None:
+        SubElement(root, QName(PROTOCOL, "SessionIndex")).text = content.session_index
+    return encoded("SAMLRequest", root, content.destination, key, binding, relay_state)
 
 
 def logout_response(
@@ -75,14 +78,21 @@ def logout_response(
     root = message("LogoutResponse", content.id, content.issuer, content.destination, content.issued_at)
     root.set("InResponseTo", content.in_response_to)
     _add_status(root, content.status)
-    return _encoded("SAMLResponse", root, content.destination, key, binding, relay_state)
+    return encoded("SAMLResponse", root, content.destination, key, binding, relay_state)
 
 
-def _encoded(
-    parameter: str, root: Element, destination: str, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
+def encoded(
+    parameter: str,
+    root: Element,
+    destination: str,
+    key: SamlSigningKey | None,
+    binding: SamlBinding,
+    relay_state: str | None,
 ) -> OutgoingMessage:
+    """Return a message for its binding (saml-bindings-2.0, 3.4 and 3.5), signed if there is a key."""
     if binding is SamlBinding.POST:
-        signatures.sign(root, signatures.loaded(key))
+        if key is not None:
+            signatures.sign(root, signatures.loaded(key))
         value = base64.b64encode(serialized(root)).decode()
         return OutgoingMessage(
             binding=binding, url=destination, parameter=parameter, value=value, relay_state=relay_state
@@ -92,7 +102,8 @@ def _encoded(
     if relay_state is not None:
         parameters["RelayState"] = relay_state
     separator = "&" if "?" in destination else "?"
-    return OutgoingMessage(binding=binding, url=f"{destination}{separator}{signatures.signed_query(parameters, key)}")
+    query = signatures.signed_query(parameters, key) if key is not None else urlencode(parameters)
+    return OutgoingMessage(binding=binding, url=f"{destination}{separator}{query}")
 
 
 def message(name: str, own_id: str, issuer: str, destination: str, issued_at: datetime) -> Element:

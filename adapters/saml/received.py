@@ -86,6 +86,8 @@ def _authn_request(root: Element, common: dict[str, Any]) -> AuthnRequest:
 
 
 def _logout_request(root: Element, common: dict[str, Any]) -> SamlLogoutRequest:
+    if documents.only(root, ASSERTION, "EncryptedID") is not None:
+        raise Unreadable("The name of its user is encrypted (EncryptedID), which is not taken.")
     name_id = documents.required(root, ASSERTION, "NameID")
     indexes = root.findall(f"{{{PROTOCOL}}}SessionIndex")
     if len(indexes) > SESSION_INDEXES_MAX:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.saml.certificates import SamlSigningKey
+    from core.key_certificates import SamlSigningKey
     from core.saml.messages import EncodedMessage
 
 RSA_SHA256: Final = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
@@ -93,28 +93,35 @@ def verify(root: Element, certificate_pem: str) -> bool:
     return True
 
 
-def require_signed(root: Element, assertion: Element, certificates: Sequence[str]) -> None:
+def require_signed(owners: Sequence[Element], certificates: Sequence[str]) -> None:
     """Raise `Unreadable` unless one of the certificates verifies the assertion, or the message around it.
 
-    A message may have a signature of its own and one of its assertion, and then both have to be right. Any other
-    signature is refused, so that nothing but what was verified is ever read.
+    `owners` are the message and its assertion, which is in it, or in a document of its own when it was encrypted. Both
+    may be signed, and then both signatures have to be right. Any other signature is refused, so that nothing but what
+    was verified is ever read.
     """
-    owners = [owner for owner in (root, assertion) if only(owner, SIGNATURE, "Signature") is not None]
-    if not owners:
+    roots = list(dict.fromkeys(owner.getroottree().getroot() for owner in owners))
+    signed = [owner for owner in owners if only(owner, SIGNATURE, "Signature") is not None]
+    if not signed:
         raise Unreadable("Neither the message nor its assertion is signed.")
-    if len(owners) != sum(element.tag == f"{{{SIGNATURE}}}Signature" for element in elements(root)):
+    if len(signed) != sum(element.tag == f"{{{SIGNATURE}}}Signature" for root in roots for element in elements(root)):
         raise Unreadable("It has a signature that is neither that of the message nor that of its assertion.")
-    # xml:id is an ID as well.
-    names = {"id", "ID", "Id"}
-    ids = [value for element in elements(root) for name, value in element.items() if name.rpartition("}")[2] in names]
-    if len(ids) != len(set(ids)):
-        raise Unreadable("Two of its elements have the same ID.")
-    for owner in owners:
+    for root in roots:
+        _require_single_ids(root)
+    for owner in signed:
         signature = only(owner, SIGNATURE, "Signature")
         assert signature is not None, "a signature that was found is gone"
         _require_strong(signature, owner.get("ID") or "")
         if not any(_verifies(owner, signature, certificate) for certificate in certificates):
             raise _wrong()
+
+
+def _require_single_ids(root: Element) -> None:
+    # xml:id is an ID as well.
+    names = {"id", "ID", "Id"}
+    ids = [value for element in elements(root) for name, value in element.items() if name.rpartition("}")[2] in names]
+    if len(ids) != len(set(ids)):
+        raise Unreadable("Two of its elements have the same ID.")
 
 
 def _verifies(owner: Element, signature: Element, certificate_pem: str) -> bool:

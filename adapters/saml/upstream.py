@@ -5,48 +5,58 @@ Of an answer only its one assertion is read, after its signature was verified wi
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode
 
 from lxml import etree
 from lxml.etree import QName, SubElement
 
-from adapters.saml import certificates, documents, signatures
+from adapters.saml import certificates, decryption, documents, signatures
 from adapters.saml.documents import ASSERTION, METADATA, PROTOCOL, SIGNATURE, Unreadable
-from adapters.saml.metadata import METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX, location, only_entity
-from adapters.saml.outgoing import message, serialized
+from adapters.saml.metadata import (
+    CACHED_FOR,
+    add_keys,
+    location,
+    only_role,
+)
+from adapters.saml.outgoing import encoded, message
 from core.saml.messages import NameIdFormat, SamlBinding
-from core.sign_in.upstream.saml import SUCCESS, Confirmation, SamlAnswer, SamlAssertion, SamlDescription
+from core.sign_in.upstream.saml import SUCCESS, Confirmation, LogoutEndpoint, SamlAnswer, SamlAssertion, SamlDescription
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.sign_in.upstream.saml import SamlRequest, ServiceProvider
+    from core.key_certificates import SamlSigningKey
+    from core.saml.messages import OutgoingMessage
+    from core.sign_in.upstream.saml import OwnMetadata, SamlRecipient, SamlRequest
 
 CERTIFICATES_MAX: Final = 10
 ATTRIBUTES_MAX: Final = 200
 VALUES_MAX: Final = 1_000
 CONFIRMATIONS_MAX: Final = 10
 AUDIENCES_MAX: Final = 100
+STATEMENTS_MAX: Final = 10
+# What identity providers choose from to encrypt, the best first.
+_OFFERED: Final = (*sorted(decryption.AES_GCM, reverse=True), decryption.RSA_OAEP)
 _BEARER: Final = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 _FORMATS: Final = (NameIdFormat.PERSISTENT, NameIdFormat.EMAIL_ADDRESS)
 
 
-def request_address(content: SamlRequest) -> str:
-    """Return the address that carries a request for a sign-in by the redirect binding (saml-bindings-2.0, 3.4)."""
+def request(content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage:
+    """Return a request for a sign-in as a browser carries it, signed if there is a key."""
     root = message("AuthnRequest", content.id, content.provider.entity_id, content.destination, content.issued_at)
     root.set("ProtocolBinding", SamlBinding.POST)
     root.set("AssertionConsumerServiceURL", content.provider.acs_url)
-    value = base64.b64encode(documents.deflate(serialized(root))).decode()
-    separator = "&" if "?" in content.destination else "?"
-    return f"{content.destination}{separator}{urlencode({'SAMLRequest': value, 'RelayState': content.relay_state})}"
+    binding = SamlBinding.POST if content.is_posted else SamlBinding.REDIRECT
+    return encoded("SAMLRequest", root, content.destination, key, binding, content.relay_state)
 
 
-def read_answer(value: str, trusted: Sequence[str]) -> SamlAnswer:
-    """Return the answer of the identity provider that has these certificates; raise `Unreadable`."""
+def read_answer(value: str, trusted: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool = False) -> SamlAnswer:
+    """Return the answer of the identity provider that has these certificates; raise `Unreadable`.
+
+    With `takes_cbc` an assertion may be encrypted by AES-CBC.
+    """
     root = documents.parse(documents.decode_base64(value))
     if root.tag != f"{{{PROTOCOL}}}Response" or root.get("Version") != "2.0":
         raise Unreadable("It is no response of SAML 2.0.")
@@ -57,7 +67,7 @@ def read_answer(value: str, trusted: Sequence[str]) -> SamlAnswer:
         destination=documents.attribute(root, "Destination") or None,
         in_response_to=documents.attribute(root, "InResponseTo") or None,
         statuses=statuses,
-        assertion=_verified_assertion(root, trusted) if statuses[0] == SUCCESS else None,
+        assertion=_assertion_of(root, trusted, recipient, takes_cbc=takes_cbc) if statuses[0] == SUCCESS else None,
         certificates=tuple(trusted),
     )
 
@@ -72,30 +82,71 @@ def _statuses(root: Element) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _verified_assertion(root: Element, trusted: Sequence[str]) -> SamlAssertion:
-    if any(element.tag == f"{{{ASSERTION}}}EncryptedAssertion" for element in documents.elements(root)):
-        raise Unreadable("Its assertion is encrypted. Switch the encryption of assertions off for this application.")
+def is_encrypted(value: str) -> bool:
+    """Return whether an answer has an encrypted assertion, or what looks like one."""
+    try:
+        return b"EncryptedAssertion" in documents.decode_base64(value)
+    except Unreadable:
+        return False
+
+
+def _assertion_of(root: Element, trusted: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool) -> SamlAssertion:
+    """Return the one assertion of an answer, which is signed, or the answer around it."""
+    if _all_of(root, "EncryptedAssertion"):
+        return _decrypted_assertion(root, trusted, recipient, takes_cbc=takes_cbc)
     # Wherever a second one stands: no reader may ever take the one for the other (signature wrapping).
-    found = [element for element in documents.elements(root) if etree.QName(element).localname == "Assertion"]
     assertion = documents.only(root, ASSERTION, "Assertion")
-    if assertion is None or len(found) != 1:
+    if assertion is None or len(_all_of(root, "Assertion")) != 1:
         raise Unreadable("It has no assertion, or more than one.")
-    signatures.require_signed(root, assertion, trusted)
+    signatures.require_signed((root, assertion), trusted)
     return _assertion(assertion)
+
+
+def _decrypted_assertion(
+    root: Element, trusted: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool
+) -> SamlAssertion:
+    """Return the assertion of an answer that has encrypted it.
+
+    It is never put into the message: a signature of that is of the ciphertext, one of the assertion of what was
+    encrypted.
+    """
+    encrypted = documents.only(root, ASSERTION, "EncryptedAssertion")
+    if encrypted is None or len(_all_of(root, "EncryptedAssertion")) != 1 or _all_of(root, "Assertion"):
+        raise Unreadable("It has more than one assertion, or an encrypted one in the wrong place.")
+    found = decryption.decrypted(encrypted, recipient, takes_cbc=takes_cbc)
+    assertion = found.element
+    try:
+        signatures.require_signed((root, assertion), trusted)
+        assert found.problem is None, "the decoy was taken for an assertion"
+        if assertion.tag != f"{{{ASSERTION}}}Assertion" or len(_all_of(assertion, "Assertion")) > 1:
+            raise Unreadable("What it has encrypted is not one assertion.")
+        return _assertion(assertion)
+    except Unreadable as unreadable:
+        raise Unreadable(found.problem or str(unreadable)) from None
+
+
+def _all_of(root: Element, name: str) -> list[Element]:
+    return [element for element in documents.elements(root) if etree.QName(element).localname == name]
 
 
 def _assertion(element: Element) -> SamlAssertion:
     if element.get("Version") != "2.0":
         raise Unreadable("Its assertion is not of SAML 2.0.")
     subject = documents.required(element, ASSERTION, "Subject")
+    if documents.only(subject, ASSERTION, "EncryptedID") is not None:
+        raise Unreadable("The name of its user is encrypted by itself (EncryptedID). Encrypt the whole assertion.")
     name_id = documents.required(subject, ASSERTION, "NameID")
     conditions = documents.required(element, ASSERTION, "Conditions")
-    if element.find(f"{{{ASSERTION}}}AuthnStatement") is None:
+    statements = _few(element, "AuthnStatement", STATEMENTS_MAX)
+    if not statements:
         raise Unreadable("Its assertion does not say that the user has signed in: it has no AuthnStatement.")
     return SamlAssertion(
         issuer=documents.text(documents.required(element, ASSERTION, "Issuer")),
         name_id=documents.text(name_id),
         name_id_format=documents.attribute(name_id, "Format"),
+        name_qualifier=documents.attribute(name_id, "NameQualifier"),
+        sp_name_qualifier=documents.attribute(name_id, "SPNameQualifier"),
+        session_index=documents.attribute(statements[0], "SessionIndex"),
         confirmations=_confirmations(subject),
         audiences=[
             [documents.text(one) for one in _few(restriction, "Audience", AUDIENCES_MAX)]
@@ -103,6 +154,10 @@ def _assertion(element: Element) -> SamlAssertion:
         ],
         not_before=documents.moment(conditions, "NotBefore"),
         not_on_or_after=documents.moment(conditions, "NotOnOrAfter"),
+        session_ends_at=min(
+            (end for one in statements if (end := documents.moment(one, "SessionNotOnOrAfter")) is not None),
+            default=None,
+        ),
         attributes=_attributes(element),
     )
 
@@ -145,16 +200,36 @@ def read_metadata(given: bytes) -> SamlDescription:
 
     They come from the address or the text that the organization has chosen, so their own signature adds nothing.
     """
-    root = documents.parse(given, METADATA_BYTES_MAX, METADATA_ELEMENTS_MAX)
-    entity = root if root.tag == f"{{{METADATA}}}EntityDescriptor" else only_entity(root)
-    role = documents.only(entity, METADATA, "IDPSSODescriptor")
-    if role is None:
-        raise Unreadable("These metadata describe no identity provider: they have no IDPSSODescriptor.")
+    entity, role, valid_until = only_role(given, "IDPSSODescriptor", "identity provider")
     entity_id = documents.attribute(entity, "entityID")
-    sso_url = location(role, "SingleSignOnService", SamlBinding.REDIRECT)
+    redirected, posted = (
+        location(role, "SingleSignOnService", one) for one in (SamlBinding.REDIRECT, SamlBinding.POST)
+    )
+    sso_url = redirected or posted
     if not entity_id or not sso_url:
-        raise Unreadable("These metadata name no entityID, or no SingleSignOnService with the HTTP-Redirect binding.")
-    return SamlDescription(entity_id=entity_id, sso_url=sso_url, certificates=_signing_certificates(role))
+        raise Unreadable(
+            "These metadata name no entityID, or no SingleSignOnService with the HTTP-Redirect or HTTP-POST binding."
+        )
+    return SamlDescription(
+        entity_id=entity_id,
+        sso_url=sso_url,
+        certificates=_signing_certificates(role),
+        takes_posts_alone=not redirected,
+        wants_signed_requests=documents.flag(role, "WantAuthnRequestsSigned"),
+        valid_until=valid_until,
+        logout=_logout_endpoint(role),
+    )
+
+
+def _logout_endpoint(role: Element) -> LogoutEndpoint | None:
+    """Return where the identity provider takes messages about logouts; None when it takes none by a browser."""
+    for binding in (SamlBinding.REDIRECT, SamlBinding.POST):
+        for element in role.findall(f"{{{METADATA}}}SingleLogoutService"):
+            url = documents.attribute(element, "Location")
+            if element.get("Binding") == binding and url:
+                response_url = documents.attribute(element, "ResponseLocation") or url
+                return LogoutEndpoint(url=url, response_url=response_url, is_post=binding is SamlBinding.POST)
+    return None
 
 
 def _signing_certificates(role: Element) -> tuple[str, ...]:
@@ -176,16 +251,26 @@ def _signing_certificates(role: Element) -> tuple[str, ...]:
     return tuple(usable)
 
 
-def own_metadata(provider: ServiceProvider) -> bytes:
+def own_metadata(content: OwnMetadata) -> bytes:
     """Return our metadata for the identity provider of a connection, in the order of the schema."""
-    root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA})
+    provider = content.provider
+    root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA, "ds": SIGNATURE})
     root.set("entityID", provider.entity_id)
+    # After a change of the key, readers must come back within its overlap.
+    root.set("cacheDuration", CACHED_FOR)
     attributes: dict[str, Any] = {
-        "AuthnRequestsSigned": "false",
+        "AuthnRequestsSigned": "true" if content.signs_requests else "false",
         "WantAssertionsSigned": "true",
         "protocolSupportEnumeration": PROTOCOL,
     }
     role = SubElement(root, QName(METADATA, "SPSSODescriptor"), attributes)
+    add_keys(role, "signing", content.certificates)
+    # The first alone: an identity provider takes any of those for encryption, and the others end soon.
+    add_keys(role, "encryption", content.certificates[:1])
+    for algorithm in _OFFERED:
+        SubElement(role[-1], QName(METADATA, "EncryptionMethod"), Algorithm=algorithm)
+    for binding in SamlBinding:
+        SubElement(role, QName(METADATA, "SingleLogoutService"), Binding=binding, Location=provider.slo_url)
     for name_format in _FORMATS:
         SubElement(role, QName(METADATA, "NameIDFormat")).text = name_format
     SubElement(

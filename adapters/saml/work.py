@@ -12,9 +12,10 @@ from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from core.saml.messages import AuthnRequest, EncodedMessage, LogoutResponse, SamlLogoutRequest
-    from core.sign_in.upstream.saml import SamlAnswer, SamlDescription
+    from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlRecipient
 
 
 @final
@@ -26,14 +27,17 @@ class Work:
     logout_response = staticmethod(outgoing.logout_response)
     provider_metadata = staticmethod(metadata.identity_provider)
     make_certificate = staticmethod(certificates.make_certificate)
-    upstream_request = staticmethod(upstream.request_address)
+    upstream_request = staticmethod(upstream.request)
     own_metadata = staticmethod(upstream.own_metadata)
+    is_encrypted = staticmethod(upstream.is_encrypted)
 
     @staticmethod
-    def upstream_answer(value: str, certificates: Sequence[str]) -> SamlAnswer:
+    def upstream_answer(
+        value: str, certificates: Sequence[str], recipient: SamlRecipient, *, takes_cbc: bool
+    ) -> SamlAnswer:
         """Return the answer of an identity provider that has these certificates; raise `AnswerUnusable`."""
         try:
-            return upstream.read_answer(value, certificates)
+            return upstream.read_answer(value, certificates, recipient, takes_cbc=takes_cbc)
         except Unreadable as unreadable:
             raise AnswerUnusable(str(unreadable)) from None
 
@@ -54,10 +58,10 @@ class Work:
             raise MessageRefused(str(unreadable)) from None
 
     @staticmethod
-    def read_metadata(given: str) -> dict[str, Any]:
+    def read_metadata(given: str, at: datetime) -> dict[str, Any]:
         """Return what the metadata of a service provider set; raise `BadRequest` of the field."""
         try:
-            return metadata.service_provider(given.encode())
+            return metadata.service_provider(given.encode(), at=at)
         except Unreadable as unreadable:
             raise BadRequest.of_field("metadata", str(unreadable)) from None
 

@@ -53,6 +53,8 @@ class MailTemplate(StrEnum):
     TRIAL_ENDING = "trial_ending"
     PAYMENT_ACTION_REQUIRED = "payment_action_required"
     SAML_CERTIFICATE_ENDING = "saml_certificate_ending"
+    CONNECTION_KEY_ENDING = "connection_key_ending"
+    UPSTREAM_METADATA_ENDING = "upstream_metadata_ending"
     MAIL_SERVER_FAILING = "mail_server_failing"
     DOMAIN_FAILING = "domain_failing"
     CREDENTIALS_LEFT = "credentials_left"
@@ -98,6 +100,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.PAYMENT_ACTION_REQUIRED: _TO_ADDRESS,
     # One for each certificate.
     MailTemplate.SAML_CERTIFICATE_ENDING: (),
+    MailTemplate.CONNECTION_KEY_ENDING: (),
+    MailTemplate.UPSTREAM_METADATA_ENDING: (),
     MailTemplate.MAIL_SERVER_FAILING: _TO_ADDRESS,
     MailTemplate.DOMAIN_FAILING: _TO_ADDRESS,
     # Several members may leave within an hour, and each has made other credentials.
@@ -107,7 +111,13 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
 # platform's own: they carry an account's secret (decisions 13.0), or warn about the account, and an organization that
 # could hold a warning back could hide who signed in.
 BY_ORGANIZATION: Final = frozenset(
-    {MailTemplate.TRIAL_ENDING, MailTemplate.PAYMENT_ACTION_REQUIRED, MailTemplate.SAML_CERTIFICATE_ENDING}
+    {
+        MailTemplate.TRIAL_ENDING,
+        MailTemplate.PAYMENT_ACTION_REQUIRED,
+        MailTemplate.SAML_CERTIFICATE_ENDING,
+        MailTemplate.CONNECTION_KEY_ENDING,
+        MailTemplate.UPSTREAM_METADATA_ENDING,
+    }
 )
 
 
@@ -117,6 +127,7 @@ NEUTRAL_NAMES: Final[Mapping[str, str]] = {
     "place": "a service",
     "service": "a service",
     "organization": "an organization",
+    "connection": "a connection",
     "name": "a passkey",
     "device": "a device",
 }

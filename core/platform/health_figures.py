@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core import key_certificates
 from core.errors import ServiceUnavailable
-from core.saml import certificates
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -59,7 +59,7 @@ def count(uow: UnitOfWork) -> PlatformFigures | None:
 
     None when the accounts were never counted: `count_accounts` comes first. It is one statement.
     """
-    return uow.figures.count(certificates_before=uow.now + certificates.WARNING)
+    return uow.figures.count(certificates_before=uow.now + key_certificates.WARNING)
 
 
 def count_accounts(uow: UnitOfWork) -> None:

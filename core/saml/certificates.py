@@ -1,32 +1,29 @@
 """The certificates with which Gatehouse signs for a service: one is active, and the one before is published a while.
 
-The key pair is made outside the transaction, because that takes a tenth of a second of a processor. The private key is
-sealed at rest and leaves the storage for signing alone.
+What they have in common with those of SAML connections is in `core/key_certificates.py`. The private key leaves the
+storage for signing alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlCertificate`
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
+from core.key_certificates import OVERLAP, WARNING, SamlCertificate
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation
 from core.services import access
 
 if TYPE_CHECKING:
-    from core.secrets import Secret
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.key_certificates import MadeCertificate
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
-
-LIFETIME: Final = timedelta(days=3 * 365)
-# After a change, metadata contain the previous certificate this long (decisions 9.1).
-OVERLAP: Final = timedelta(days=7)
-WARNING: Final = timedelta(days=30)
 
 
 class SamlNotEnabled(BadRequest):
@@ -39,36 +36,6 @@ class NoCertificate(NotFound):
     """The service has no active certificate."""
 
     default_message = "This service has no active SAML certificate. Create one."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SamlCertificate:
-    """A certificate; `published_until` is set when another one has replaced it."""
-
-    id: UUID
-    public_key: str
-    valid_from: datetime
-    valid_until: datetime
-    is_active: bool
-    created_at: datetime
-    published_until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeCertificate:
-    """A new key pair with its self-signed certificate; both as PEM."""
-
-    certificate_pem: str
-    private_pem: Secret
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SamlSigningKey:
-    """The active key of a service, for signing."""
-
-    certificate_id: UUID
-    certificate_pem: str = field(repr=False)
-    private_pem: Secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,14 +73,7 @@ def add(
 
     `recorded` are further details of the audit entry.
     """
-    certificate = SamlCertificate(
-        id=uow.randomness.new_id(),
-        public_key=made.certificate_pem,
-        valid_from=valid_from,
-        valid_until=valid_from + LIFETIME,
-        is_active=True,
-        created_at=uow.now,
-    )
+    certificate = SamlCertificate.of(made, uow.randomness.new_id(), valid_from=valid_from, at=uow.now)
     uow.saml_certificates.replace_active(
         service, certificate, private_pem=made.private_pem, previous_published_until=uow.now + OVERLAP
     )

@@ -38,11 +38,28 @@ def require_acceptable(message: ReceivedMessage, provider: SamlProvider, destina
     """
     if message.issuer != provider.audience:
         raise MessageRefused("Its Issuer is not the entity id that is configured for this service.")
-    if message.destination is not None and message.destination != destination:
-        raise MessageRefused("Its Destination is another address.")
     is_required = provider.configuration.sp_certificate is not None and not isinstance(message, LogoutResponse)
     if is_required and not message.is_signed:
         raise MessageRefused("It is not signed, and this service requires a signature.")
+    _require_timely(message, destination, at)
+
+
+def require_from_connection(message: ReceivedMessage, entity_id: str, destination: str, at: datetime) -> None:
+    """Raise `MessageRefused` for a message that is not from the identity provider of a connection, or not for us.
+
+    Its requests have to be signed, because they end sessions in whatever browser they come.
+    """
+    if message.issuer != entity_id:
+        raise MessageRefused("Its Issuer is not the identity provider of this connection.")
+    if not message.is_signed and not isinstance(message, LogoutResponse):
+        raise MessageRefused("It is not signed by the identity provider of this connection.")
+    _require_timely(message, destination, at)
+
+
+def _require_timely(message: ReceivedMessage, destination: str, at: datetime) -> None:
+    """Raise `MessageRefused` for a message for another address, or one that is stale."""
+    if message.destination is not None and message.destination != destination:
+        raise MessageRefused("Its Destination is another address.")
     if message.is_signed and message.destination is None:
         # Otherwise a signed message could be sent on to another service with the same certificate.
         raise MessageRefused("It is signed and names no Destination.")

@@ -1,8 +1,9 @@
 """Single logout: the end of a user's session, of which a browser tells all service providers, one after the other.
 
-It begins with the request of a service provider, or with a user who signs out here. The sessions end at once, before
-the first service provider is told: what comes after that is courtesy. A logout waits under its state, in the browser
-that brought it, until its last answer; the request of a service provider is answered at the end.
+It begins with the request of a service provider or of a connection's identity provider (`provider_logouts.py`), or with
+a user who signs out here. The sessions end at once, before the first service provider is told: what comes after that is
+courtesy. A logout waits under its state, in the browser that brought it, until its last answer; who has asked for it is
+answered at the end, and the identity provider by which the user had signed in is told after the service providers.
 """
 
 from __future__ import annotations
@@ -14,27 +15,23 @@ from typing import TYPE_CHECKING, Final
 from core.errors import BadRequest
 from core.events import person_events
 from core.events.events import EventType
-from core.organizations.organizations import OrganizationStatus
-from core.saml import judgement, providers
+from core.saml import judgement, logout_steps
+from core.saml.logout_steps import PARTIAL, Logout
 from core.saml.messages import (
     SUCCESS,
     MessageRefused,
-    OutgoingLogoutRequest,
-    OutgoingLogoutResponse,
     SamlStatus,
     StatusOf,
 )
-from core.saml.sign_in import message_id, signing_key
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
     from uuid import UUID
 
-    from core.saml.certificates import SamlSigningKey
-    from core.saml.messages import LogoutResponse, SamlBinding, SamlLogoutRequest
+    from core.saml.logout_steps import Step
+    from core.saml.messages import LogoutResponse, SamlLogoutRequest
     from core.saml.providers import SamlProvider
     from core.saml.sessions import SessionState
     from core.sessions.browser_sessions import BrowserSession
@@ -45,7 +42,6 @@ LIFETIME: Final = timedelta(minutes=15)
 TOLD_MAX: Final = 20
 NAMED_MAX: Final = 20
 
-_PARTIAL: Final = StatusOf(first=SamlStatus.SUCCESS, second=SamlStatus.PARTIAL_LOGOUT)
 _UNKNOWN: Final = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNKNOWN_PRINCIPAL)
 _DENIED: Final = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.REQUEST_DENIED)
 
@@ -60,52 +56,11 @@ class LogoutStateUnknown(BadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Logout:
-    """A logout under way. Without `message_id` the user has signed out here, and no service provider waits.
-
-    `named` are the sessions that the request names; `to_tell` are ended sessions whose service providers are still to
-    be told, and `awaited_id` is the request that was sent to the first of them.
-    """
-
-    id: UUID
-    organization_id: UUID | None
-    service_id: UUID | None
-    message_id: str | None
-    relay_state: str | None
-    is_signed: bool
-    named: Sequence[UUID]
-    has_begun: bool
-    to_tell: Sequence[UUID]
-    status: StatusOf
-    awaited_id: str | None
-    created_at: datetime
-    expires_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TakenLogout:
     """The state of a new logout, and the key of the browser that brought it."""
 
     state: Secret
     browser_key: Secret
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogoutMessage:
-    """A message to sign and to send by the browser; `relay_state` comes back with its answer."""
-
-    content: OutgoingLogoutRequest | OutgoingLogoutResponse
-    key: SamlSigningKey
-    binding: SamlBinding
-    relay_state: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LogoutCompleted:
-    """Everything has ended, and no service provider waits for an answer."""
-
-
-Step = LogoutMessage | LogoutCompleted
 
 
 def take(
@@ -128,7 +83,7 @@ def take(
         domain_id=uow.origin.domain_id,
         limit=NAMED_MAX,
     )
-    return _keep(
+    return keep(
         uow,
         Logout(
             id=uow.randomness.new_id(),
@@ -150,16 +105,17 @@ def take(
 
 
 def sign_out(uow: UnitOfWork, browser: BrowserSession, browser_key: Secret | None) -> TakenLogout | None:
-    """End the session of a browser whose user signs out here; None when no service provider is to be told."""
+    """End the session of a browser whose user signs out here; None when no other party is to be told."""
     told = uow.saml_sessions.alive_of(browser.user_id, [browser.session_id], limit=TOLD_MAX)
+    is_known = _is_known_to_provider(uow, browser)
     sessions.sign_out(uow, browser.session_id, browser.user_id, browser.email)
-    if not told:
+    if not told and not is_known:
         return None
-    return _keep(
+    return keep(
         uow,
         Logout(
             id=uow.randomness.new_id(),
-            organization_id=None,
+            organization_id=browser.confined_to if is_known else None,
             service_id=None,
             message_id=None,
             relay_state=None,
@@ -171,6 +127,8 @@ def sign_out(uow: UnitOfWork, browser: BrowserSession, browser_key: Secret | Non
             awaited_id=None,
             created_at=uow.now,
             expires_at=uow.now + LIFETIME,
+            connection_id=browser.connection_id if is_known else None,
+            provider_session_id=browser.session_id if is_known else None,
         ),
         browser_key,
     )
@@ -187,7 +145,7 @@ def go_on(
         raise LogoutStateUnknown
     if not logout.has_begun:
         logout = _begin(uow, logout, browser_session_id)
-    return _next(uow, logout, state, base_url)
+    return logout_steps.next_step(uow, logout, state, base_url=base_url)
 
 
 def receive(
@@ -212,10 +170,11 @@ def receive(
     )
     if logout is None or not is_awaited:
         raise MessageRefused("It answers no request of this logout.")
-    uow.saml_logouts.save(_told(logout, is_success=response.is_success))
+    uow.saml_logouts.save(logout_steps.told(logout, is_success=response.is_success))
 
 
-def _keep(uow: UnitOfWork, logout: Logout, browser_key: Secret | None) -> TakenLogout:
+def keep(uow: UnitOfWork, logout: Logout, browser_key: Secret | None) -> TakenLogout:
+    """Keep a new logout; raise `MessageRefused` when the message that asks for it was taken before."""
     taken = TakenLogout(state=uow.randomness.token(), browser_key=browser_key or uow.randomness.token())
     is_new = uow.saml_logouts.add(
         logout,
@@ -225,6 +184,13 @@ def _keep(uow: UnitOfWork, logout: Logout, browser_key: Secret | None) -> TakenL
     if not is_new:
         raise MessageRefused("It was used before.")
     return taken
+
+
+def _is_known_to_provider(uow: UnitOfWork, browser: BrowserSession) -> bool:
+    """Return whether the session began by a connection whose identity provider names it."""
+    if browser.confined_to is None or browser.connection_id is None:
+        return False
+    return uow.provider_sessions.find(browser.confined_to, browser.connection_id, browser.session_id) is not None
 
 
 def _begin(uow: UnitOfWork, logout: Logout, browser_session_id: UUID | None) -> Logout:
@@ -242,7 +208,7 @@ def _begin(uow: UnitOfWork, logout: Logout, browser_session_id: UUID | None) -> 
     # In the order of their ids, as everywhere, so that two logouts at once do not wait for each other.
     for user_id in sorted({one.user_id for one in states}):
         to_tell += _end_named(uow, [one for one in states if one.user_id == user_id], logout)
-    status = SUCCESS if len(to_tell) <= TOLD_MAX else _PARTIAL
+    status = SUCCESS if len(to_tell) <= TOLD_MAX else PARTIAL
     return replace(logout, has_begun=True, to_tell=to_tell[:TOLD_MAX], status=status)
 
 
@@ -254,7 +220,7 @@ def _end_named(uow: UnitOfWork, states: Sequence[SessionState], logout: Logout) 
     # One more than can be told, so that the caller sees that there are more.
     alive = uow.saml_sessions.alive_of(user_id, parents, limit=TOLD_MAX + NAMED_MAX + 1)
     own = set(uow.saml_sessions.alive_of(user_id, parents, service_id=logout.service_id, limit=TOLD_MAX + NAMED_MAX))
-    _end(
+    end(
         uow,
         user_id,
         email,
@@ -264,9 +230,10 @@ def _end_named(uow: UnitOfWork, states: Sequence[SessionState], logout: Logout) 
     return [one for one in alive if one not in own]
 
 
-def _end(
+def end(
     uow: UnitOfWork, user_id: UUID, email: str, session_ids: Sequence[UUID], *, organization_id: UUID | None
 ) -> None:
+    """End these sessions of a locked user, and publish that they have signed out."""
     # All of them, because a child outlives a parent that has expired.
     ended = [
         context
@@ -275,69 +242,3 @@ def _end(
     ]
     if ended:
         person_events.publish(uow, EventType.USER_LOGOUT, user_id, email, organization_id=organization_id)
-
-
-def _next(uow: UnitOfWork, logout: Logout, state: str, base_url: str) -> Step:
-    """Return the request to the next service provider that can be told, or else the end."""
-    while logout.to_tell:
-        session = uow.saml_sessions.find(logout.to_tell[0])
-        provider = (
-            uow.saml_providers.by_id(session.organization_id, session.service_id) if session is not None else None
-        )
-        if session is None or provider is None or not _can_be_told(provider):
-            logout = _told(logout, is_success=False)
-            continue
-        logout = replace(logout, awaited_id=message_id(uow))
-        uow.saml_logouts.save(logout)
-        assert logout.awaited_id is not None, "the request to a service provider has no id"
-        assert provider.configuration.slo_url is not None, "a service provider without a logout address is told"
-        return LogoutMessage(
-            content=OutgoingLogoutRequest(
-                id=logout.awaited_id,
-                issuer=provider.entity_id(base_url),
-                destination=provider.configuration.slo_url,
-                issued_at=uow.now,
-                name_id=session.name_id,
-                audience=session.audience,
-                session_index=session.index,
-            ),
-            key=signing_key(uow, provider),
-            binding=provider.configuration.slo_binding.binding,
-            relay_state=state,
-        )
-    uow.saml_logouts.remove(logout)
-    return _final(uow, logout, base_url)
-
-
-def _final(uow: UnitOfWork, logout: Logout, base_url: str) -> Step:
-    """Return the answer to the service provider that has asked, if it can be answered."""
-    if logout.organization_id is None or logout.service_id is None or logout.message_id is None:
-        return LogoutCompleted()
-    provider = uow.saml_providers.by_id(logout.organization_id, logout.service_id)
-    if provider is None or not _can_be_told(provider):
-        return LogoutCompleted()
-    assert provider.configuration.slo_url is not None, "a service provider without a logout address is answered"
-    return LogoutMessage(
-        content=OutgoingLogoutResponse(
-            id=message_id(uow),
-            issuer=provider.entity_id(base_url),
-            destination=provider.configuration.slo_url,
-            issued_at=uow.now,
-            in_response_to=logout.message_id,
-            status=logout.status,
-        ),
-        key=signing_key(uow, provider),
-        binding=provider.configuration.slo_binding.binding,
-        relay_state=logout.relay_state,
-    )
-
-
-def _can_be_told(provider: SamlProvider) -> bool:
-    is_active = provider.organization_status is OrganizationStatus.ACTIVE
-    return is_active and providers.is_usable(provider) and provider.configuration.slo_url is not None
-
-
-def _told(logout: Logout, *, is_success: bool) -> Logout:
-    """Return the logout after the first of the service providers was told, or could not be."""
-    status = logout.status if is_success or logout.status.first is not SamlStatus.SUCCESS else _PARTIAL
-    return replace(logout, to_tell=logout.to_tell[1:], awaited_id=None, status=status)

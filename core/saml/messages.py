@@ -177,20 +177,24 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingLogoutRequest:
-    """Gatehouse tells a service provider that a user's session has ended."""
+    """Gatehouse tells a service provider, or the identity provider of a connection, that a user's session has ended.
+
+    `audience` is the qualifier of the name for a service provider, and the name is sent as its provider has given it.
+    """
 
     id: str
     issuer: str
     destination: str
     issued_at: datetime
     name_id: NameId
-    audience: str
-    session_index: str
+    audience: str | None
+    session_index: str | None
+    name_qualifier: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingLogoutResponse:
-    """Gatehouse tells a service provider that it has ended a user's sessions."""
+    """Gatehouse answers who has asked for a logout that it has ended a user's sessions."""
 
     id: str
     issuer: str

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from core.key_certificates import MadeCertificate, SamlCertificate
     from core.organizations.setup_links import OpenSetup
-    from core.saml.certificates import MadeCertificate, SamlCertificate
     from core.saml.configuration import SamlConfiguration
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork

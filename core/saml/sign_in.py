@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts.providers import Provider
 from core.errors import Refusal
+from core.key_certificates import SamlSigningKey  # noqa: TC001 - a field
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation, SecondFactorRequired
 from core.saml import assertions, judgement, providers, requests
-from core.saml.certificates import SamlSigningKey  # noqa: TC001 - a field
 from core.saml.messages import SUCCESS, IssuedAssertion, Response, SamlStatus, StatusOf
 from core.saml.providers import ProviderUnknown
 from core.saml.requests import SignInStateUnknown

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from core.accounts.users import User
     from core.sessions.browser_sessions import BrowserCookie
+    from core.sign_in.identities import ProviderSession
     from core.sign_in.mfa_challenges import MfaChallenge
     from core.sign_in.proofs import Destination, IdentityProof
     from core.sign_in.recognition import AdmittedDevice
@@ -219,6 +220,8 @@ def _begin_session(
     else:
         uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
         cookie = None
+    if sign_in.proof.provider_session is not None:
+        _keep_provider_session(uow, session.id, sign_in.proof, sign_in.proof.provider_session)
     attempt = _attempt(event_id or uow.randomness.new_id(), sign_in, device.device_id)
     login_events.record(uow, attempt, organization_id=place.organization_id, service_id=place.service_id)
     if sign_in.is_suspicious and not user.has_mfa:
@@ -235,6 +238,13 @@ def _begin_session(
         grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token),
         cookie=cookie,
     )
+
+
+def _keep_provider_session(uow: UnitOfWork, session_id: UUID, proof: IdentityProof, known: ProviderSession) -> None:
+    limits = proof.confinement
+    assert limits is not None, "an identity provider has proved an identity without limits"
+    assert limits.connection_id is not None, "an identity provider without a connection has proved an identity"
+    uow.provider_sessions.put(limits.organization_id, limits.connection_id, session_id, known)
 
 
 def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, parent_id: UUID | None) -> Session:

@@ -90,6 +90,20 @@ class ProviderTokens:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSession:
+    """How a SAML identity provider names a user and their session there, so that it can end ours, and we theirs.
+
+    None for what its assertion does not say; the qualifiers are given back to it as they came.
+    """
+
+    name_id: str
+    name_format: str | None = None
+    name_qualifier: str | None = None
+    sp_name_qualifier: str | None = None
+    session_index: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenIdentity:
     """An account at a provider whose holder has just signed in there, as the provider's answers describe it.
 
@@ -101,6 +115,7 @@ class ProvenIdentity:
     email: str | None = None
     is_email_verified: bool = False
     tokens: ProviderTokens | None = None
+    provider_session: ProviderSession | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from core.accounts.providers import Provider
     from core.sessions.browser_sessions import BrowserSession
     from core.sessions.confinement import Confinement
+    from core.sign_in.identities import ProviderSession
 
 
 # A sign-in by another party's word, for which no registered method (RFC 8176) stands, and one by a mailed code or link.
@@ -31,6 +32,8 @@ class IdentityProof:
     authenticated_at: datetime | None = None
     # What the session is limited to, because of how it was proved.
     confinement: Confinement | None = None
+    # How the identity provider that has proved it names the session there.
+    provider_session: ProviderSession | None = None
 
     @property
     def has_second_factor(self) -> bool:

@@ -124,6 +124,14 @@ class SignInReason(StrEnum):
         "No subject confirmation of the provider's answer fits this sign-in.",
     )
     CERTIFICATES_REPLACED = "certificates_replaced", "The provider's answer was signed by a certificate that has ended."
+    METADATA_EXPIRED = (
+        "metadata_expired",
+        "The metadata of the identity provider have expired (validUntil). Set newer ones.",
+    )
+    SESSION_OVER_THERE = (
+        "session_over_there",
+        "The provider's answer says that the user's session there has ended (SessionNotOnOrAfter).",
+    )
     PROVIDER_FAILED = "provider_failed", "The provider did not answer as it should; the log of Gatehouse has more."
 
     # Signing in to a service

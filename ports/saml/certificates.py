@@ -6,7 +6,8 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.saml.certificates import EndingCertificate, SamlCertificate, SamlSigningKey
+from core.key_certificates import SamlCertificate, SamlSigningKey
+from core.saml.certificates import EndingCertificate
 from core.secrets import Secret
 from core.services.services import Service
 

@@ -3,14 +3,17 @@
 from datetime import datetime
 from typing import Protocol
 
-from core.saml.logouts import Logout
+from core.saml.logout_steps import Logout
 
 
 class SamlLogouts(Protocol):
     """Logouts under the hash of their state, each bound to the hash of the key of a browser."""
 
     def add(self, logout: Logout, *, state_hash: bytes, browser_hash: bytes) -> bool:
-        """Store a new logout; False when the service has one with its message id, also from a concurrent call."""
+        """Store a new logout; False when its service, or its connection, has one with its message id.
+
+        That of a concurrent call counts as well.
+        """
         ...
 
     def lock(self, state_hash: bytes, browser_hash: bytes, *, at: datetime) -> Logout | None:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, Protocol
 
-from core.saml.certificates import MadeCertificate, SamlSigningKey
+from core.key_certificates import MadeCertificate, SamlSigningKey
 from core.saml.messages import (
     AuthnRequest,
     EncodedMessage,
@@ -51,7 +51,7 @@ class SamlMessages(Protocol):
         """Return the metadata of an identity provider."""
         ...
 
-    async def read_metadata(self, given: str) -> dict[str, Any]:
+    async def read_metadata(self, given: str, *, at: datetime) -> dict[str, Any]:
         """Return the fields of a configuration that the metadata of a service provider set.
 
         Raise `BadRequest` of the field `metadata` when they are malformed or describe no service provider.

@@ -8,10 +8,12 @@ from ports.sign_in.login_events import LoginEvents
 from ports.sign_in.mfa_challenges import MfaChallenges
 from ports.sign_in.places import SignInPlaces
 from ports.sign_in.sign_ins import SignIns
+from ports.sign_in.upstream.connection_keys import ConnectionKeys
 from ports.sign_in.upstream.connections import UpstreamConnections
 from ports.sign_in.upstream.domain_routes import DomainRoutes
 from ports.sign_in.upstream.flows import UpstreamSignIns
 from ports.sign_in.upstream.oauth_credentials import OauthCredentials
+from ports.sign_in.upstream.provider_sessions import ProviderSessions
 
 
 class SignInUnit(Protocol):
@@ -43,6 +45,12 @@ class SignInUnit(Protocol):
 
     @property
     def upstream_connections(self) -> UpstreamConnections: ...
+
+    @property
+    def connection_keys(self) -> ConnectionKeys: ...
+
+    @property
+    def provider_sessions(self) -> ProviderSessions: ...
 
     @property
     def domain_routes(self) -> DomainRoutes: ...

@@ -9,6 +9,7 @@ import trio
 from actors.certificate_watcher import BATCH_ROWS_MAX, JOB_TYPE, PERIOD_SECONDS, CertificateWatcher
 from adapters.prometheus import PrometheusMetrics
 from core.saml import certificates
+from core.sign_in.upstream import connection_keys, metadata_validity
 
 if TYPE_CHECKING:
     from trio.testing import MockClock
@@ -17,15 +18,18 @@ if TYPE_CHECKING:
 
 
 class FakeDatabase:
-    """A fake database of certificates that end soon and of which nobody was warned."""
+    """A fake database of certificates that end soon and of which nobody was warned; it keeps who was asked besides."""
 
     def __init__(self, unwarned: int) -> None:
         self.unwarned = unwarned
         self.batches: list[int] = []
+        self.others: list[object] = []
 
     async def transact(self, use_case: object, limit: int) -> int:
         await trio.lowlevel.checkpoint()
-        assert use_case is certificates.warn
+        if use_case is not certificates.warn:
+            self.others.append(use_case)
+            return len(self.others) % 2
         warned = min(self.unwarned, limit)
         self.unwarned -= warned
         self.batches.append(warned)
@@ -39,9 +43,11 @@ async def test_all_owners_are_warned_in_batches(nursery: trio.Nursery, autojump_
 
     await trio.sleep(PERIOD_SECONDS / 2)
     first = list(database.batches)
+    others = list(database.others)
     await trio.sleep(PERIOD_SECONDS)
 
     assert first == [BATCH_ROWS_MAX, 3]
+    assert others == [connection_keys.warn, metadata_validity.warn]
     assert database.batches == [*first, 0]
     exposed = metrics.exposition().decode()
     assert f'sso_job_processing_duration_seconds_count{{job_type="{JOB_TYPE}"}} 2.0' in exposed

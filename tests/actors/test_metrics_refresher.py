@@ -15,8 +15,8 @@ from actors.metrics_refresher import FIRST_SECONDS, READ_SECONDS, MetricsRefresh
 from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
+from core.key_certificates import WARNING
 from core.platform.health_figures import PlatformFigures
-from core.saml.certificates import WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

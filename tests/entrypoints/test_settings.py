@@ -41,6 +41,7 @@ DEFAULTS: dict[str, Any] = {
     "billing_url": "https://api.stripe.com",
     "billing_secret_key": None,
     "billing_sandbox": False,
+    "saml_aes_cbc": False,
     "billing_webhook_secret": None,
     "geoip_db": None,
     "frontend_url": None,
@@ -228,6 +229,7 @@ def test_a_wrong_value_of_every_setting_is_tested() -> None:
     unchecked = {
         *(name.removeprefix(PREFIX) for name in NAMES if "SUITE_" in name or "CODEHOST_" in name),
         "BILLING_SANDBOX",
+        "SAML_AES_CBC",
         "BILLING_URL",
         "BILLING_SECRET_KEY",
         "BILLING_WEBHOOK_SECRET",

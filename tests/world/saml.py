@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.saml.certificates import LIFETIME, SamlCertificate
+from core.key_certificates import LIFETIME, SamlCertificate
 from core.saml.configuration import SamlConfiguration
 from core.secrets import Secret
 from tests.service_provider import PostedForm, ServiceProvider, key_pair, posted_form

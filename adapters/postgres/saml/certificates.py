@@ -1,14 +1,12 @@
-"""Certificates of identity providers in their table; the private keys are sealed, each for its own row."""
+"""Certificates of identity providers in their table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.columns import columns, placeholders, values
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.key_certificates import KeyCertificates
 from core.organizations.memberships import OWNER
-from core.saml.certificates import EndingCertificate, SamlCertificate, SamlSigningKey
-from core.secrets import Secret
+from core.saml.certificates import EndingCertificate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,10 +14,10 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.deferred import Deferred
+    from core.key_certificates import SamlCertificate, SamlSigningKey
+    from core.secrets import Secret
     from core.services.services import Service
 
-_SEALED: Final = {"table": "saml_certificates", "column": "private_key_sealed"}
-_CERTIFICATE: Final = f"SELECT {columns(SamlCertificate)} FROM saml_certificates"  # noqa: S608 - made of the names of fields
 COUNT_ENDING: Final = """
     SELECT count(*)
     FROM   saml_certificates k
@@ -51,43 +49,20 @@ CLAIM_ENDING: Final = """
 """
 
 
-class PostgresSamlCertificates(Aggregate):
+class PostgresSamlCertificates(KeyCertificates):
     """The port `SamlCertificates`."""
 
+    table = "saml_certificates"
+    owner = "service_id"
+
     def active(self, service: Service) -> SamlCertificate | None:
-        return self._one(
-            SamlCertificate,
-            f"{_CERTIFICATE} WHERE organization_id = %s AND service_id = %s AND is_active",
-            (service.organization_id, service.id),
-        )
+        return self._active(service.organization_id, service.id)
 
     def published(self, organization_id: UUID, service_id: UUID, *, at: datetime) -> Sequence[SamlCertificate]:
-        return self._all(
-            SamlCertificate,
-            f"""
-            {_CERTIFICATE}
-            WHERE    organization_id = %s AND service_id = %s AND (is_active OR published_until > %s)
-            ORDER BY is_active DESC, created_at DESC, id DESC
-            """,
-            (organization_id, service_id, at),
-        )
+        return self._published(organization_id, service_id, at)
 
     def defer_signing_key(self, organization_id: UUID, service_id: UUID) -> Deferred[SamlSigningKey | None]:
-        return self._defer_one(
-            self._opened,
-            """
-            SELECT id AS certificate_id, public_key, private_key_sealed
-            FROM   saml_certificates
-            WHERE  organization_id = %s AND service_id = %s AND is_active
-            """,
-            (organization_id, service_id),
-        )
-
-    def _opened(self, *, certificate_id: UUID, public_key: str, private_key_sealed: bytes) -> SamlSigningKey:
-        private_pem = self._transaction.vault.open(private_key_sealed, row=certificate_id, **_SEALED).decode()
-        return SamlSigningKey(
-            certificate_id=certificate_id, certificate_pem=public_key, private_pem=Secret(private_pem)
-        )
+        return self._defer_active_key(organization_id, service_id)
 
     def replace_active(
         self,
@@ -97,37 +72,7 @@ class PostgresSamlCertificates(Aggregate):
         private_pem: Secret,
         previous_published_until: datetime,
     ) -> None:
-        place = (service.organization_id, service.id)
-        self._connection.execute_later(
-            """
-            DELETE FROM saml_certificates
-            WHERE  organization_id = %s AND service_id = %s AND NOT is_active
-              AND  (published_until IS NULL OR published_until <= %s)
-            """,
-            (*place, self._transaction.now),
-        )
-        self._connection.execute_later(
-            """
-            UPDATE saml_certificates
-            SET    is_active = false, published_until = %s
-            WHERE  organization_id = %s AND service_id = %s AND is_active
-            """,
-            (previous_published_until, *place),
-        )
-        self._connection.execute_later(
-            f"""
-            INSERT INTO saml_certificates ({columns(SamlCertificate)}, organization_id, service_id, private_key_sealed)
-            VALUES ({placeholders(SamlCertificate)}, %(organization_id)s, %(service_id)s, %(private_key_sealed)s)
-            """,  # noqa: S608 - made of the names of fields
-            {
-                **values(certificate),
-                "organization_id": service.organization_id,
-                "service_id": service.id,
-                "private_key_sealed": self._transaction.vault.seal(
-                    private_pem.reveal().encode(), row=certificate.id, **_SEALED
-                ),
-            },
-        )
+        self._replace_active(service.organization_id, service.id, certificate, private_pem, previous_published_until)
 
     def deactivate_all(self, service: Service) -> None:
         self._connection.execute_later(

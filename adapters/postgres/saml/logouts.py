@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
-from core.saml.logouts import Logout
+from core.saml.logout_steps import Logout
 from core.saml.messages import SamlStatus, StatusOf
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class PostgresSamlLogouts(Aggregate):
             f"""
             INSERT INTO saml_logouts ({columns(Logout)}, state_hash, browser_hash)
             VALUES ({placeholders(Logout)}, %(state_hash)s, %(browser_hash)s)
-            ON CONFLICT (service_id, message_id) DO NOTHING
+            ON CONFLICT DO NOTHING
             """,  # noqa: S608 - made of the names of fields
             {
                 **values(logout),
@@ -52,10 +52,17 @@ class PostgresSamlLogouts(Aggregate):
         self._connection.execute_later(
             """
             UPDATE saml_logouts
-            SET    has_begun = %s, to_tell = %s, status = %s, awaited_id = %s
+            SET    has_begun = %s, to_tell = %s, status = %s, awaited_id = %s, provider_session_id = %s
             WHERE  id = %s
             """,
-            (logout.has_begun, list(logout.to_tell), _levels(logout.status), logout.awaited_id, logout.id),
+            (
+                logout.has_begun,
+                list(logout.to_tell),
+                _levels(logout.status),
+                logout.awaited_id,
+                logout.provider_session_id,
+                logout.id,
+            ),
         )
 
     def remove(self, logout: Logout) -> None:

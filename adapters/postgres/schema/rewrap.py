@@ -51,6 +51,7 @@ SEALED_COLUMNS: Final = (
     SealedColumn("upstream_sign_ins", "proven_sealed", "id"),
     SealedColumn("oauth_credentials", "client_secret_sealed", "id"),
     SealedColumn("upstream_connections", "client_secret_sealed", "id"),
+    SealedColumn("connection_keys", "private_key_sealed", "id"),
     SealedColumn("webhooks", "secret_sealed", "id"),
     SealedColumn("webhooks", "previous_secret_sealed", "id"),
     SealedColumn("siem_streams", "token_sealed", "id"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.sessions.confinement import Confinement
+from core.sign_in.identities import ProviderSession
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, IdentityProof
 
@@ -27,6 +29,7 @@ class PostgresMfaChallenges(Aggregate):
             "organization": destination.organization_slug,
             "service": destination.service_slug,
             **_stored(proof.confinement),
+            "provider_session": asdict(proof.provider_session) if proof.provider_session is not None else None,
         }
         self._connection.execute_later(
             """
@@ -75,7 +78,8 @@ class PostgresMfaChallenges(Aggregate):
 
     def use(self, challenge_id: UUID) -> None:
         self._connection.execute_later(
-            "UPDATE mfa_challenges SET used_at = %s WHERE id = %s", (self._transaction.now, challenge_id)
+            "UPDATE mfa_challenges SET used_at = %s, context = context - 'provider_session' WHERE id = %s",
+            (self._transaction.now, challenge_id),
         )
 
 
@@ -86,6 +90,7 @@ def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> Mfa
             provider=Provider(context["provider"]),
             amr=tuple(context["amr"]),
             confinement=_confinement(context),
+            provider_session=_provider_session(context.get("provider_session")),
         ),
         destination=Destination(organization_slug=context["organization"], service_slug=context["service"]),
         **columns,
@@ -97,6 +102,10 @@ def _stored(confinement: Confinement | None) -> dict[str, Any]:
         return {}
     limits = {name: getattr(confinement, name) for name in (*_LIMITS, "role")}
     return {"confinement": {name: str(value) for name, value in limits.items() if value is not None}}
+
+
+def _provider_session(stored: dict[str, Any] | None) -> ProviderSession | None:
+    return ProviderSession(**stored) if stored is not None else None
 
 
 def _confinement(context: dict[str, Any]) -> Confinement | None:

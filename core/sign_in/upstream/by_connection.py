@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from core.organizations.organizations import Organization
     from core.sign_in.upstream.connections import ConnectionRecord
     from core.sign_in.upstream.flows import ProviderClient, UpstreamSignIn
+    from core.sign_in.upstream.saml import OwnSide
     from ports.unit_of_work import UnitOfWork
 
 
@@ -65,10 +66,12 @@ def find(uow: UnitOfWork, connection_id: UUID) -> OpenConnection:
     return _open(uow, organization, connection_id)
 
 
-def require_saml(uow: UnitOfWork, connection_id: UUID) -> None:
-    """Raise `ConnectionClosed` unless there is such a connection by SAML, which may not be enabled yet."""
-    if not uow.upstream_connections.is_saml(connection_id):
+def own_side(uow: UnitOfWork, connection_id: UUID) -> OwnSide:
+    """Return what we are for a connection by SAML, enabled or not; raise `ConnectionClosed` without one."""
+    found = uow.upstream_connections.own_side(connection_id)
+    if found is None:
         raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
+    return found
 
 
 def of_sign_in(uow: UnitOfWork, sign_in: UpstreamSignIn) -> tuple[OpenConnection, ProviderClient]:

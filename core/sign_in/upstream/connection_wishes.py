@@ -55,6 +55,9 @@ class ConnectionRecord:
     scopes: list[str]
     metadata_url: str | None
     metadata_xml: str | None
+    # What the metadata say: when they end, and whether their identity provider wants signed requests.
+    metadata_valid_until: datetime | None
+    signs_requests: bool
     attribute_mapping: dict[str, str]
     joins_as: str | None
     trust_mfa: bool
@@ -148,11 +151,18 @@ def secret(wishes: ConnectionWishes) -> Secret | None:
 def _with_metadata(
     connection: ConnectionRecord, wishes: ConnectionWishes, described: SamlDescription
 ) -> ConnectionRecord:
-    if not _is_protected(described.sso_url):
+    if not is_protected(described.sso_url):
         field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
         raise BadRequest.of_field(field, "The SingleSignOnService of these metadata must have an https address.")
     url = wishes.metadata_url.strip() if wishes.metadata_url is not None else None
-    return replace(connection, issuer=described.entity_id, metadata_url=url, metadata_xml=wishes.metadata_xml)
+    return replace(
+        connection,
+        issuer=described.entity_id,
+        metadata_url=url,
+        metadata_xml=wishes.metadata_xml,
+        metadata_valid_until=described.valid_until,
+        signs_requests=described.wants_signed_requests,
+    )
 
 
 def _role(uow: UnitOfWork, editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -> str | None:
@@ -177,12 +187,13 @@ def _trust(editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -
 def _checked_https(text: str, allowed: Sequence[Network], field: str) -> str:
     url = checked_url(text, allowed, field=field)
     # Keys must not be changed on the way; only a provider on this machine needs no TLS.
-    if not _is_protected(url):
+    if not is_protected(url):
         raise BadRequest.of_field(field, "This must be an https address.")
     return url
 
 
-def _is_protected(url: str) -> bool:
+def is_protected(url: str) -> bool:
+    """Return whether an address is one of https, or on this machine."""
     try:
         parts = urlsplit(url)
     except ValueError:

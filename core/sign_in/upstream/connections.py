@@ -68,13 +68,13 @@ def list_by_link(uow: UnitOfWork, cookie: str) -> Sequence[ConnectionRecord]:
 def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionRecord:
     """Return a connection to the holder of a setup link; raise `ConnectionUnknown`."""
     setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    return _found(uow.upstream_connections.find(setup.organization_id, connection_id))
+    return found(uow.upstream_connections.find(setup.organization_id, connection_id))
 
 
 def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionRecord:
     """Return a connection; raise `ConnectionUnknown`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization
-    return _found(uow.upstream_connections.find(organization.id, connection_id))
+    return found(uow.upstream_connections.find(organization.id, connection_id))
 
 
 def require_may_change(uow: UnitOfWork, slug: str) -> UUID:
@@ -143,17 +143,15 @@ def change_by_link(
 ) -> ConnectionRecord:
     """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`."""
     editor = Editor.of_link(uow, cookie)
-    before = _found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    is_enforced = uow.domain_routes.is_enforced(editor.organization_id, connection_id)
-    if before.joins_as is not None or before.trust_mfa or is_enforced:
-        raise ConnectionInForce
+    before = found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    require_not_in_force(uow, editor, before)
     return _change(uow, editor, before, wishes, described, tuple(allowed))
 
 
 def delete(uow: UnitOfWork, slug: str, connection_id: UUID) -> None:
     """Delete a connection, its identities and its domain routes; the sessions that began by it end."""
     editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
-    connection = _found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    connection = found(uow.upstream_connections.find(editor.organization_id, connection_id))
     ended = changes.end_sessions(uow, editor.organization_id, connection_id)
     uow.upstream_connections.remove(editor.organization_id, connection_id)
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended)
@@ -162,13 +160,27 @@ def delete(uow: UnitOfWork, slug: str, connection_id: UUID) -> None:
 def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
     """Return an organization and its connection whose provider is to be asked; raise `ConnectionUnknown`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).organization
-    return organization.id, _found(uow.upstream_connections.find(organization.id, connection_id))
+    return organization.id, found(uow.upstream_connections.find(organization.id, connection_id))
 
 
 def find_to_test_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
     """Do what `find_to_test` does, for the holder of a setup link."""
     organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
-    return organization_id, _found(uow.upstream_connections.find(organization_id, connection_id))
+    return organization_id, found(uow.upstream_connections.find(organization_id, connection_id))
+
+
+def require_not_in_force(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:
+    """Raise `ConnectionInForce` when the organization relies on a connection already."""
+    is_enforced = uow.domain_routes.is_enforced(editor.organization_id, connection.id)
+    if connection.joins_as is not None or connection.trust_mfa or is_enforced:
+        raise ConnectionInForce
+
+
+def found(connection: ConnectionRecord | None) -> ConnectionRecord:
+    """Return a connection that was looked up; raise `ConnectionUnknown` without one."""
+    if connection is None:
+        raise ConnectionUnknown
+    return connection
 
 
 def _create(
@@ -206,7 +218,7 @@ def _change(
     # Invalid input is refused before an unknown connection (decisions 1.6).
     unknown = _empty(uow, ConnectionType.OIDC if described is None else ConnectionType.SAML)
     after = connection_wishes.applied(uow, editor, before or unknown, wishes, described, allowed)
-    before = _found(before)
+    before = found(before)
     after = replace(after, updated_at=uow.now)
     named = changes.fingerprints(described.certificates) if described is not None else None
     details = changes.apply(uow, editor, before, after, wishes, named)
@@ -226,6 +238,8 @@ def _empty(uow: UnitOfWork, kind: ConnectionType) -> ConnectionRecord:
         scopes=list(SCOPES_DEFAULT) if kind is ConnectionType.OIDC else [],
         metadata_url=None,
         metadata_xml=None,
+        metadata_valid_until=None,
+        signs_requests=False,
         attribute_mapping={},
         joins_as=None,
         trust_mfa=False,
@@ -233,12 +247,6 @@ def _empty(uow: UnitOfWork, kind: ConnectionType) -> ConnectionRecord:
         created_at=uow.now,
         updated_at=uow.now,
     )
-
-
-def _found(connection: ConnectionRecord | None) -> ConnectionRecord:
-    if connection is None:
-        raise ConnectionUnknown
-    return connection
 
 
 def _record_maker(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:

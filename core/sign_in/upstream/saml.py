@@ -10,15 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the fields of the messages
 from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.providers import Provider
-from core.sign_in.identities import ProvenIdentity
+from core.sign_in.identities import ProvenIdentity, ProviderSession
+from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from uuid import UUID
 
+    from core.secrets import Secret
+
+# The longest persistent name (saml-core-2.0, 8.3.7).
+NAME_CHARACTERS_MAX: Final = 256
 SUCCESS: Final = "urn:oasis:names:tc:SAML:2.0:status:Success"
 TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 EMAIL_ADDRESS: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
@@ -44,6 +49,18 @@ class MetadataUnusable(UpstreamFailed):
         self.reason = problem
 
 
+class MetadataExpired(UpstreamFailed):
+    """The metadata of an identity provider have ended, and with them the trust in its certificates."""
+
+    default_message = (
+        "The metadata of your identity provider have expired. Ask an administrator of your organization to renew them."
+    )
+
+    def __init__(self) -> None:
+        super().__init__("The metadata have expired.")
+        self.reason = SignInReason.METADATA_EXPIRED
+
+
 class AnswerUnusable(UpstreamFailed):
     """The answer of an identity provider is malformed or not signed by it; `problem` is for the log."""
 
@@ -65,12 +82,36 @@ class SamlMetadata:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogoutEndpoint:
+    """Where an identity provider takes requests for a logout, where answers to its own, and how a browser brings them.
+
+    `is_post` stands for the POST binding, else it is that by redirect.
+    """
+
+    url: str
+    response_url: str
+    is_post: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SamlDescription:
-    """What the metadata of an identity provider say: who it is, where it signs users in, and the keys that it uses."""
+    """What the metadata of an identity provider say: who it is, where it signs users in, and the keys that it uses.
+
+    `takes_posts_alone` says that requests are posted to `sso_url`, else a redirect carries them. `valid_until` is None
+    for metadata without an end.
+    """
 
     entity_id: str
     sso_url: str
     certificates: tuple[str, ...]
+    takes_posts_alone: bool = False
+    wants_signed_requests: bool = False
+    valid_until: datetime | None = None
+    logout: LogoutEndpoint | None = None
+
+    def is_expired(self, at: datetime) -> bool:
+        """Return whether the metadata have ended, after which nothing that they say counts."""
+        return self.valid_until is not None and self.valid_until <= at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +120,38 @@ class ServiceProvider:
 
     entity_id: str
     acs_url: str
+    slo_url: str
 
     @classmethod
     def of(cls, base_url: str, connection_id: UUID) -> ServiceProvider:
         """Return the names of a connection (decisions 10.9)."""
         at = f"{base_url}/auth/upstream/{connection_id}"
-        return cls(entity_id=f"{at}/metadata", acs_url=f"{at}/acs")
+        return cls(entity_id=f"{at}/metadata", acs_url=f"{at}/acs", slo_url=f"{at}/slo")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlRecipient:
+    """For whom an identity provider encrypts assertions: our entity id, and our private keys (PEM) that decrypt."""
+
+    entity_id: str
+    private_pems: Sequence[Secret] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSide:
+    """A SAML connection of an active organization, and whether we sign what we ask of its identity provider."""
+
+    organization_id: UUID
+    signs_requests: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnMetadata:
+    """What our metadata for the identity provider of a connection say; the first certificate is that in use."""
+
+    provider: ServiceProvider
+    certificates: Sequence[str]
+    signs_requests: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +163,7 @@ class SamlRequest:
     destination: str
     relay_state: str
     provider: ServiceProvider
+    is_posted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +188,12 @@ class SamlAssertion:
     audiences: Sequence[Sequence[str]]
     not_before: datetime | None
     not_on_or_after: datetime | None
+    # When the session of the user ends there, the earliest of several ends; None for no end.
+    session_ends_at: datetime | None
     attributes: Mapping[str, Sequence[str]]
+    name_qualifier: str | None = None
+    sp_name_qualifier: str | None = None
+    session_index: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +225,16 @@ class Expected:
     request_id: str
 
 
+def require_current(described: SamlDescription, *, at: datetime) -> SamlDescription:
+    """Return what metadata say that are to be set; raise `MetadataUnusable` when they have expired."""
+    if described.is_expired(at):
+        raise MetadataUnusable(
+            f"These metadata have expired on {described.valid_until:%Y-%m-%d} (validUntil). Export them again at the"
+            " identity provider, and set the new ones."
+        )
+    return described
+
+
 def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> SamlAssertion:
     """Return the assertion of an answer to our request; raise `UpstreamFailed` (saml-profiles-2.0, 4.1.4.3)."""
     if answer.statuses[:1] != (SUCCESS,):
@@ -170,6 +253,8 @@ def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> S
         raise UpstreamFailed().because("wrong_audience")
     if not _is_within(assertion.not_before, assertion.not_on_or_after, at):
         raise UpstreamFailed().because("expired")
+    if not _is_within(None, assertion.session_ends_at, at):
+        raise UpstreamFailed().because(SignInReason.SESSION_OVER_THERE)
     if not any(_confirms(confirmation, expected, at) for confirmation in assertion.confirmations):
         raise UpstreamFailed().because("not_confirmed")
     return assertion
@@ -187,7 +272,21 @@ def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIden
         provider=Provider.UPSTREAM,
         subject=checked_subject(assertion.name_id if mapped is None else _first(assertion, (mapped,))),
         email=_address(assertion, mapping.get("email")),
+        provider_session=_provider_session(assertion),
     )
+
+
+def _provider_session(assertion: SamlAssertion) -> ProviderSession | None:
+    """Return how the identity provider names the session; None when it names it by more than is kept."""
+    known = ProviderSession(
+        name_id=assertion.name_id,
+        name_format=assertion.name_id_format,
+        name_qualifier=assertion.name_qualifier,
+        sp_name_qualifier=assertion.sp_name_qualifier,
+        session_index=assertion.session_index,
+    )
+    given = (known.name_id, known.name_format, known.name_qualifier, known.sp_name_qualifier, known.session_index)
+    return known if all(len(one or "") <= NAME_CHARACTERS_MAX for one in given) else None
 
 
 def _address(assertion: SamlAssertion, mapped: str | None) -> str | None:

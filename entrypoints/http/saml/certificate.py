@@ -1,8 +1,9 @@
 """The certificate with which Gatehouse signs for a service."""
 
+from core.key_certificates import SamlCertificate
 from core.organizations.access import Operation
 from core.saml import certificates
-from core.saml.certificates import NoCertificate, SamlCertificate, SamlNotEnabled
+from core.saml.certificates import NoCertificate, SamlNotEnabled
 from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
 from entrypoints.web.serving.calls import Call

@@ -62,6 +62,6 @@ async def import_metadata(call: Call, org_slug: str, service_slug: str, body: Pr
     announces signed requests. Nothing is switched on, and what the metadata do not name stays.
     """
     await call.read(configuration.require_changeable, org_slug, service_slug)
-    fields = await call.installation.saml.read_metadata(body.metadata)
+    fields = await call.installation.saml.read_metadata(body.metadata, at=call.installation.clock())
     view = await call.transact(configuration.import_metadata, org_slug, service_slug, fields)
     return SamlRecord.of(view.configuration, has_certificate=view.has_certificate)

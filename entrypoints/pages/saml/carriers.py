@@ -9,6 +9,7 @@ from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, Messa
 from core.saml.requests import LIFETIME
 from core.saml.sign_in import NotAdmitted, ResponseToPost
 from core.secrets import Secret
+from entrypoints.pages.carried_messages import open_to_other_sites, posting_page
 from entrypoints.pages.languages import language_of, translated
 from entrypoints.pages.rendering import page
 from entrypoints.web.serving.answers import see_other
@@ -18,13 +19,6 @@ from entrypoints.web.serving.calls import Call
 # Binds what is under way to the browser in which it began.
 KEY_COOKIE: Final = "gatehouse_saml"
 KEY_CHARACTERS_MAX: Final = 100
-
-# The one form of the page has an address from the configuration. It is not named here, because browsers would apply
-# that to the addresses to which the service provider redirects as well.
-POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'"
-)
 
 
 def carry_answer(call: Call, answer: ResponseToPost, value: str) -> Response:
@@ -37,9 +31,9 @@ def carry_answer(call: Call, answer: ResponseToPost, value: str) -> Response:
         relay_state=answer.relay_state,
     )
     if answer.problem is None:
-        return _form(call, message, answer.service_name)
+        return posting_page(call, message, answer.service_name)
     heading, text = _explanation(call, answer, answer.problem)
-    return protected_carrier(
+    return open_to_other_sites(
         page(
             call,
             "saml_denied.html",
@@ -69,7 +63,7 @@ def _explanation(call: Call, answer: ResponseToPost, problem: Refusal) -> tuple[
 
 def carry(call: Call, message: OutgoingMessage) -> Response:
     """Return the redirect or the page that carries a message about a logout."""
-    return see_other(message.url) if message.binding is SamlBinding.REDIRECT else _form(call, message, "")
+    return see_other(message.url) if message.binding is SamlBinding.REDIRECT else posting_page(call, message, "")
 
 
 def begin_to_carry(call: Call, message: OutgoingMessage) -> Response:
@@ -110,15 +104,3 @@ def encoded(
         relay_state=relay_state,
         query=query,
     )
-
-
-def _form(call: Call, message: OutgoingMessage, place: str) -> Response:
-    return protected_carrier(page(call, "saml_post.html", message=message, place=place, submits_itself=True))
-
-
-def protected_carrier(response: Response) -> Response:
-    """Add the security policy of a page whose form posts itself to another site, and return the page."""
-    response.headers["Content-Security-Policy"] = POLICY
-    # Without it a browser would say that the form comes from nowhere, which some applications refuse.
-    response.headers["Referrer-Policy"] = "strict-origin"
-    return response

@@ -116,7 +116,7 @@ async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
     }
     if not form.metadata.strip():
         return typed
-    fields = await call.installation.saml.read_metadata(form.metadata)
+    fields = await call.installation.saml.read_metadata(form.metadata, at=call.installation.clock())
     return {**fields, "name_id_format": fields["name_id_format"] or typed["name_id_format"]}
 
 

@@ -1,16 +1,18 @@
-"""Single logout: messages about the end of a session, from and to service providers, by redirect or by POST.
+"""Single logout: messages about the end of a session, from and to other parties, by redirect or by POST.
 
 A posted message is kept and answered with a redirect to a GET, like a request for a sign-in.
 """
 
 from urllib.parse import urlencode
+from uuid import UUID
 
 import msgspec
 from quart import Response
 
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.saml import logouts, providers
-from core.saml.logouts import LogoutMessage, LogoutStateUnknown
+from core.saml.logout_steps import LogoutMessage, ProviderMessage
+from core.saml.logouts import LogoutStateUnknown
 from core.saml.messages import (
     EncodedMessage,
     LogoutResponse,
@@ -22,9 +24,11 @@ from core.saml.messages import (
 )
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.secrets import Secret
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.by_connection import ConnectionClosed
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page
-from entrypoints.pages.saml import carriers, sso
+from entrypoints.pages.saml import carriers, provider_messages, sso
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import see_other
@@ -88,6 +92,45 @@ async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: Sl
     call.headers["Location"] = f"{provider.path}/slo?{urlencode({'saml_state': state})}"
 
 
+@routes.get(
+    "/auth/upstream/:connection_id/slo", limits=sso.LIMITS, refuses=(*REFUSES, ConnectionClosed, UpstreamFailed)
+)
+@in_browser_or_not
+async def log_out_upstream_by_redirect(call: Call, connection_id: UUID, query: SloQuery) -> Page | sso.Redirect:
+    """Take a message about a logout from the SAML identity provider of a connection, and send the next one.
+
+    Its request has to be signed. It ends the sessions that the name and the index have begun by this connection.
+    """
+    if query.saml_state:
+        return await go_on(call, query.saml_state, carriers.browser_key(call))
+    message = carriers.encoded(
+        SamlBinding.REDIRECT, query.saml_request, query.saml_response, query.relay_state, call.request.query_string
+    )
+    return await _go_on_upstream(call, connection_id, message)
+
+
+@routes.post(
+    "/auth/upstream/:connection_id/slo",
+    limits=sso.LIMITS,
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    refuses=(*REFUSES, ConnectionClosed, UpstreamFailed),
+)
+@public
+async def log_out_upstream_by_post(call: Call, connection_id: UUID, form: SloForm) -> Page | sso.Redirect:
+    """Do what the same address does by GET, for a message by POST."""
+    message = carriers.encoded(SamlBinding.POST, form.saml_request, form.saml_response, form.relay_state)
+    return await _go_on_upstream(call, connection_id, message)
+
+
+async def _go_on_upstream(call: Call, connection_id: UUID, message: EncodedMessage) -> Response:
+    taken = await provider_messages.take(call, connection_id, message)
+    if taken is None:
+        # The answer has to come to the browser that has brought the request, which shows by its cookie.
+        return see_other(f"/auth/upstream/{connection_id}/slo?{urlencode({'saml_state': message.relay_state or ''})}")
+    carriers.keep_browser_key(call, taken.browser_key)
+    return await go_on(call, taken.state.reveal(), taken.browser_key)
+
+
 async def go_on(call: Call, state: str, key: Secret | None) -> Response:
     """Send the next message of a logout."""
     message = await next_message(call, state, key)
@@ -99,7 +142,13 @@ async def next_message(call: Call, state: str, key: Secret | None) -> OutgoingMe
     base_url = hosts.issuer_of(call)
     session_id = call.browser.session_id if call.browser is not None else None
     step = await call.transact(logouts.go_on, state, key, session_id, base_url=base_url)
-    return await _signed(call, step) if isinstance(step, LogoutMessage) else None
+    match step:
+        case LogoutMessage():
+            return await _signed(call, step)
+        case ProviderMessage():
+            return await provider_messages.to_provider(call, step)
+        case _:
+            return None
 
 
 async def _take(call: Call, provider: SamlProvider, message: EncodedMessage) -> tuple[str, Secret | None]:

@@ -35,6 +35,12 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The metadata of a SAML identity provider, instead of their address.",
         examples=['<EntityDescriptor entityID="https://idp.example.com">…</EntityDescriptor>'],
     ),
+    "metadata_valid_until": _field(
+        "When the metadata of the SAML identity provider end, as they say; null if they do not."
+    ),
+    "signs_requests": _field(
+        "Whether requests are signed, because the metadata of the SAML identity provider want it."
+    ),
     "AcsForm.SAMLResponse": _field("The answer of the identity provider, in base64."),
     "AcsForm.RelayState": _field("The state of the sign-in, valid once."),
     "scopes": _field("The scopes to ask the provider for; `openid` is always one of them."),

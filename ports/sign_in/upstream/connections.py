@@ -1,12 +1,15 @@
 """Storage of upstream connections."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.secrets import Secret
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.metadata_validity import EndingMetadata
+from core.sign_in.upstream.saml import OwnSide
 
 
 class UpstreamConnections(Protocol):
@@ -28,8 +31,8 @@ class UpstreamConnections(Protocol):
         """Return the slug of the active organization of an enabled connection; None when there is none."""
         ...
 
-    def is_saml(self, connection_id: UUID) -> bool:
-        """Return whether a connection of an active organization, enabled or not, is one by SAML."""
+    def own_side(self, connection_id: UUID) -> OwnSide | None:
+        """Return what we are for a connection by SAML, enabled or not, of an active organization; None for others."""
         ...
 
     def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
@@ -50,6 +53,22 @@ class UpstreamConnections(Protocol):
 
     def save_certificates(self, organization_id: UUID, connection_id: UUID, certificates: frozenset[str]) -> None:
         """Store the SHA-256 of the certificates by which assertions are verified from now on."""
+        ...
+
+    def save_described(
+        self, organization_id: UUID, connection_id: UUID, *, valid_until: datetime | None, signs_requests: bool
+    ) -> None:
+        """Store what the metadata of a connection say that were read again."""
+        ...
+
+    def claim_ending_metadata(
+        self, *, text_before: datetime, address_before: datetime, limit: int
+    ) -> Sequence[EndingMetadata]:
+        """Mark metadata of enabled connections that end soon as warned of, and return them.
+
+        Texts count that end before the one time, and metadata at an address that end before the other. Of concurrent
+        calls one returns a connection. Organizations that are not active are left out.
+        """
         ...
 
     def has_identities(self, organization_id: UUID, connection_id: UUID) -> bool:

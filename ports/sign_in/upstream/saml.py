@@ -3,7 +3,16 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlMetadata, SamlRequest, ServiceProvider
+from core.key_certificates import SamlSigningKey
+from core.saml.messages import OutgoingMessage
+from core.sign_in.upstream.saml import (
+    OwnMetadata,
+    SamlAnswer,
+    SamlDescription,
+    SamlMetadata,
+    SamlRecipient,
+    SamlRequest,
+)
 
 
 class SamlConnectionGateway(Protocol):
@@ -21,14 +30,20 @@ class SamlConnectionGateway(Protocol):
         """
         ...
 
-    async def request_address(self, content: SamlRequest) -> str:
-        """Return the address at the identity provider that carries a request."""
+    async def request(self, content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage:
+        """Return a request as a browser carries it to the identity provider, signed if there is a key."""
         ...
 
-    async def read_answer(self, organization_id: UUID, metadata: SamlMetadata, value: str) -> SamlAnswer:
-        """Return an answer whose assertion, if there is one, a key of the identity provider has signed."""
+    async def read_answer(
+        self, organization_id: UUID, metadata: SamlMetadata, value: str, recipient: SamlRecipient
+    ) -> SamlAnswer:
+        """Return an answer whose assertion, if there is one, a key of the identity provider has signed.
+
+        An encrypted assertion is decrypted. If that fails, or what comes of it is refused, the refusal is the same, and
+        is raised at the same moment.
+        """
         ...
 
-    async def own_metadata(self, provider: ServiceProvider) -> bytes:
+    async def own_metadata(self, content: OwnMetadata) -> bytes:
         """Return our metadata for an identity provider."""
         ...

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from core.saml.certificates import SamlSigningKey
+from core.key_certificates import SamlSigningKey
 from core.saml.messages import (
     SUCCESS,
     IssuedAssertion,

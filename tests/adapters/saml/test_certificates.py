@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from core.key_certificates import LIFETIME, MadeCertificate, SamlCertificate
 from core.mail import mail
 from core.platform import health_figures
 from core.saml import certificates
-from core.saml.certificates import LIFETIME, MadeCertificate
 from core.saml.configuration import SamlConfiguration
 from core.secrets import Secret
 
@@ -41,7 +41,7 @@ def service(builder: Builder, transact: Callable[..., Any]) -> Service:
         )
         uow.saml_configurations.save(configuration, at=uow.now)
         made = MadeCertificate(certificate_pem="public", private_pem=Secret("private"))
-        certificate = certificates.SamlCertificate(
+        certificate = SamlCertificate(
             id=uow.randomness.new_id(),
             public_key=made.certificate_pem,
             valid_from=uow.now,

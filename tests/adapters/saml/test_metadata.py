@@ -25,7 +25,7 @@ REDIRECT = POST.replace("POST", "Redirect")
 
 
 def read(document: str) -> dict[str, Any]:
-    return metadata.service_provider(document.encode())
+    return metadata.service_provider(document.encode(), at=NOW)
 
 
 def endpoint(name: str, location: str, *, binding: str = POST, rest: str = "") -> str:
@@ -102,7 +102,7 @@ class TestServiceProvider:
             ('<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>', "document type"),
             (
                 f"<md:EntitiesDescriptor {DECLARED}>{SP.metadata()}{SP.metadata()}</md:EntitiesDescriptor>",
-                "one provider",
+                "more than one service provider",
             ),
             (SP.metadata().replace("SPSSODescriptor", "IDPSSODescriptor"), "no SPSSODescriptor"),
             (SP.metadata().replace("AssertionConsumerService", "ArtifactResolutionService"), "AssertionConsumer"),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from core.key_certificates import LIFETIME, SamlCertificate
 from core.saml import providers, requests, sign_in
-from core.saml.certificates import LIFETIME, SamlCertificate
 from core.saml.configuration import SamlConfiguration
 from core.saml.messages import AuthnRequest
 from core.saml.providers import ProviderUnknown, SamlProvider

@@ -218,4 +218,6 @@ def test_every_mail_declares_its_limits() -> None:
         MailTemplate.TEST,
         MailTemplate.EMAIL_CHANGED,
         MailTemplate.SAML_CERTIFICATE_ENDING,
+        MailTemplate.CONNECTION_KEY_ENDING,
+        MailTemplate.UPSTREAM_METADATA_ENDING,
     ]

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.organizations.memberships import OWNER
 from core.secrets import Secret
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.metadata_validity import EndingMetadata
+from core.sign_in.upstream.saml import OwnSide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from adapters.postgres.driver.connection import RawConnection
@@ -23,6 +27,35 @@ _CONNECTION: Final = f"""
     SELECT {columns(ConnectionRecord, without=_COMPUTED)}, client_secret_sealed IS NOT NULL AS has_secret
     FROM   upstream_connections
 """  # noqa: S608 - made of the names of fields
+
+
+# An address gives other metadata each time, so another end that is near the one before is no news.
+CLAIM_ENDING: Final = """
+    UPDATE upstream_connections c
+    SET    metadata_warned_of = c.metadata_valid_until
+    FROM   organizations o
+    WHERE  c.id = ANY (ARRAY(
+        SELECT   e.id
+        FROM     upstream_connections e
+        JOIN     organizations t ON t.id = e.organization_id
+        WHERE    e.enabled AND t.status = 'active'
+          AND    CASE WHEN e.metadata_url IS NULL
+                      THEN e.metadata_valid_until < %(text_before)s
+                           AND e.metadata_warned_of IS DISTINCT FROM e.metadata_valid_until
+                      ELSE e.metadata_valid_until < %(address_before)s
+                           AND coalesce(e.metadata_warned_of < e.metadata_valid_until - interval '30 days', true) END
+        ORDER BY e.metadata_valid_until
+        LIMIT    %(limit)s
+        FOR UPDATE OF e SKIP LOCKED))
+      AND  o.id = c.organization_id
+    RETURNING c.organization_id, o.name AS organization_name, c.name AS connection_name,
+              c.metadata_valid_until AS ends_at,
+              (SELECT u.email
+               FROM   memberships m
+               JOIN   users u ON u.id = m.user_id
+               WHERE  m.organization_id = c.organization_id AND m.role = %(owner)s
+                 AND  u.deactivated_at IS NULL) AS owner_email
+"""
 
 
 class PostgresUpstreamConnections(Aggregate):
@@ -56,12 +89,14 @@ class PostgresUpstreamConnections(Aggregate):
             (connection_id,),
         )
 
-    def is_saml(self, connection_id: UUID) -> bool:
-        return self._value(
+    def own_side(self, connection_id: UUID) -> OwnSide | None:
+        return self._one(
+            OwnSide,
             """
-            SELECT EXISTS (SELECT FROM upstream_connections c
-                           JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
-                           WHERE  c.id = %s AND c.type = 'saml')
+            SELECT c.organization_id, c.signs_requests
+            FROM   upstream_connections c
+            JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
+            WHERE  c.id = %s AND c.type = 'saml'
             """,
             (connection_id,),
         )
@@ -112,6 +147,27 @@ class PostgresUpstreamConnections(Aggregate):
         self._connection.execute_later(
             "UPDATE upstream_connections SET certificates = %s WHERE organization_id = %s AND id = %s",
             (sorted(certificates), organization_id, connection_id),
+        )
+
+    def save_described(
+        self, organization_id: UUID, connection_id: UUID, *, valid_until: datetime | None, signs_requests: bool
+    ) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE upstream_connections
+            SET    metadata_valid_until = %s, signs_requests = %s
+            WHERE  organization_id = %s AND id = %s
+            """,
+            (valid_until, signs_requests, organization_id, connection_id),
+        )
+
+    def claim_ending_metadata(
+        self, *, text_before: datetime, address_before: datetime, limit: int
+    ) -> Sequence[EndingMetadata]:
+        return self._all(
+            EndingMetadata,
+            CLAIM_ENDING,
+            {"text_before": text_before, "address_before": address_before, "limit": limit, "owner": OWNER},
         )
 
     def has_identities(self, organization_id: UUID, connection_id: UUID) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
-from core.sign_in.identities import IdentityContext, ProvenIdentity, ProviderTokens
+from core.sign_in.identities import IdentityContext, ProvenIdentity, ProviderSession, ProviderTokens
 from core.sign_in.upstream.flows import ReturnAddress, UpstreamSignIn
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         "subject": proven.subject,
         "email": proven.email,
         "is_email_verified": proven.is_email_verified,
+        "provider_session": asdict(proven.provider_session) if proven.provider_session is not None else None,
         "tokens": None
         if tokens is None
         else {
@@ -162,8 +164,11 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
 
 def _proven(stored: dict[str, Any]) -> ProvenIdentity:
     tokens = stored.pop("tokens")
+    # What versions before logouts have stored has none.
+    known = stored.pop("provider_session", None)
     return ProvenIdentity(
         provider=Provider(stored.pop("provider")),
+        provider_session=ProviderSession(**known) if known is not None else None,
         tokens=_tokens(**tokens) if tokens is not None else None,
         **stored,
     )

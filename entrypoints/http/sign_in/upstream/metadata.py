@@ -8,8 +8,8 @@ from quart import Response
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import by_connection
 from core.sign_in.upstream.by_connection import ConnectionClosed
-from core.sign_in.upstream.saml import ServiceProvider
 from entrypoints.http.sign_in.upstream import upstream_providers
+from entrypoints.shared.sign_in.upstream.connection_keys import own_metadata
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -25,8 +25,10 @@ METADATA_TYPE = "application/samlmetadata+xml"
 async def show_own_metadata(
     call: Call, connection_id: UUID
 ) -> Annotated[Response, Media("application/samlmetadata+xml")]:
-    """Return the metadata of Gatehouse as the service provider of a connection, for its identity provider."""
-    await call.read(by_connection.require_saml, connection_id)
-    provider = ServiceProvider.of(call.installation.settings.base_url, connection_id)
-    content = await call.installation.saml_connections.own_metadata(provider)
-    return Response(content, content_type=METADATA_TYPE)
+    """Return the metadata of Gatehouse as the service provider of a connection, for its identity provider.
+
+    They contain the certificate of the connection's own key, and for seven days after a change the previous one. The
+    key is made when it is first asked for.
+    """
+    side = await call.read(by_connection.own_side, connection_id)
+    return Response(await own_metadata(call, connection_id, side), content_type=METADATA_TYPE)

@@ -4,16 +4,19 @@ from uuid import UUID
 
 import msgspec
 
+from core.key_certificates import SamlCertificate
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.sign_in.upstream import connections
+from core.sign_in.upstream import connection_keys, connections
+from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes, TooManyConnections
 from core.sign_in.upstream.saml import SamlDescription
+from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import ConnectionTested, described, tested
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Input
+from entrypoints.web.serving.entities import Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
@@ -45,6 +48,10 @@ class ConnectionList(msgspec.Struct, kw_only=True):
 
     upstream_providers: list[ConnectionRecord]
     total: int
+
+
+class ConnectionKeyRecord(Record, of=SamlCertificate, without=("id", "published_until")):
+    """The certificate of a connection's key. Its private key never leaves Gatehouse."""
 
 
 @routes.get("/api/organizations/:slug/upstream-providers")
@@ -110,6 +117,23 @@ async def delete_upstream_provider(call: Call, slug: str, provider_id: UUID) -> 
 async def test_upstream_provider(call: Call, slug: str, provider_id: UUID) -> ConnectionTested:
     """Fetch the provider's description of itself, and its keys or certificates."""
     return await tested(call, *await call.read(connections.find_to_test, slug, provider_id))
+
+
+@routes.post(
+    "/api/organizations/:slug/upstream-providers/:provider_id/rotate-key",
+    refuses=(ConnectionUnknown, NoKeyOfConnection),
+)
+@in_organization(Operation.CONNECTION_CONFIGURE)
+async def rotate_upstream_key(call: Call, slug: str, provider_id: UUID) -> ConnectionKeyRecord:
+    """Create a key for a connection by SAML, valid for three years, which signs our requests from now on.
+
+    Our metadata contain the certificate of the previous one for seven more days, and assertions that are encrypted for
+    it are taken as long. An identity provider that does not read our metadata again has to be given the new one.
+    """
+    await call.read(connection_keys.require_rotatable, slug, provider_id)
+    made, valid_from = await make_key(call, provider_id)
+    rotated = await call.transact(connection_keys.rotate, slug, provider_id, made, valid_from=valid_from)
+    return ConnectionKeyRecord.of(rotated)
 
 
 async def _described(call: Call, slug: str, wishes: ConnectionWishes) -> SamlDescription | None:

@@ -10,20 +10,33 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
+from quart import Response
 
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from core.secrets import Secret
-from core.sign_in.upstream import by_connection, changes, flows, refused, saml
+from core.sign_in.upstream import by_connection, changes, connection_keys, flows, refused, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.flows import Departure, SignInOver
-from core.sign_in.upstream.saml import Expected, SamlAnswer, SamlDescription, SamlRequest, ServiceProvider
+from core.sign_in.upstream.saml import (
+    Expected,
+    MetadataExpired,
+    SamlAnswer,
+    SamlDescription,
+    SamlRecipient,
+    SamlRequest,
+    ServiceProvider,
+)
+from entrypoints.pages.carried_messages import posting_page
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import PageOrRedirect
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.upstream.providers import RETURNING, ContinueQuery, SignInDeclined, complete
+from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
+from entrypoints.shared.sign_in.upstream.saml_connections import current_description
+from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.routes import Routes
@@ -45,7 +58,7 @@ class AcsForm(msgspec.Struct, kw_only=True):
     status=303,
     limits=LIMITS,
     body_bytes_max=LARGE_BODY_BYTES_MAX,
-    refuses=(ConnectionClosed, SignInOver, UpstreamFailed, SignInDeclined),
+    refuses=(ConnectionClosed, SignInOver, UpstreamFailed, MetadataExpired, SignInDeclined),
 )
 @public
 async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None:
@@ -55,7 +68,7 @@ async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None
     if not connection.is_saml or connection.issuer is None:
         raise ConnectionClosed
     answer = await call.installation.saml_connections.read_answer(
-        target.organization_id, connection.metadata, form.saml_response
+        target.organization_id, connection.metadata, form.saml_response, await _recipient(call, target)
     )
     if answer.is_declined:
         raise SignInDeclined
@@ -83,9 +96,19 @@ async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQ
     return await complete(call, began, proven)
 
 
+async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:
+    """Return for whom the identity provider of a connection encrypts."""
+    connection = target.connection
+    keys = await call.read(connection_keys.usable, target.organization_id, connection.id)
+    return SamlRecipient(
+        entity_id=service_provider(call, connection).entity_id, private_pems=[key.private_pem for key in keys]
+    )
+
+
 async def _keep(call: Call, target: OpenConnection, answer: SamlAnswer, expected: Expected, relay_state: str) -> Secret:
     """Verify an answer and keep it; return the id under which its browser goes on."""
     connection = target.connection
+    await current_description(call, target.organization_id, connection)
     assertion = saml.require_for_us(answer, expected, at=call.installation.clock())
     await _require_known_certificates(call, target, answer.certificates)
     proven = saml.identity(assertion, connection.attribute_mapping)
@@ -110,19 +133,26 @@ async def _require_known_certificates(call: Call, target: OpenConnection, used: 
         raise SignInOver().because("certificates_outdated")
 
 
-async def request_address(
-    call: Call, connection: ConnectionRecord, departure: Departure, described: SamlDescription
-) -> str:
-    """Return the address at the identity provider to which a browser is sent with a request."""
-    return await call.installation.saml_connections.request_address(
-        SamlRequest(
-            id=departure.request_id,
-            issued_at=call.installation.clock(),
-            destination=described.sso_url,
-            relay_state=departure.state.reveal(),
-            provider=service_provider(call, connection),
-        )
+async def send_request(
+    call: Call, target: OpenConnection, departure: Departure, described: SamlDescription
+) -> Response:
+    """Return the redirect or the page by which a browser takes a request to the identity provider.
+
+    It is signed with the key of the connection if the identity provider wants that.
+    """
+    connection, key = target.connection, None
+    if described.wants_signed_requests:
+        key = await ensure_key(call, target.organization_id, connection.id)
+    content = SamlRequest(
+        id=departure.request_id,
+        issued_at=call.installation.clock(),
+        destination=described.sso_url,
+        relay_state=departure.state.reveal(),
+        provider=service_provider(call, connection),
+        is_posted=described.takes_posts_alone,
     )
+    message = await call.installation.saml_connections.request(content, key)
+    return posting_page(call, message, connection.name) if content.is_posted else see_other(message.url)
 
 
 def service_provider(call: Call, connection: ConnectionRecord) -> ServiceProvider:

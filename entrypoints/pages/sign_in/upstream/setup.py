@@ -10,7 +10,8 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import setup_links
 from core.organizations.settings.domain import DomainVerifiedElsewhere
 from core.organizations.setup_links import Part, SetupLinkDead
-from core.sign_in.upstream import connections, domain_routes
+from core.sign_in.upstream import connection_keys, connections, domain_routes
+from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes
 from core.sign_in.upstream.domain_routes import RouteUnknown
 from core.sign_in.upstream.saml import ServiceProvider
@@ -19,6 +20,7 @@ from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, 
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.upstream.upstream import CALLBACK
+from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import described, tested
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused
@@ -155,6 +157,19 @@ async def test_connection(call: Call, connection_id: UUID, form: SetupForm) -> P
     """Ask the provider of a connection what it says of itself, and show the result."""
     asked = await call.read(connections.find_to_test_by_link, protected_cookie(call, form), connection_id)
     return await _page(call, connection_id, outcome=await tested(call, *asked))
+
+
+@routes.post(f"{UPSTREAM}/:connection_id/key", limits=LIMITS, refuses=(*REFUSES, Conflict, NoKeyOfConnection))
+@public
+@shows_again(_page, BadRequest, Conflict)
+async def replace_key(call: Call, connection_id: UUID, form: SetupForm) -> PageOrRedirect:
+    """Replace the key of a connection by SAML on which the organization does not rely yet."""
+    cookie = protected_cookie(call, form)
+    # Before a key is made for them.
+    await call.read(connections.find_by_link, cookie, connection_id)
+    made, valid_from = await make_key(call, connection_id)
+    await call.transact(connection_keys.rotate_by_link, cookie, connection_id, made, valid_from=valid_from)
+    return see_other(f"{UPSTREAM}/{connection_id}")
 
 
 @routes.post(f"{UPSTREAM}/:connection_id/domains", limits=LIMITS, refuses=(*REFUSES, Conflict))

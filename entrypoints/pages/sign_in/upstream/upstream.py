@@ -13,6 +13,7 @@ from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.flows import Departure, ReturnAddress
 from core.sign_in.upstream.providers import CodeExchange
+from core.sign_in.upstream.saml import MetadataExpired
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import PageOrRedirect
 from entrypoints.pages.returns import ReturnQuery
@@ -26,6 +27,8 @@ from entrypoints.pages.sign_in.upstream.providers import (
     bind,
     complete,
 )
+from entrypoints.shared.sign_in.upstream.saml_connections import current_description
+from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.routes import Routes
@@ -47,24 +50,23 @@ class ConnectionCallbackQuery(CallbackQuery, kw_only=True):
     iss: Annotated[str, msgspec.Meta(description="The issuer that answers (RFC 9207).")] = ""
 
 
-@routes.get("/auth/upstream", refuses=(ConnectionClosed, UpstreamFailed, NotFound), status=303)
+@routes.get("/auth/upstream", refuses=(ConnectionClosed, UpstreamFailed, MetadataExpired, NotFound))
 @in_browser_or_not
-async def begin_upstream(call: Call, query: ConnectionQuery) -> None:
-    """Sign in by a connection: redirect to its provider, and back to the page."""
+async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
+    """Sign in by a connection: redirect to its provider, and back to the page.
+
+    A page posts the request to an identity provider of SAML that takes no redirects.
+    """
     target = await call.read(by_connection.find, _id(query.connection_id))
     connection = target.connection
     # Asked first: a sign-in at a provider that does not answer is none.
     if connection.is_saml:
-        described = await call.installation.saml_connections.describe(target.organization_id, connection.metadata)
-        departure = await _depart(call, target, query)
-        call.headers["Location"] = await acs.request_address(call, connection, departure, described)
-        return
+        described = await current_description(call, target.organization_id, connection)
+        return await acs.send_request(call, target, await _depart(call, target, query), described)
     assert connection.issuer is not None, "an OpenID connection has no issuer"
     found = await call.installation.upstream_connections.discover(target.organization_id, connection.issuer)
     departure = await _depart(call, target, query)
-    call.headers["Location"] = departure.address(
-        found.authorize_url, redirect_uri=_callback(call), scopes=connection.scopes
-    )
+    return see_other(departure.address(found.authorize_url, redirect_uri=_callback(call), scopes=connection.scopes))
 
 
 @routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed))

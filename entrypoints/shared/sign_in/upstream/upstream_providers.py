@@ -8,7 +8,7 @@ from core.errors import BadRequest
 from core.sign_in.upstream import connection_wishes
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionWishes
-from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata
+from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata, require_current
 from entrypoints.web.serving.calls import Call
 
 
@@ -25,7 +25,9 @@ async def tested(call: Call, organization_id: UUID, connection: ConnectionRecord
         return ConnectionTested(success=False, message="Set the metadata of the identity provider first.")
     try:
         if connection.is_saml:
-            await call.installation.saml_connections.describe(organization_id, connection.metadata, is_fresh=True)
+            metadata = connection.metadata
+            found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
+            require_current(found, at=call.installation.clock())
         else:
             await call.installation.upstream_connections.discover(organization_id, connection.issuer, is_fresh=True)
     except MetadataUnusable as unusable:
@@ -44,7 +46,8 @@ async def described(call: Call, organization_id: UUID, wishes: ConnectionWishes)
     url, xml = connection_wishes.metadata_of(wishes, call.installation.settings.outbound_allowed)
     try:
         metadata = SamlMetadata(url=url, xml=xml)
-        return await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
+        found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
+        return require_current(found, at=call.installation.clock())
     except MetadataUnusable as unusable:
         raise BadRequest.of_field("metadata_xml" if url is None else "metadata_url", unusable.problem) from None
     except UpstreamFailed as failed:

@@ -38,6 +38,7 @@ ASSERTION = SamlAssertion(
     audiences=[[OWN.entity_id, "another"]],
     not_before=None,
     not_on_or_after=None,
+    session_ends_at=None,
     attributes={},
 )
 ANSWER = SamlAnswer(issuer=None, destination=None, in_response_to=None, statuses=(SUCCESS,), assertion=ASSERTION)
@@ -64,6 +65,7 @@ def test_an_assertion_for_us_is_accepted_and_proves_its_name() -> None:
         {"confirmations": [replace(CONFIRMATION, not_on_or_after=None)]},
         {"confirmations": [replace(CONFIRMATION, not_before=NOW + timedelta(hours=1))]},
         {"not_on_or_after": NOW - timedelta(minutes=1)},
+        {"session_ends_at": NOW - timedelta(minutes=1)},
     ],
     ids=str,
 )

@@ -167,7 +167,7 @@ async def test_metadata_that_no_sign_in_could_use_are_refused(
 
     for old, new in (
         ("IDPSSODescriptor", "SPSSODescriptor"),
-        ("HTTP-Redirect", "HTTP-POST"),
+        ("HTTP-Redirect", "HTTP-Artifact"),
         ("https://idp.acme.example/saml/sso", "javascript://idp"),
         ("https://idp.acme.example/saml/sso", "http://idp.acme.example/sso"),
         ("https://idp.acme.example/saml/sso", "http://[idp"),

@@ -118,6 +118,22 @@ async def test_the_holder_does_not_take_over_a_connection_on_which_the_organizat
     assert after["issuer"] == idp.entity_id
 
 
+async def test_the_holder_replaces_the_key_until_the_organization_relies_on_the_connection(setups: Setups) -> None:
+    link = await setups.create("upstream")
+    await setups.begin(link)
+    page = await connect_by_saml(setups)
+    path = path_of(page)
+
+    replaced = await setups.visitor.submit(page, f"{path}/key")
+    body = {"trust_mfa": True}
+    changed = await setups.team.request("owner", "PATCH", f"/upstream-providers/{path.rpartition('/')[2]}", body=body)
+    refused = await setups.visitor.submit(page, f"{path}/key")
+
+    assert (replaced.status, changed.status, refused.status) == (200, 200, 409)
+    assert [one.get("cause") for one in setups.recorded(link, "upstream_connection.updated")] == ["key_rotated"]
+    assert setups.team.world.value("SELECT count(*) FROM connection_keys") == 1
+
+
 async def test_a_link_opens_no_connection_of_another_organization_and_none_after_it_was_revoked(
     setups: Setups,
 ) -> None:

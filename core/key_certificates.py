@@ -1,0 +1,63 @@
+"""Key pairs with a certificate of their own, by which Gatehouse signs XML: one is active, the one before is published.
+
+The services' identity providers have them (`core/saml/certificates.py`), and so have SAML connections
+(`core/sign_in/upstream/connection_keys.py`). A key pair is made outside the transaction, because that takes a tenth of
+a second of a processor. The private key is sealed at rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlCertificate`
+
+if TYPE_CHECKING:
+    from core.secrets import Secret
+
+LIFETIME: Final = timedelta(days=3 * 365)
+# After a change, metadata contain the previous certificate this long (decisions 9.1).
+OVERLAP: Final = timedelta(days=7)
+WARNING: Final = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlCertificate:
+    """A certificate; `published_until` is set when another one has replaced it."""
+
+    id: UUID
+    public_key: str
+    valid_from: datetime
+    valid_until: datetime
+    is_active: bool
+    created_at: datetime
+    published_until: datetime | None = None
+
+    @classmethod
+    def of(cls, made: MadeCertificate, certificate_id: UUID, *, valid_from: datetime, at: datetime) -> SamlCertificate:
+        """Return a certificate that was just made, as the active one."""
+        return cls(
+            id=certificate_id,
+            public_key=made.certificate_pem,
+            valid_from=valid_from,
+            valid_until=valid_from + LIFETIME,
+            is_active=True,
+            created_at=at,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeCertificate:
+    """A new key pair with its self-signed certificate; both as PEM."""
+
+    certificate_pem: str
+    private_pem: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlSigningKey:
+    """A private key with its certificate, for signing, or for opening what was encrypted to it."""
+
+    certificate_id: UUID
+    certificate_pem: str = field(repr=False)
+    private_pem: Secret

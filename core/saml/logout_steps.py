@@ -1,0 +1,209 @@
+"""A logout under way, and its next message: to a service provider, or to the identity provider of a connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from core.organizations.organizations import OrganizationStatus
+from core.saml import providers
+from core.saml.messages import (
+    NameId,
+    NameIdFormat,
+    OutgoingLogoutRequest,
+    OutgoingLogoutResponse,
+    SamlStatus,
+    StatusOf,
+)
+from core.saml.sign_in import message_id, signing_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.key_certificates import SamlSigningKey
+    from core.saml.messages import SamlBinding
+    from core.saml.providers import SamlProvider
+    from core.sign_in.upstream.connection_wishes import ConnectionRecord
+    from ports.unit_of_work import UnitOfWork
+
+PARTIAL: Final = StatusOf(first=SamlStatus.SUCCESS, second=SamlStatus.PARTIAL_LOGOUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logout:
+    """A logout under way. Without `message_id` the user has signed out here, and nobody waits for an answer.
+
+    Who waits is the service provider of `service_id`, or else the identity provider of `connection_id`. That of a
+    connection is told of the end of `provider_session_id`, unless it has asked itself. `named` are the sessions that
+    the request names; `to_tell` are ended sessions whose service providers are still to be told, and `awaited_id` is
+    the request that was sent to the first of them, or after them to the identity provider.
+    """
+
+    id: UUID
+    organization_id: UUID | None
+    service_id: UUID | None
+    message_id: str | None
+    relay_state: str | None
+    is_signed: bool
+    named: Sequence[UUID]
+    has_begun: bool
+    to_tell: Sequence[UUID]
+    status: StatusOf
+    awaited_id: str | None
+    created_at: datetime
+    expires_at: datetime
+    connection_id: UUID | None = None
+    provider_session_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogoutMessage:
+    """A message to sign and to send by the browser; `relay_state` comes back with its answer."""
+
+    content: OutgoingLogoutRequest | OutgoingLogoutResponse
+    key: SamlSigningKey
+    binding: SamlBinding
+    relay_state: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderMessage:
+    """A message to the identity provider of a connection, whose metadata say where it goes and how.
+
+    Its issuer and destination are still empty, and the key that signs it is that of the connection.
+    """
+
+    content: OutgoingLogoutRequest | OutgoingLogoutResponse
+    organization_id: UUID
+    connection: ConnectionRecord
+    relay_state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogoutCompleted:
+    """Everything has ended, and nobody waits for an answer."""
+
+
+Step = LogoutMessage | ProviderMessage | LogoutCompleted
+
+
+def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> Step:
+    """Return the request to the next service provider that can be told, or else the end."""
+    while logout.to_tell:
+        session = uow.saml_sessions.find(logout.to_tell[0])
+        provider = (
+            uow.saml_providers.by_id(session.organization_id, session.service_id) if session is not None else None
+        )
+        if session is None or provider is None or not _can_betold(provider):
+            logout = told(logout, is_success=False)
+            continue
+        logout = replace(logout, awaited_id=message_id(uow))
+        uow.saml_logouts.save(logout)
+        assert logout.awaited_id is not None, "the request to a service provider has no id"
+        assert provider.configuration.slo_url is not None, "a service provider without a logout address is told"
+        return LogoutMessage(
+            content=OutgoingLogoutRequest(
+                id=logout.awaited_id,
+                issuer=provider.entity_id(base_url),
+                destination=provider.configuration.slo_url,
+                issued_at=uow.now,
+                name_id=session.name_id,
+                audience=session.audience,
+                session_index=session.index,
+            ),
+            key=signing_key(uow, provider),
+            binding=provider.configuration.slo_binding.binding,
+            relay_state=state,
+        )
+    if logout.provider_session_id is not None:
+        asked = replace(logout, awaited_id=message_id(uow))
+        step = _provider_request(uow, asked, logout.provider_session_id, state)
+        if step is not None:
+            uow.saml_logouts.save(asked)
+            return step
+    uow.saml_logouts.remove(logout)
+    return _final(uow, logout, base_url)
+
+
+def _provider_request(uow: UnitOfWork, logout: Logout, session_id: UUID, state: str) -> ProviderMessage | None:
+    """Return the request to the identity provider of a session that has ended; None when it cannot be told."""
+    connection, organization_id = _connection(uow, logout), logout.organization_id
+    if connection is None or organization_id is None:
+        return None
+    known = uow.provider_sessions.find(organization_id, connection.id, session_id)
+    if known is None:
+        return None
+    assert logout.awaited_id is not None, "the request to an identity provider has no id"
+    return ProviderMessage(
+        content=OutgoingLogoutRequest(
+            id=logout.awaited_id,
+            issuer="",
+            destination="",
+            issued_at=uow.now,
+            name_id=NameId(value=known.name_id, format=known.name_format or NameIdFormat.UNSPECIFIED),
+            name_qualifier=known.name_qualifier,
+            audience=known.sp_name_qualifier,
+            session_index=known.session_index,
+        ),
+        organization_id=organization_id,
+        connection=connection,
+        relay_state=state,
+    )
+
+
+def _connection(uow: UnitOfWork, logout: Logout) -> ConnectionRecord | None:
+    """Return the connection of a logout; None without one, or when it does not exist any more."""
+    if logout.organization_id is None or logout.connection_id is None:
+        return None
+    return uow.upstream_connections.find(logout.organization_id, logout.connection_id)
+
+
+def _final(uow: UnitOfWork, logout: Logout, base_url: str) -> Step:
+    """Return the answer to who has asked, if it can be answered."""
+    connection = _connection(uow, logout)
+    if connection is not None and logout.organization_id is not None and logout.message_id is not None:
+        return ProviderMessage(
+            content=OutgoingLogoutResponse(
+                id=message_id(uow),
+                issuer="",
+                destination="",
+                issued_at=uow.now,
+                in_response_to=logout.message_id,
+                status=logout.status,
+            ),
+            organization_id=logout.organization_id,
+            connection=connection,
+            relay_state=logout.relay_state,
+        )
+    if logout.organization_id is None or logout.service_id is None or logout.message_id is None:
+        return LogoutCompleted()
+    provider = uow.saml_providers.by_id(logout.organization_id, logout.service_id)
+    if provider is None or not _can_betold(provider):
+        return LogoutCompleted()
+    assert provider.configuration.slo_url is not None, "a service provider without a logout address is answered"
+    return LogoutMessage(
+        content=OutgoingLogoutResponse(
+            id=message_id(uow),
+            issuer=provider.entity_id(base_url),
+            destination=provider.configuration.slo_url,
+            issued_at=uow.now,
+            in_response_to=logout.message_id,
+            status=logout.status,
+        ),
+        key=signing_key(uow, provider),
+        binding=provider.configuration.slo_binding.binding,
+        relay_state=logout.relay_state,
+    )
+
+
+def _can_betold(provider: SamlProvider) -> bool:
+    is_active = provider.organization_status is OrganizationStatus.ACTIVE
+    return is_active and providers.is_usable(provider) and provider.configuration.slo_url is not None
+
+
+def told(logout: Logout, *, is_success: bool) -> Logout:
+    """Return the logout after the first of the service providers was told, or could not be."""
+    status = logout.status if is_success or logout.status.first is not SamlStatus.SUCCESS else PARTIAL
+    return replace(logout, to_tell=logout.to_tell[1:], awaited_id=None, status=status)

@@ -1,0 +1,111 @@
+"""Single logout with the identity providers of connections: what they ask for, and what they answer.
+
+A request is signed, so it needs no browser of the session: it ends what its name and index began by this connection, at
+once, and of nobody else. The browser that brings it then tells the service providers of those sessions, as for every
+other logout (`logouts.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from core.saml import judgement, logouts
+from core.saml.logout_steps import PARTIAL, Logout
+from core.saml.logouts import LIFETIME, TOLD_MAX
+from core.saml.messages import SUCCESS, MessageRefused, SamlStatus, StatusOf
+from core.secrets import hash_token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.saml.logouts import TakenLogout
+    from core.saml.messages import LogoutResponse, SamlLogoutRequest
+    from core.saml.sessions import SessionState
+    from core.secrets import Secret
+    from core.sign_in.upstream.by_connection import OpenConnection
+    from core.sign_in.upstream.saml import ServiceProvider
+    from ports.unit_of_work import UnitOfWork
+
+# A request that names more sessions than this ends the newest of them.
+NAMED_MAX: Final = 100
+
+_UNKNOWN: Final = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNKNOWN_PRINCIPAL)
+
+
+def take(
+    uow: UnitOfWork,
+    target: OpenConnection,
+    request: SamlLogoutRequest,
+    /,
+    *,
+    own: ServiceProvider,
+    relay_state: str | None,
+    browser_key: Secret | None,
+) -> TakenLogout:
+    """End what the identity provider of a connection names, and keep its request until it is answered.
+
+    Raise `MessageRefused` for one that is not signed by it, not for us, stale, or that was taken before.
+    """
+    judgement.require_from_connection(request, target.connection.issuer or "", own.slo_url, uow.now)
+    judgement.require_current(request, uow.now)
+    organization_id, connection_id = target.organization_id, target.connection.id
+    named = uow.provider_sessions.named(
+        organization_id, connection_id, request.name_id.value, request.session_indexes, limit=NAMED_MAX + 1
+    )
+    states = uow.saml_sessions.states(named[:NAMED_MAX])
+    to_tell: list[UUID] = []
+    # In the order of their ids, as everywhere, so that two logouts at once do not wait for each other.
+    for user_id in sorted({one.user_id for one in states}):
+        to_tell += _end(uow, [one for one in states if one.user_id == user_id], organization_id)
+    is_partial = len(named) > NAMED_MAX or len(to_tell) > TOLD_MAX
+    return logouts.keep(
+        uow,
+        Logout(
+            id=uow.randomness.new_id(),
+            organization_id=organization_id,
+            service_id=None,
+            message_id=request.id,
+            relay_state=relay_state,
+            is_signed=True,
+            named=(),
+            has_begun=True,
+            to_tell=to_tell[:TOLD_MAX],
+            status=_UNKNOWN if not states else PARTIAL if is_partial else SUCCESS,
+            awaited_id=None,
+            created_at=uow.now,
+            expires_at=uow.now + LIFETIME,
+            connection_id=connection_id,
+        ),
+        browser_key,
+    )
+
+
+def receive(
+    uow: UnitOfWork, target: OpenConnection, response: LogoutResponse, /, *, own: ServiceProvider, state: str | None
+) -> None:
+    """Take the answer of the identity provider of a connection; raise `MessageRefused` when none is awaited from it."""
+    judgement.require_from_connection(response, target.connection.issuer or "", own.slo_url, uow.now)
+    logout = uow.saml_logouts.lock_awaiting(hash_token(state or ""), at=uow.now)
+    is_awaited = (
+        logout is not None
+        and not logout.to_tell
+        and logout.awaited_id is not None
+        and response.in_response_to == logout.awaited_id
+        and (logout.organization_id, logout.connection_id) == (target.organization_id, target.connection.id)
+    )
+    if logout is None or not is_awaited:
+        raise MessageRefused("It answers no request of this logout.")
+    uow.saml_logouts.save(replace(logout, provider_session_id=None, awaited_id=None))
+
+
+def _end(uow: UnitOfWork, states: Sequence[SessionState], organization_id: UUID) -> Sequence[UUID]:
+    """End these sessions of a user; return those of service providers that began from them."""
+    user_id, email = states[0].user_id, states[0].email
+    uow.users.lock(user_id)
+    own = [one.session_id for one in states]
+    # One more than can be told, so that the caller sees that there are more.
+    alive = uow.saml_sessions.alive_of(user_id, own, limit=TOLD_MAX + 1)
+    logouts.end(uow, user_id, email, [*own, *alive], organization_id=organization_id)
+    return alive

@@ -1,0 +1,28 @@
+"""Storage of how SAML identity providers name the sessions by which they have signed users in."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.sign_in.identities import ProviderSession
+
+
+class ProviderSessions(Protocol):
+    """One for each session that a SAML connection began; it stays when that has ended, until that is deleted."""
+
+    def put(self, organization_id: UUID, connection_id: UUID, session_id: UUID, known: ProviderSession) -> None:
+        """Store how the provider of a connection names a session, in place of what it was named before."""
+        ...
+
+    def named(
+        self, organization_id: UUID, connection_id: UUID, name: str, indexes: Sequence[str], *, limit: int
+    ) -> Sequence[UUID]:
+        """List the sessions that a connection has begun under a name, ended ones too, the newest first.
+
+        With indexes only those; one whose provider has named no index has each of them.
+        """
+        ...
+
+    def find(self, organization_id: UUID, connection_id: UUID, session_id: UUID) -> ProviderSession | None:
+        """Return how the provider of a connection names a session; None when it names none."""
+        ...

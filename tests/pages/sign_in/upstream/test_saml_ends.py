@@ -1,0 +1,167 @@
+"""What has an end: the metadata of an identity provider, and the session of a user there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.sign_in.upstream import connection_keys, metadata_validity
+from tests.identity_provider import IdentityProvider
+from tests.upstream_provider import serving as serving_answers
+from tests.world.openid_connection import CONNECTIONS
+from tests.world.saml_connection import SamlAcme, saml_acme
+from tests.world.world import assert_refused
+
+if TYPE_CHECKING:
+    from tests.clock import SettableClock
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+async def acme(world: World, visitor: Visitor, clock: SettableClock) -> SamlAcme:
+    """Acme, with its connection and its domain."""
+    return await saml_acme(world, visitor, IdentityProvider(now=clock))
+
+
+def at(clock: SettableClock, shift: timedelta) -> str:
+    """Return a time from now as metadata and messages contain it."""
+    return (clock.now + shift).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def reasons(acme: SamlAcme) -> list[str]:
+    """Return why sign-ins were refused."""
+    return [reason for (reason,) in acme.world.rows("SELECT reason FROM login_events WHERE reason IS NOT NULL")]
+
+
+async def warned(acme: SamlAcme) -> list[tuple[str, str]]:
+    """Return of what and to whom mails have warned just now."""
+    transact = acme.world.installation.database.transact
+    for warn in (connection_keys.warn, metadata_validity.warn):
+        await transact(warn, 10)
+    mails = [one for one in await acme.world.mails() if one.template.endswith("_ending")]
+    return [(one.template.value, one.to) for one in mails]
+
+
+async def test_metadata_that_have_expired_are_refused_with_what_to_do(acme: SamlAcme, clock: SettableClock) -> None:
+    expired = acme.idp.metadata(valid_until=at(clock, -DAY))
+
+    refused = await acme.change(metadata_xml=expired)
+
+    assert_refused(refused, 400, "BAD_REQUEST")
+    [detail] = refused.json["details"]
+    assert detail["field"] == "metadata_xml"
+    assert "have expired on" in detail["message"]
+    assert "Export them again" in detail["message"]
+
+
+async def test_after_the_end_of_its_metadata_a_connection_signs_in_no_user(
+    acme: SamlAcme, clock: SettableClock
+) -> None:
+    # Within the lifetime of the owner's access token.
+    end = timedelta(minutes=5)
+    changed = await acme.change(metadata_xml=acme.idp.metadata(valid_until=at(clock, end)))
+    assert changed.json["metadata_valid_until"] == at(clock, end)
+    assert (await acme.sign_in()).status == 200
+    request = await acme.depart()
+    clock.now += end
+
+    begun = await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
+    posted = await acme.post(acme.idp.answer(request), request.relay_state)
+    tested = await acme.owner.post(f"{CONNECTIONS}/{acme.connection_id}/test")
+
+    for answer in (begun, posted):
+        assert answer.status == 500
+        assert "have expired" in answer.text
+    assert tested.json["success"] is False
+    assert "have expired on" in tested.json["message"]
+    assert reasons(acme) == ["metadata_expired"]
+    assert (await acme.change(metadata_xml=acme.idp.metadata())).json["metadata_valid_until"] is None
+    acme.visitor.cookies.clear()
+    assert (await acme.sign_in()).status == 200
+
+
+async def test_what_is_read_from_an_address_is_renewed_there(acme: SamlAcme, clock: SettableClock) -> None:
+    published = {"metadata": acme.idp.metadata(valid_until=at(clock, DAY))}
+
+    def answer(*_: object) -> tuple[int, str, bytes]:
+        return 200, "application/xml", published["metadata"].encode()
+
+    with serving_answers(answer) as url:
+        changed = await acme.change(metadata_url=f"{url}/metadata")
+        assert changed.status == 200, changed.text
+        clock.now += DAY
+        refused = await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
+        published["metadata"] = acme.idp.metadata(valid_until=at(clock, DAY), rest='WantAuthnRequestsSigned="true"')
+        renewed = await acme.depart()
+
+    assert refused.status == 500
+    assert renewed.relay_state
+    stored = acme.world.rows("SELECT metadata_valid_until, signs_requests FROM upstream_connections")
+    assert stored == [((clock.now + DAY).replace(microsecond=0), True)]
+
+
+async def test_the_owner_is_warned_once_before_metadata_end(acme: SamlAcme, clock: SettableClock) -> None:
+    await acme.change(metadata_xml=acme.idp.metadata(valid_until=at(clock, 31 * DAY)))
+    early = await warned(acme)
+    clock.now += 2 * DAY
+
+    assert early == []
+    assert await warned(acme) == [("upstream_metadata_ending", "owner@acme.example")]
+    assert await warned(acme) == []
+
+
+async def test_metadata_at_an_address_are_warned_of_three_days_before(acme: SamlAcme, clock: SettableClock) -> None:
+    await acme.change(metadata_xml=acme.idp.metadata(valid_until=at(clock, 10 * DAY)))
+    acme.world.connection.execute("UPDATE upstream_connections SET metadata_url = 'https://idp.acme.example/metadata'")
+
+    assert await warned(acme) == []
+    clock.now += 8 * DAY
+    assert await warned(acme) == [("upstream_metadata_ending", "owner@acme.example")]
+    acme.world.connection.execute(
+        "UPDATE upstream_connections SET metadata_valid_until = metadata_valid_until + interval '1 day'"
+    )
+    assert await warned(acme) == []
+
+
+async def test_the_owner_is_warned_once_before_the_key_of_a_connection_ends(
+    acme: SamlAcme, clock: SettableClock
+) -> None:
+    await acme.world.client.get(acme.acs.replace("acs", "metadata"))
+    clock.now += timedelta(days=3 * 365 - 29)
+
+    assert await warned(acme) == [("connection_key_ending", "owner@acme.example")]
+    assert await warned(acme) == []
+    acme.world.connection.execute("UPDATE connection_keys SET warned_at = NULL")
+    acme.world.connection.execute("UPDATE upstream_connections SET enabled = false")
+    assert await warned(acme) == []
+
+
+async def test_without_an_owner_there_is_no_mail(acme: SamlAcme, clock: SettableClock) -> None:
+    await acme.world.client.get(acme.acs.replace("acs", "metadata"))
+    await acme.change(metadata_xml=acme.idp.metadata(valid_until=at(clock, DAY)))
+    clock.now += timedelta(days=3 * 365 - 29)
+    acme.world.connection.execute("DELETE FROM memberships")
+
+    assert await warned(acme) == []
+
+
+async def test_a_session_that_has_ended_there_begins_none_here(acme: SamlAcme, clock: SettableClock) -> None:
+    await acme.sign_in()
+    acme.visitor.cookies.clear()
+    statement = '<saml:AuthnStatement AuthnInstant="{0}" SessionNotOnOrAfter="{1}"/>'
+
+    past = await acme.sign_in(statement=statement.format(at(clock, -DAY), at(clock, -timedelta(minutes=2))))
+    odd = await acme.sign_in(statement=statement.format(at(clock, -DAY), "tomorrow"))
+    two = statement.format(at(clock, -DAY), at(clock, DAY)) + statement.format(at(clock, -DAY), at(clock, -DAY))
+    earliest = await acme.sign_in(statement=two)
+
+    assert [answer.status for answer in (past, odd, earliest)] == [500] * 3
+    assert not acme.visitor.has_session
+    assert reasons(acme) == ["session_over_there"] * 2
+    later = await acme.sign_in(statement=statement.format(at(clock, -DAY), at(clock, DAY)))
+    assert later.status == 200

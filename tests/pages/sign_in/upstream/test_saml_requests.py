@@ -1,0 +1,130 @@
+"""Requests to SAML identity providers: signed where they want that, posted where they take no redirects."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import xmlsec
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from lxml import etree
+
+from tests.identity_provider import SSO_URL, Asked, IdentityProvider
+from tests.service_provider import NAMESPACES, POST, RSA_SHA256, posted_form
+from tests.world.saml_connection import SamlAcme, saml_acme
+
+if TYPE_CHECKING:
+    from tests.clock import SettableClock
+    from tests.service_provider import PostedForm
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+ADA = "ada@acme.example"
+WANTED = 'WantAuthnRequestsSigned="true"'
+
+
+@pytest.fixture
+async def acme(world: World, visitor: Visitor, clock: SettableClock) -> SamlAcme:
+    """Acme, with its connection and its domain."""
+    return await saml_acme(world, visitor, IdentityProvider(now=clock))
+
+
+async def certificates(acme: SamlAcme) -> list[str]:
+    """Return the certificates for signing of our metadata, as PEM, and assert that they announce signed requests."""
+    answer = await acme.world.client.get(acme.acs.replace("acs", "metadata"))
+    root: Any = etree.fromstring(answer.content)
+    assert root.xpath("//md:SPSSODescriptor/@AuthnRequestsSigned", namespaces=NAMESPACES) == ["true"]
+    bodies = root.xpath("//md:KeyDescriptor[@use='signing']//ds:X509Certificate/text()", namespaces=NAMESPACES)
+    return [f"-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n" for body in bodies]
+
+
+def assert_signed(query: str, certificate: str) -> None:
+    """Assert that a query string is signed as it stands."""
+    signed, _, rest = query.partition("&Signature=")
+    assert [pair.partition("=")[0] for pair in signed.split("&")] == ["SAMLRequest", "RelayState", "SigAlg"]
+    assert parse_qs(signed)["SigAlg"] == [RSA_SHA256]
+    key = x509.load_pem_x509_certificate(certificate.encode()).public_key()
+    assert isinstance(key, rsa.RSAPublicKey)
+    [signature] = parse_qs(f"Signature={rest}")["Signature"]
+    key.verify(base64.b64decode(signature), signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+
+
+def asked_by(form: PostedForm) -> Asked:
+    """Return the request that a form posts."""
+    root = form.root
+    issuer = root.findtext(f"{{{NAMESPACES['saml']}}}Issuer")
+    return Asked(root.get("ID"), issuer, root.get("AssertionConsumerServiceURL"), form.fields["RelayState"])
+
+
+async def test_a_request_is_signed_in_its_query_where_the_metadata_want_it(acme: SamlAcme) -> None:
+    changed = await acme.change(metadata_xml=acme.idp.metadata(rest=WANTED))
+
+    answer = await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
+
+    assert changed.json["signs_requests"] is True
+    [certificate] = await certificates(acme)
+    address = urlsplit(answer.headers["Location"])
+    assert answer.headers["Location"].startswith(f"{SSO_URL}&")
+    assert_signed(address.query.removeprefix("tenant=acme&"), certificate)
+    # The signature is no part of the request itself.
+    assert ADA in (await acme.sign_in()).text
+
+
+async def test_the_new_key_signs_after_a_change(acme: SamlAcme) -> None:
+    await acme.change(metadata_xml=acme.idp.metadata(rest=WANTED))
+    await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
+    [first] = await certificates(acme)
+    path = f"/api/organizations/acme/upstream-providers/{acme.connection_id}/rotate-key"
+    assert (await acme.owner.post(path)).status == 200
+
+    answer = await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
+
+    published = await certificates(acme)
+    assert published[1:] == [first]
+    assert_signed(urlsplit(answer.headers["Location"]).query.removeprefix("tenant=acme&"), published[0])
+
+
+@pytest.mark.parametrize("wants_signed", [False, True])
+async def test_a_provider_that_takes_posts_alone_gets_the_request_from_a_page(
+    acme: SamlAcme, *, wants_signed: bool
+) -> None:
+    await acme.change(metadata_xml=acme.idp.metadata(binding=POST, rest=WANTED if wants_signed else ""))
+
+    page = await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
+
+    assert page.status == 200
+    form = posted_form(page.text)
+    assert form.action == SSO_URL
+    assert form.fields.keys() == {"SAMLRequest", "RelayState"}
+    assert form.root.get("Destination") == SSO_URL
+    assert "data-submits-itself" in page.text
+    assert "<button" in page.text
+    policy = page.headers["Content-Security-Policy"]
+    assert "script-src 'self'" in policy
+    assert "form-action" not in policy
+    signatures = form.root.findall(f"{{{NAMESPACES['ds']}}}Signature")
+    assert len(signatures) == int(wants_signed)
+    if wants_signed:
+        [certificate] = await certificates(acme)
+        root = form.root
+        context = xmlsec.SignatureContext()
+        context.key = xmlsec.Key.from_memory(certificate, xmlsec.constants.KeyDataFormatCertPem)
+        context.register_id(root, "ID")
+        context.verify(root[1])
+    request = asked_by(form)
+    answer = await acme.post(acme.idp.answer(request), request.relay_state)
+    assert ADA in (await acme.visitor.open(answer.headers["Location"])).text
+
+
+async def test_a_redirect_is_preferred_where_both_are_offered(acme: SamlAcme) -> None:
+    offered = f'<md:SingleSignOnService Binding="{POST}" Location="https://idp.acme.example/post"/>'
+    both = acme.idp.metadata().replace("<md:SingleSignOnService", f"{offered}<md:SingleSignOnService", 1)
+    assert (await acme.change(metadata_xml=both)).status == 200
+
+    request = await acme.depart()
+
+    assert request.issuer.endswith("/metadata")
