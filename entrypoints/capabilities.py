@@ -47,6 +47,7 @@ from entrypoints.pages.accounts import account as account_page
 from entrypoints.pages.accounts import closing as closing_page
 from entrypoints.pages.accounts import email as email_page
 from entrypoints.pages.accounts import email_changes as email_change_pages
+from entrypoints.pages.accounts import name as name_page
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
@@ -201,6 +202,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     choose_organization.routes,
     sign_out_page.routes,
     account_page.routes,
+    name_page.routes,
     email_page.routes,
     password_page.routes,
     own_second_factor_pages.routes,

@@ -996,11 +996,13 @@ CREATE TABLE open_registrations (
     geo_country text,
     geo_city text,
     created_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    name text
 );
 COMMENT ON TABLE open_registrations IS 'Registrations of addresses that are not proved: the link that is used makes its password the account''s.';
 COMMENT ON COLUMN open_registrations.data IS 'Where the registration leads, and the hash of the browser in which it was made.';
 COMMENT ON COLUMN open_registrations.expires_at IS 'Null for the password of an imported account, and of one that is older than this table.';
+COMMENT ON COLUMN open_registrations.name IS 'The name that becomes the account''s with the link of this registration.';
 ALTER TABLE ONLY open_registrations
     ADD CONSTRAINT open_registrations_pkey PRIMARY KEY (id);
 CREATE INDEX open_registrations_ended ON open_registrations USING btree (expires_at);
@@ -1855,6 +1857,7 @@ CREATE TABLE users (
     disowned_at timestamp with time zone,
     disowned_by_organization_id uuid,
     changed_by_service_at timestamp with time zone,
+    name text,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -1867,6 +1870,7 @@ COMMENT ON COLUMN users.deactivated_by_organization_id IS 'The organization that
 COMMENT ON COLUMN users.disowned_at IS 'When the organization of its mail domain took the address back; the user has to choose another one.';
 COMMENT ON COLUMN users.disowned_by_organization_id IS 'The organization that has verified the mail domain.';
 COMMENT ON COLUMN users.changed_by_service_at IS 'When the token of a service first changed how the account signs in; then what is unconfirmed waits for a mailed proof.';
+COMMENT ON COLUMN users.name IS 'What its user is called; null until the user has said it. Directories say it in scim_profiles.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core.errors import NotFound, Refusal
 from core.openid import clients, dpop, requests, scopes
-from core.openid.grants import IssuedTokens, take_over
+from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import (
     AccessDenied,
     AuthorizationPending,
@@ -249,7 +249,7 @@ def poll(
             is_confidential=device.is_of_confidential_service,
         )
     tokens = take_over(uow, device.session_id, granted)
-    return IssuedTokens(grant=tokens) if tokens is not None else GrantInvalid()
+    return issued(uow, tokens) if tokens is not None else GrantInvalid()
 
 
 def _pending(uow: UnitOfWork, code_hash: bytes, device: DeviceCode) -> OAuthRefusal:

@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedTokens:
-    """The tokens of a session for its service; with the scope `openid` the entrypoint adds an ID token."""
+    """The tokens of a session for its service; with the scope `openid` the entrypoint adds an ID token.
+
+    `names` are the claims about the user's names, which the scope `profile` opens.
+    """
 
     grant: TokenGrant
     nonce: str | None = None
+    names: dict[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +66,17 @@ def refresh(
         return outcome
     granted = outcome.client_grant
     if granted is None or scope is None:
-        return IssuedTokens(grant=outcome)
+        return issued(uow, outcome)
     narrowed = replace(granted, scopes=scopes.narrowed(scope, granted.scopes))
     claims = outcome.claims | {"scope": " ".join(narrowed.scopes)}
-    return IssuedTokens(grant=replace(outcome, client_grant=narrowed, claims=claims))
+    return issued(uow, replace(outcome, client_grant=narrowed, claims=claims))
+
+
+def issued(uow: UnitOfWork, grant: TokenGrant, *, nonce: str | None = None) -> IssuedTokens:
+    """Return the tokens of a session with what an ID token needs to know besides."""
+    granted = grant.client_grant.scopes if grant.client_grant is not None else ()
+    names = scopes.names_of(uow, grant.user_id, grant.organization_id, granted) if scopes.OPENID in granted else {}
+    return IssuedTokens(grant=grant, nonce=nonce, names=names)
 
 
 def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:

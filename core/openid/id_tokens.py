@@ -32,7 +32,7 @@ def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
     if scopes.EMAIL in granted:
         claims |= {"email": grant.claims["email"], "email_verified": grant.is_address_verified}
     if scopes.PROFILE in granted:
-        claims["preferred_username"] = grant.claims["email"]
+        claims |= {"preferred_username": grant.claims["email"], **issued.names}
     if issued.nonce is not None:
         claims["nonce"] = issued.nonce
     return claims

@@ -17,8 +17,8 @@ def read(uow: UnitOfWork, scope: str | None) -> dict[str, Any]:
     `scope` is None for a token of the JSON interface, which was issued to the user and not granted to a service.
     """
     if scope is None:
-        return scopes.claims_of(uow.caller, scopes.ALL)
+        return scopes.claims_of(uow, scopes.ALL)
     granted = scope.split(" ")
     if scopes.OPENID not in granted:
         raise InsufficientScope
-    return scopes.claims_of(uow.caller, granted)
+    return scopes.claims_of(uow, granted)

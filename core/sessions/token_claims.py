@@ -30,6 +30,7 @@ class TokenGrant:
     device_token: Secret | None = None
     client_grant: ClientGrant | None = None
     is_address_verified: bool = True
+    organization_id: UUID | None = None
 
 
 def token_grant(
@@ -53,6 +54,7 @@ def token_grant(
         device_token=device_token,
         client_grant=client_grant,
         is_address_verified=caller.is_verified,
+        organization_id=caller.organization_id,
     )
 
 

@@ -28,6 +28,9 @@ CLAIMS: Final = (
     "email",
     "email_verified",
     "preferred_username",
+    "name",
+    "given_name",
+    "family_name",
 )
 
 
