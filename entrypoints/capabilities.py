@@ -33,7 +33,9 @@ from entrypoints.http.scim import tokens as scim_tokens
 from entrypoints.http.scim import unsupported as scim_unsupported
 from entrypoints.http.scim import users as scim_users
 from entrypoints.http.service_api import analytics as service_analytics
+from entrypoints.http.service_api import checkout as service_checkout
 from entrypoints.http.service_api import info as service_info
+from entrypoints.http.service_api import portal as service_portal
 from entrypoints.http.service_api import subscriptions as service_subscriptions
 from entrypoints.http.service_api import users as service_users
 from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
@@ -153,6 +155,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     saml_logout.routes,
     service_users.routes,
     service_subscriptions.routes,
+    service_checkout.routes,
+    service_portal.routes,
     service_analytics.routes,
     service_info.routes,
     subscriptions.routes,

@@ -414,14 +414,23 @@ CREATE TABLE billing_customers (
     leased_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
-    CONSTRAINT billing_customers_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text])))
+    seller_organization_id uuid,
+    service_id uuid,
+    user_id uuid,
+    CONSTRAINT billing_customers_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text]))),
+    CONSTRAINT billing_customers_of_user_check CHECK (((num_nonnulls(seller_organization_id, service_id, user_id) = 0) OR ((num_nonnulls(seller_organization_id, service_id, user_id) = 3) AND (organization_id IS NULL))))
 );
 COMMENT ON TABLE billing_customers IS 'Customers at the payment provider; organization_id is null until an event or a checkout names the organization.';
+COMMENT ON COLUMN billing_customers.seller_organization_id IS 'The organization whose service an end user buys; then the customer is the end user, and organization_id is null.';
+COMMENT ON COLUMN billing_customers.user_id IS 'The end user who is this customer, for the one service.';
 ALTER TABLE ONLY billing_customers
     ADD CONSTRAINT billing_customers_pkey PRIMARY KEY (id);
 CREATE INDEX billing_customers_email ON billing_customers USING btree (email) WHERE (email IS NOT NULL);
 CREATE INDEX billing_customers_of_organization ON billing_customers USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX billing_customers_of_seller ON billing_customers USING btree (seller_organization_id, service_id) WHERE (seller_organization_id IS NOT NULL);
+CREATE INDEX billing_customers_of_user ON billing_customers USING btree (user_id) WHERE (user_id IS NOT NULL);
 CREATE UNIQUE INDEX billing_customers_one ON billing_customers USING btree (organization_id, mode) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX billing_customers_one_of_user ON billing_customers USING btree (user_id, service_id, mode) WHERE ((user_id IS NOT NULL) AND (deleted_at IS NULL));
 
 CREATE TABLE billing_events (
     id text NOT NULL,
@@ -1300,7 +1309,9 @@ CREATE TABLE sandbox_customers (
     idempotency_key text NOT NULL,
     name text NOT NULL,
     default_payment_method text,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    service_id uuid,
+    user_id uuid
 );
 COMMENT ON TABLE sandbox_customers IS 'Customers of the embedded sandbox provider, where no money moves.';
 ALTER TABLE ONLY sandbox_customers
@@ -2026,6 +2037,12 @@ ALTER TABLE ONLY billing_checkouts
 
 ALTER TABLE ONLY billing_customers
     ADD CONSTRAINT billing_customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY billing_customers
+    ADD CONSTRAINT billing_customers_seller_fkey FOREIGN KEY (seller_organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY billing_customers
+    ADD CONSTRAINT billing_customers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
