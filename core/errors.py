@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from ports.unit_of_work import UnitOfWork
 
@@ -261,7 +262,11 @@ def all_valid(
 ) -> tuple[First, Second, Third, Fourth]: ...
 
 
-def all_valid(*checks: Callable[[], object]) -> tuple[object, ...]:
+@overload
+def all_valid(*checks: Callable[[], object]) -> tuple[Any, ...]: ...
+
+
+def all_valid(*checks: Callable[[], object]) -> tuple[Any, ...]:
     """Return the result of every check of a field; raise one `BadRequest` that names all invalid fields."""
     results: list[object] = []
     problems: list[FieldError] = []
@@ -276,6 +281,16 @@ def all_valid(*checks: Callable[[], object]) -> tuple[object, ...]:
     if problems:
         raise BadRequest.of_fields(problems)
     return tuple(results)
+
+
+def all_checked(given: Mapping[str, Any], checks: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    """Return the given fields, each as its check returns it, or as it is without a check.
+
+    Raise one `BadRequest` that names all invalid fields.
+    """
+    checked = [name for name in given if name in checks]
+    values = all_valid(*(partial(checks[name], given[name]) for name in checked))
+    return {**given, **dict(zip(checked, values, strict=True))}
 
 
 class SsoRequired(Refusal):

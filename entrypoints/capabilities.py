@@ -34,7 +34,9 @@ from entrypoints.http.scim import tokens as scim_tokens
 from entrypoints.http.scim import unsupported as scim_unsupported
 from entrypoints.http.scim import users as scim_users
 from entrypoints.http.service_api import analytics as service_analytics
+from entrypoints.http.service_api import checkout as service_checkout
 from entrypoints.http.service_api import info as service_info
+from entrypoints.http.service_api import portal as service_portal
 from entrypoints.http.service_api import subscriptions as service_subscriptions
 from entrypoints.http.service_api import users as service_users
 from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
@@ -48,6 +50,7 @@ from entrypoints.pages.accounts import account as account_page
 from entrypoints.pages.accounts import closing as closing_page
 from entrypoints.pages.accounts import email as email_page
 from entrypoints.pages.accounts import email_changes as email_change_pages
+from entrypoints.pages.accounts import name as name_page
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
@@ -154,6 +157,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     saml_logout.routes,
     service_users.routes,
     service_subscriptions.routes,
+    service_checkout.routes,
+    service_portal.routes,
     service_analytics.routes,
     service_info.routes,
     subscriptions.routes,
@@ -203,6 +208,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     choose_organization.routes,
     sign_out_page.routes,
     account_page.routes,
+    name_page.routes,
     email_page.routes,
     password_page.routes,
     own_second_factor_pages.routes,

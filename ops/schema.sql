@@ -418,14 +418,23 @@ CREATE TABLE billing_customers (
     leased_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
-    CONSTRAINT billing_customers_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text])))
+    seller_organization_id uuid,
+    service_id uuid,
+    user_id uuid,
+    CONSTRAINT billing_customers_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text]))),
+    CONSTRAINT billing_customers_of_user_check CHECK (((num_nonnulls(seller_organization_id, service_id, user_id) = 0) OR ((num_nonnulls(seller_organization_id, service_id, user_id) = 3) AND (organization_id IS NULL))))
 );
 COMMENT ON TABLE billing_customers IS 'Customers at the payment provider; organization_id is null until an event or a checkout names the organization.';
+COMMENT ON COLUMN billing_customers.seller_organization_id IS 'The organization whose service an end user buys; then the customer is the end user, and organization_id is null.';
+COMMENT ON COLUMN billing_customers.user_id IS 'The end user who is this customer, for the one service.';
 ALTER TABLE ONLY billing_customers
     ADD CONSTRAINT billing_customers_pkey PRIMARY KEY (id);
 CREATE INDEX billing_customers_email ON billing_customers USING btree (email) WHERE (email IS NOT NULL);
 CREATE INDEX billing_customers_of_organization ON billing_customers USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX billing_customers_of_seller ON billing_customers USING btree (seller_organization_id, service_id) WHERE (seller_organization_id IS NOT NULL);
+CREATE INDEX billing_customers_of_user ON billing_customers USING btree (user_id) WHERE (user_id IS NOT NULL);
 CREATE UNIQUE INDEX billing_customers_one ON billing_customers USING btree (organization_id, mode) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX billing_customers_one_of_user ON billing_customers USING btree (user_id, service_id, mode) WHERE ((user_id IS NOT NULL) AND (deleted_at IS NULL));
 
 CREATE TABLE billing_events (
     id text NOT NULL,
@@ -1042,11 +1051,13 @@ CREATE TABLE open_registrations (
     geo_country text,
     geo_city text,
     created_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    name text
 );
 COMMENT ON TABLE open_registrations IS 'Registrations of addresses that are not proved: the link that is used makes its password the account''s.';
 COMMENT ON COLUMN open_registrations.data IS 'Where the registration leads, and the hash of the browser in which it was made.';
 COMMENT ON COLUMN open_registrations.expires_at IS 'Null for the password of an imported account, and of one that is older than this table.';
+COMMENT ON COLUMN open_registrations.name IS 'The name that becomes the account''s with the link of this registration.';
 ALTER TABLE ONLY open_registrations
     ADD CONSTRAINT open_registrations_pkey PRIMARY KEY (id);
 CREATE INDEX open_registrations_ended ON open_registrations USING btree (expires_at);
@@ -1388,7 +1399,9 @@ CREATE TABLE sandbox_customers (
     idempotency_key text NOT NULL,
     name text NOT NULL,
     default_payment_method text,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    service_id uuid,
+    user_id uuid
 );
 COMMENT ON TABLE sandbox_customers IS 'Customers of the embedded sandbox provider, where no money moves.';
 ALTER TABLE ONLY sandbox_customers
@@ -1954,6 +1967,7 @@ CREATE TABLE users (
     disowned_at timestamp with time zone,
     disowned_by_organization_id uuid,
     changed_by_service_at timestamp with time zone,
+    name text,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -1966,6 +1980,7 @@ COMMENT ON COLUMN users.deactivated_by_organization_id IS 'The organization that
 COMMENT ON COLUMN users.disowned_at IS 'When the organization of its mail domain took the address back; the user has to choose another one.';
 COMMENT ON COLUMN users.disowned_by_organization_id IS 'The organization that has verified the mail domain.';
 COMMENT ON COLUMN users.changed_by_service_at IS 'When the token of a service first changed how the account signs in; then what is unconfirmed waits for a mailed proof.';
+COMMENT ON COLUMN users.name IS 'What its user is called; null until the user has said it. Directories say it in scim_profiles.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
@@ -2121,6 +2136,12 @@ ALTER TABLE ONLY billing_checkouts
 
 ALTER TABLE ONLY billing_customers
     ADD CONSTRAINT billing_customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY billing_customers
+    ADD CONSTRAINT billing_customers_seller_fkey FOREIGN KEY (seller_organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY billing_customers
+    ADD CONSTRAINT billing_customers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -47,7 +47,9 @@ class StripeGateway:
         await self._requests.close()
 
     async def create_customer(self, wish: CustomerWish) -> str:
-        form = {"name": wish.name, "metadata": {provider_objects.ORG_ID: str(wish.organization_id)}}
+        form: dict[str, Any] = {"name": wish.name, "metadata": wish.metadata}
+        if wish.email is not None:
+            form["email"] = wish.email
         return _id(await self._requests.post("/v1/customers", form, key=wish.idempotency_key))
 
     async def open_checkout(self, order: CheckoutOrder, *, key: str) -> CheckoutSession:

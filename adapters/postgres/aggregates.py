@@ -5,6 +5,7 @@ This module evaluates its annotations, so it has no `from __future__ import anno
 
 from typing import TYPE_CHECKING
 
+from adapters.postgres.accounts.names import PostgresPersonNames
 from adapters.postgres.accounts.one_time_tokens import PostgresOneTimeTokens
 from adapters.postgres.accounts.open_registrations import PostgresOpenRegistrations
 from adapters.postgres.accounts.own_accounts import PostgresOwnAccounts
@@ -118,6 +119,7 @@ class Aggregates:
     credentials: PostgresCredentials
     open_registrations: PostgresOpenRegistrations
     own_accounts: PostgresOwnAccounts
+    person_names: PostgresPersonNames
     user_import: PostgresUserImport
     sessions: PostgresSessions
     browser_sessions: PostgresBrowserSessions

@@ -2,7 +2,7 @@
 
 The proof (a verification link, a magic link, an invitation's mail, an upstream provider) may concern an account that an
 attacker prepared for the address. So everything that was set up before it is removed, and the attacker keeps no access
-(decisions 3.13); the link of a registration then gives the account the password of that registration (3.14).
+(decisions 3.13); the link of a registration then gives the account its password and name (3.14).
 
 What organizations give hangs on the address until the user confirms it: it stays with an address that is first proved,
 and ends when the account leaves the address (decisions 5.7).
@@ -53,8 +53,9 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
     passwords.lock_out(uow, user.id, user.email)
     uow.departures.unconfirm(user.id)
     uow.users.set_changed_by_service(user.id, at=None)
+    uow.users.set_name(user.id, None, at=uow.now)
     uow.users.set_verified(user.id, at=uow.now)
-    return replace(user, email_verified_at=uow.now, mfa_enabled_at=None, changed_by_service_at=None)
+    return replace(user, email_verified_at=uow.now, mfa_enabled_at=None, changed_by_service_at=None, name=None)
 
 
 def settle(uow: UnitOfWork, user: User, *, proves_address: bool) -> User:

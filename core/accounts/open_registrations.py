@@ -1,4 +1,4 @@
-"""Open registrations: those of an address that is not proved yet, each with a password of its own (decisions 3.14).
+"""Open registrations: those of an unproved address, each with a password and name of its own (decisions 3.14).
 
 Anyone can register any address, so the password of a registration is not the account's until the link of that
 registration is used. It is kept as long as that link is valid. Registrations are created in `registration.py`; their
@@ -43,6 +43,7 @@ class OpenRegistration:
     geo_city: str | None
     created_at: datetime
     expires_at: datetime | None
+    name: str | None = field(default=None, repr=False)
 
     @property
     def browser(self) -> RequestingBrowser | None:
@@ -68,6 +69,8 @@ def begin(
     password_hash: str,
     back: ReturnTarget,
     browser: RequestingBrowser | None,
+    *,
+    name: str | None = None,
 ) -> OpenRegistration:
     """Return a new registration, which is not kept yet."""
     location = uow.locations.find(uow.origin.ip_address)
@@ -82,11 +85,15 @@ def begin(
         geo_city=location.city if location is not None else None,
         created_at=uow.now,
         expires_at=uow.now + TokenPurpose.VERIFY_EMAIL.lifetime,
+        name=name,
     )
 
 
 def keep(uow: UnitOfWork, registration: OpenRegistration) -> None:
-    """Keep a registration, whose password is the newest of its account; without the account, do the same work."""
+    """Keep a registration, whose password is the newest of its account; without the account, do the same work.
+
+    Its name waits for its link.
+    """
     uow.open_registrations.add(registration)
     uow.credentials.set_password_hash(registration.user_id, registration.password_hash)
 

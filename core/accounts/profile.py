@@ -21,10 +21,12 @@ class Profile:
     """The caller's account in the context of the session; `org` and `service` are empty outside such a context.
 
     `email` is the address that the caller has asked to change to, with `email_verified` false, until it is verified.
+    `name` is what the caller is called: as they have set it, else by the directory of the organization.
     """
 
     id: UUID
     email: str
+    name: str | None
     org: str
     service: str
     email_verified: bool
@@ -57,16 +59,18 @@ def sign_in_methods(uow: UnitOfWork) -> SignInMethods:
 
 def read(uow: UnitOfWork) -> Profile:
     """Return the caller's profile (identity 2.1, decisions 3.10)."""
-    mine = _profile_of(uow.caller)
-    requested = uow.one_time_tokens.requested_email(uow.caller.user_id, at=uow.now)
+    caller = uow.caller
+    names, requested = uow.person_names.with_requested_email(caller.user_id, caller.organization_id, at=uow.now)
+    mine = _profile_of(caller, names.shown)
     return replace(mine, email=requested, email_verified=False) if requested is not None else mine
 
 
-def _profile_of(caller: Caller) -> Profile:
+def _profile_of(caller: Caller, name: str | None) -> Profile:
     capabilities = access.capabilities_of(caller.role, caller.custom_permissions) if caller.role is not None else ()
     return Profile(
         id=caller.user_id,
         email=caller.email,
+        name=name,
         org=caller.organization_slug or "",
         service=caller.service_slug or "",
         email_verified=caller.is_verified,

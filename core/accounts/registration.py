@@ -40,25 +40,33 @@ class _Registered:
     is_proved: bool
 
 
-def register(uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest) -> AddressTaken | None:
-    """Register a normalized address, and send the link that proves it and makes the password the account's.
+def register(
+    uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest, *, name: str | None = None
+) -> AddressTaken | None:
+    """Register a normalized address, and send the link that proves it and makes password and name the account's.
 
     Return `AddressTaken` when an account has the address; while it is not proved, the link is sent all the same.
     """
     back = return_targets.find(uow, return_request)
-    registered = _register(uow, email, password_hash, back, None)
+    registered = _register(uow, email, password_hash, back, None, name)
     return None if registered.is_new else AddressTaken()
 
 
 def register_evenly(
-    uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest, browser: RequestingBrowser | None
+    uow: UnitOfWork,
+    email: str,
+    password_hash: str,
+    return_request: ReturnRequest,
+    browser: RequestingBrowser | None,
+    *,
+    name: str | None = None,
 ) -> None:
     """Register an address as `register` does, or mail the owner of the address that it has an account (decisions 12.7).
 
     Both take the same work, so that only the owner of the address learns which it was.
     """
     back = return_targets.find(uow, return_request)
-    registered = _register(uow, email, password_hash, back, browser)
+    registered = _register(uow, email, password_hash, back, browser, name)
     mail.send(
         uow,
         email,
@@ -70,7 +78,12 @@ def register_evenly(
 
 
 def _register(
-    uow: UnitOfWork, email: str, password_hash: str, back: ReturnTarget, browser: RequestingBrowser | None
+    uow: UnitOfWork,
+    email: str,
+    password_hash: str,
+    back: ReturnTarget,
+    browser: RequestingBrowser | None,
+    name: str | None,
 ) -> _Registered:
     """Create the account unless there is one, and keep the registration if its address may still be proved by it.
 
@@ -84,7 +97,7 @@ def _register(
     active = present if present is not None and present.is_active else None
     waiting = active if active is not None and not active.is_verified else None
     registration = open_registrations.begin(
-        uow, waiting.id if waiting is not None else fresh.id, email, password_hash, back, browser
+        uow, waiting.id if waiting is not None else fresh.id, email, password_hash, back, browser, name=name
     )
     is_mailed = verification.send(uow, waiting, back, registration_id=registration.id, requested_for=email)
     if not is_mailed:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from core.accounts import names
 from core.accounts.users import User
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
@@ -66,6 +67,7 @@ class ImportedPerson:
     password_hash: str | None = field(repr=False)
     is_verified: bool
     created_at: datetime
+    name: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ def read(
         password_hash=_password_hash(values, stored_form),
         is_verified=_is_verified(values),
         created_at=_created_at(values, now),
+        name=_name(values),
     )
 
 
@@ -111,6 +114,7 @@ def _account(uow: UnitOfWork, person: ImportedPerson) -> ImportedAccount:
         is_platform_owner=False,
         created_at=person.created_at,
         updated_at=uow.now,
+        name=person.name,
     )
     return ImportedAccount(user=user, password_hash=person.password_hash)
 
@@ -137,6 +141,17 @@ def _email(values: dict[str, Any], to_ascii: ToAscii) -> str:
         return normalize_email(given, to_ascii)
     except BadRequest:
         raise LineRejected(Problem.INVALID_EMAIL) from None
+
+
+def _name(values: dict[str, Any]) -> str | None:
+    """Return the name of a line; one that Gatehouse does not accept is left out, not the account."""
+    given = values.get("name")
+    if not isinstance(given, str) or _SURROGATE.search(given):
+        return None
+    try:
+        return names.checked(given)
+    except BadRequest:
+        return None
 
 
 def _password_hash(values: dict[str, Any], stored_form: Callable[[object], str | None]) -> str | None:

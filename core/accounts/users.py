@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +39,7 @@ class User:
     mfa_enabled_at: datetime | None = None
     disowned_at: datetime | None = None
     changed_by_service_at: datetime | None = None
+    name: str | None = field(default=None, repr=False)
 
     @property
     def is_verified(self) -> bool:

@@ -1,9 +1,9 @@
 """The link that proves the address of an account: sent at registration and on request.
 
 It is valid once and for a day. A newer link leaves older ones valid, because mails arrive out of order and users open
-the first that they find; using one withdraws the others. The link of a registration makes the password of that
-registration the account's, and ends the other registrations (decisions 3.14). A link without a registration keeps no
-password, and its user chooses one. A change of the address has a link of its own, which `email_changes.py` sends.
+the first that they find; using one withdraws the others. The link of a registration makes the password and the name of
+that registration the account's, and ends the other registrations (decisions 3.14). A link without a registration keeps
+neither, and its user chooses a password. A change of the address has a link of its own, which `email_changes.py` sends.
 """
 
 from __future__ import annotations
@@ -171,6 +171,7 @@ def _prove(uow: UnitOfWork, user: User, registration: OpenRegistration | None) -
     proved = addresses.mark_proved(uow, user)
     if registration is not None:
         uow.credentials.set_password_hash(user.id, registration.password_hash)
+        uow.users.set_name(user.id, registration.name, at=uow.now)
     return proved
 
 

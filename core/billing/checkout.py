@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from core.billing import customers, subscriptions
 from core.billing.provider import BillingFailed, CheckoutOrder
 from core.billing.provider_objects import SubscriptionBinding
-from core.errors import BadRequest, Conflict
+from core.errors import BadRequest, Conflict, all_valid
 from core.organizations.access import Operation, authorize
 from core.services.services import ServiceUnknown
 
@@ -130,8 +130,7 @@ def start(
 ) -> Started:
     """Store a checkout of the caller, or take up one that the provider has not answered."""
     authorized = authorize(uow, slug, Operation.CHECKOUT)
-    success_url = checked_url("success_url", success_url, may_have_placeholder=True)
-    cancel_url = checked_url("cancel_url", cancel_url)
+    success_url, cancel_url = checked_urls(success_url, cancel_url)
     organization = authorized.organization
     service = uow.services.by_slug(organization.id, service_slug)
     if service is None:
@@ -146,20 +145,35 @@ def start(
     current = uow.subscriptions.current(service.id, authorized.caller.user_id)
     if current is not None and current.is_live:
         raise AlreadySubscribed
+    checkout = begin(
+        uow,
+        plan,
+        plan.billing_price_id,
+        authorized.caller.user_id,
+        success_url=success_url,
+        cancel_url=cancel_url,
+        mode=mode,
+    )
+    customer_id, wish = customer_or_wish(uow, organization, mode)
+    return Started(checkout=checkout, customer_id=customer_id, customer=wish, plan=plan, service_name=service.name)
+
+
+def begin(
+    uow: UnitOfWork, plan: Plan, price_id: str, user_id: UUID, *, success_url: str, cancel_url: str, mode: BillingMode
+) -> Checkout:
+    """Store a checkout of a plan, or return the same one that the provider has not answered."""
     checkout = Checkout(
         id=uow.randomness.new_id(),
-        organization_id=organization.id,
-        service_id=service.id,
-        user_id=authorized.caller.user_id,
+        organization_id=plan.organization_id,
+        service_id=plan.service_id,
+        user_id=user_id,
         plan_id=plan.id,
-        price_id=plan.billing_price_id,
+        price_id=price_id,
         success_url=success_url,
         cancel_url=cancel_url,
         created_at=uow.now,
     )
-    checkout = uow.billing_checkouts.start(checkout, mode, unfinished_since=uow.now - REPEATABLE_FOR)
-    customer_id, wish = customer_or_wish(uow, organization, mode)
-    return Started(checkout=checkout, customer_id=customer_id, customer=wish, plan=plan, service_name=service.name)
+    return uow.billing_checkouts.start(checkout, mode, unfinished_since=uow.now - REPEATABLE_FOR)
 
 
 def customer_or_wish(
@@ -170,6 +184,20 @@ def customer_or_wish(
     if customer is not None:
         return customer.id, None
     return None, customers.wish(uow, organization.id, organization.name, mode)
+
+
+def bind_wished(uow: UnitOfWork, wish: CustomerWish, customer_id: str, mode: BillingMode) -> str:
+    """Bind a customer that was made as wished; return the customer to use, which may be another one."""
+    if wish.service_id is None or wish.user_id is None:
+        return bind_customer(uow, wish.organization_id, customer_id, mode)
+    of = (wish.organization_id, wish.service_id, wish.user_id)
+    if uow.billing_customers.bind_to_user(customer_id, *of, mode):
+        subscriptions.settle_all_of(uow, customer_id)
+        return customer_id
+    present = uow.billing_customers.of_user(*of, mode)
+    if present is None:
+        raise BillingFailed
+    return present.id
 
 
 def bind_customer(uow: UnitOfWork, organization_id: UUID, customer_id: str, mode: BillingMode) -> str:
@@ -192,6 +220,14 @@ def finish(uow: UnitOfWork, checkout: Checkout, session_id: str) -> None:
 def abandon(uow: UnitOfWork, checkout: Checkout) -> None:
     """Forget a checkout that the provider has refused: the provider would repeat that answer under the same key."""
     uow.billing_checkouts.remove(checkout)
+
+
+def checked_urls(success_url: str, cancel_url: str) -> tuple[str, str]:
+    """Return the two addresses of a checkout; raise one `BadRequest` for both."""
+    return all_valid(
+        lambda: checked_url("success_url", success_url, may_have_placeholder=True),
+        lambda: checked_url("cancel_url", cancel_url),
+    )
 
 
 def checked_url(field: str, url: str, *, may_have_placeholder: bool = False) -> str:

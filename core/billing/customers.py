@@ -1,15 +1,19 @@
 """Customers at the payment provider: one for each organization, made when it first buys or opens the billing portal.
 
+An end user who buys through a service is a customer of their own for that service, and never the organization's
+(decisions 6.4); that customer is bound by the checkout that made it alone.
+
 A customer is bound to its organization by the checkout that made it, or by `customer.created` with the organization in
 its metadata, whichever comes first (decisions 6.5). Its profile and its default payment method follow its events.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from core.billing.provider_events import Effect
+from core.billing.provider_objects import customer_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 
     from core.billing.provider import BillingMode
     from core.billing.provider_events import BillingEvent
+    from core.billing.provider_objects import SubscriptionBinding
     from ports.unit_of_work import UnitOfWork
 
 CREATED: Final = "customer.created"
@@ -28,7 +33,10 @@ CUSTOMER_EFFECTS: Final = METHOD_EFFECTS | {Effect.CUSTOMER_DELETED}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillingCustomer:
-    """A customer; without an organization nothing of it concerns us yet."""
+    """A customer; without an organization nothing of it concerns us yet.
+
+    With a service and a user, the customer is that end user, and the organization the one that sells.
+    """
 
     id: str
     mode: BillingMode
@@ -37,15 +45,33 @@ class BillingCustomer:
     profile_event_id: str | None
     default_payment_method: str | None
     deleted_at: datetime | None
+    service_id: UUID | None = None
+    user_id: UUID | None = None
+
+    def may_buy(self, binding: SubscriptionBinding) -> bool:
+        """Return whether a purchase is of the customer's organization and, if the customer is a user, of that user."""
+        is_own = self.organization_id == binding.organization_id
+        return is_own and (self.user_id is None or (self.service_id, self.user_id) == binding.buyer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerWish:
-    """A customer to be made; the key is the same for everybody who needs this customer."""
+    """A customer to be made; the key is the same for everybody who needs this customer.
+
+    With a service and a user, it is that end user's own.
+    """
 
     organization_id: UUID
     name: str
     idempotency_key: str
+    email: str | None = field(default=None, repr=False)
+    service_id: UUID | None = None
+    user_id: UUID | None = None
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Whose customer it is, as the provider is told; an end user's names no organization, which it would bind."""
+        return customer_metadata(self.organization_id, self.service_id, self.user_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +93,21 @@ def wish(uow: UnitOfWork, organization_id: UUID, name: str, mode: BillingMode) -
         organization_id=organization_id,
         name=name,
         idempotency_key=f"gatehouse-customer-{organization_id}-{number}",
+    )
+
+
+def wish_of_user(
+    uow: UnitOfWork, organization_id: UUID, service_id: UUID, user_id: UUID, email: str, mode: BillingMode
+) -> CustomerWish:
+    """Return the customer to make for an end user of a service who has none, as `wish` does."""
+    number = uow.billing_customers.count_deleted_of_user(organization_id, service_id, user_id, mode) + 1
+    return CustomerWish(
+        organization_id=organization_id,
+        name=email,
+        idempotency_key=f"gatehouse-customer-{service_id}-{user_id}-{number}",
+        email=email,
+        service_id=service_id,
+        user_id=user_id,
     )
 
 

@@ -52,6 +52,11 @@ class SubscriptionBinding:
     user_id: UUID
 
     @property
+    def buyer(self) -> tuple[UUID, UUID]:
+        """The service, and the user of it who has bought."""
+        return self.service_id, self.user_id
+
+    @property
     def metadata(self) -> dict[str, str]:
         """The binding as it is given to the provider."""
         return {
@@ -123,8 +128,16 @@ def binding_of(owner: Object) -> SubscriptionBinding | None:
 
 
 def organization_of(customer: Object) -> UUID | None:
-    """Return the organization that the metadata of a customer name."""
-    return uuid_of(_object(customer.get("metadata")).get(ORG_ID))
+    """Return the organization that the metadata of a customer name; None for an end user's (decisions 6.4)."""
+    metadata = _object(customer.get("metadata"))
+    return None if USER_ID in metadata else uuid_of(metadata.get(ORG_ID))
+
+
+def customer_metadata(organization_id: UUID, service_id: UUID | None, user_id: UUID | None) -> dict[str, str]:
+    """Return the metadata of a customer: the organization, or the end user of a service."""
+    if service_id is None or user_id is None:
+        return {ORG_ID: str(organization_id)}
+    return {USER_ID: str(user_id), SERVICE_ID: str(service_id)}
 
 
 def default_payment_method_of(customer: Object) -> str | None:

@@ -104,9 +104,12 @@ def create_customer(uow: UnitOfWork, wish: CustomerWish) -> str:
     customer = SandboxCustomer(
         id=_new_id(uow, "cus"),
         organization_id=wish.organization_id,
-        name=wish.name,
+        # Nothing of a person is kept in the sandbox.
+        name=wish.name if wish.user_id is None else "End user",
         default_payment_method=None,
         created_at=uow.now,
+        service_id=wish.service_id,
+        user_id=wish.user_id,
     )
     kept = uow.sandbox.add_customer(customer, wish.idempotency_key)
     if kept.id == customer.id:

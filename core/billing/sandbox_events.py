@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from core.billing.provider_objects import customer_metadata
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -74,7 +76,7 @@ def customer_created(customer: SandboxCustomer) -> SandboxEvent:
             "object": "customer",
             "name": customer.name,
             "email": None,
-            "metadata": {"org_id": str(customer.organization_id)},
+            "metadata": customer_metadata(customer.organization_id, customer.service_id, customer.user_id),
             "invoice_settings": {"default_payment_method": None},
         },
         at=customer.created_at,

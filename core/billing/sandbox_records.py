@@ -28,6 +28,8 @@ class SandboxCustomer:
     name: str
     default_payment_method: str | None
     created_at: datetime
+    service_id: UUID | None = None
+    user_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

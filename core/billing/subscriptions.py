@@ -149,8 +149,11 @@ def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refu
         if _fits(uow, stored.entry, binding, customer, known):
             return replace(subscription, binding=binding, customer_id=customer.id)
         refused.append(stored.entry.event_id)
-        is_own_customer = customer.organization_id == binding.organization_id
-        if is_own_customer and not stored.entry.is_final and uow.billing_subscriptions.is_undeliverable(binding):
+        if (
+            customer.may_buy(binding)
+            and not stored.entry.is_final
+            and uow.billing_subscriptions.is_undeliverable(binding)
+        ):
             # A page that was open while the service or the account was deleted, and was paid after that.
             uow.billing_cancellations.add(subscription.id, customer.mode)
     return subscription
@@ -159,9 +162,10 @@ def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refu
 def _fits(
     uow: UnitOfWork, entry: HistoryEntry, binding: SubscriptionBinding, customer: BillingCustomer, known: Known
 ) -> bool:
-    is_own_customer = customer.organization_id == binding.organization_id
     return (
-        is_own_customer and _has_own_price(entry, binding, known) and uow.billing_subscriptions.is_purchasable(binding)
+        customer.may_buy(binding)
+        and _has_own_price(entry, binding, known)
+        and uow.billing_subscriptions.is_purchasable(binding)
     )
 
 

@@ -28,7 +28,11 @@ class EventType(Enum):
     USER_JOINED = ("user.joined", "User joined", "A user became a member of the organization.")
     USER_REMOVED = ("user.removed", "User removed", "A member was removed from the organization.")
     USER_ROLE_UPDATED = ("user.role_updated", "Role changed", "A member's role was changed.")
-    USER_UPDATED = ("user.updated", "User changed", "The organization's directory changed the data of a member.")
+    USER_UPDATED = (
+        "user.updated",
+        "User changed",
+        "A member changed their own name, or the organization's directory changed the data of a member.",
+    )
     USER_DEACTIVATED = ("user.deactivated", "User deactivated", "The organization's directory deactivated a member.")
     USER_REACTIVATED = (
         "user.reactivated",

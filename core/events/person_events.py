@@ -49,10 +49,10 @@ def defer_receivers(
     return lambda: organizations() or (None,)
 
 
-def record(uow: UnitOfWork, action: AuditAction, user_id: UUID, email: str, /) -> None:
-    """Record a user's change to their own account in each of their organizations."""
+def record(uow: UnitOfWork, action: AuditAction, user_id: UUID, email: str, /, **details: Any) -> None:
+    """Record a user's change to their own account in each of their organizations; details contain no personal data."""
     receivers = defer_receivers(uow, user_id)()
     for organization_id in receivers:
         if organization_id is not None:
-            uow.audit(action, user_id, organization_id=organization_id, actor_user_id=user_id)
-    uow.publish_to_each(action.event, receivers, actor_user_id=user_id, actor_email=email)
+            uow.audit(action, user_id, organization_id=organization_id, actor_user_id=user_id, **details)
+    uow.publish_to_each(action.event, receivers, actor_user_id=user_id, actor_email=email, **details)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Invitation`
 
 from core.email_addresses import normalize_email
-from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, RateLimitExceeded, Refusal
+from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, RateLimitExceeded, Refusal, all_valid
 from core.events.actions import AuditAction
 from core.mail import mail
 from core.mail.mail import MailTemplate
@@ -196,8 +196,9 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     if not caller.is_verified:
         # The mail names the inviter, and any account can claim an address that it has not verified.
         raise AddressNotVerified
-    _require_role(uow, access, role)
-    address = normalize_email(email, uow.domain_names.to_ascii)
+    _, address = all_valid(
+        lambda: _require_role(uow, access, role), lambda: normalize_email(email, uow.domain_names.to_ascii)
+    )
     if uow.invitations.has_member(organization.id, address):
         raise AlreadyMember
     _require_room(uow, organization.id)

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.openid import clients, dpop, pkce, requests, security_profile
-from core.openid.grants import IssuedTokens, take_over
+from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
@@ -116,7 +116,7 @@ def redeem(
     tokens = take_over(uow, code.session_id, granted)
     if tokens is None:
         return GrantInvalid("The session of this code has ended. Sign in again.")
-    return IssuedTokens(grant=tokens, nonce=code.nonce)
+    return issued(uow, tokens, nonce=code.nonce)
 
 
 def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, proof: DpopProof | None) -> ClientGrant:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core.errors import NotFound, Refusal
 from core.openid import clients, dpop, requests, scopes, security_profile
-from core.openid.grants import IssuedTokens, take_over
+from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import (
     AccessDenied,
     AuthorizationPending,
@@ -256,7 +256,7 @@ def poll(
             is_confidential=device.is_of_confidential_service,
         )
     tokens = take_over(uow, device.session_id, granted)
-    return IssuedTokens(grant=tokens) if tokens is not None else GrantInvalid()
+    return issued(uow, tokens) if tokens is not None else GrantInvalid()
 
 
 def _authenticated(uow: UnitOfWork, presented: PresentedClient | None) -> Client | None:

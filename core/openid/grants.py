@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from core.openid import clients, dpop, requests, scopes, security_profile
+from core.openid import clients, dpop, requested_claims, requests, scopes, security_profile
 from core.openid.refusals import GrantInvalid
 from core.sessions import refresh as sessions_refresh
 from core.sessions.client_grants import RefreshingClient
@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedTokens:
-    """The tokens of a session for its service; with the scope `openid` the entrypoint adds an ID token."""
+    """The tokens of a session for its service; with the scope `openid` the entrypoint adds an ID token.
+
+    `names` are the claims about the user's names, which the scope `profile` opens.
+    """
 
     grant: TokenGrant
     nonce: str | None = None
+    names: dict[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +67,24 @@ def refresh(
         return outcome
     granted = outcome.client_grant
     if granted is None or scope is None:
-        return IssuedTokens(grant=outcome)
+        return issued(uow, outcome)
     narrowed = replace(granted, scopes=scopes.narrowed(scope, granted.scopes))
     claims = outcome.claims | {"scope": " ".join(narrowed.scopes)}
-    return IssuedTokens(grant=replace(outcome, client_grant=narrowed, claims=claims))
+    return issued(uow, replace(outcome, client_grant=narrowed, claims=claims))
+
+
+def issued(uow: UnitOfWork, grant: TokenGrant, *, nonce: str | None = None) -> IssuedTokens:
+    """Return the tokens of a session with what an ID token needs to know besides."""
+    names = scopes.names_of(uow, grant.user_id, grant.organization_id) if _has_names(grant.client_grant) else {}
+    return IssuedTokens(grant=grant, nonce=nonce, names=names)
+
+
+def _has_names(granted: ClientGrant | None) -> bool:
+    """Return whether there is an ID token that says the user's names: by the scope, or because they were asked for."""
+    if granted is None or scopes.OPENID not in granted.scopes:
+        return False
+    named = requested_claims.of(granted.requested_claims, "id_token")
+    return scopes.PROFILE in granted.scopes or not set(requested_claims.NAMES).isdisjoint(named)
 
 
 def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.openid import requested_claims, scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from core.openid.grants import IssuedTokens
     from core.sessions.token_claims import TokenGrant
@@ -32,20 +32,20 @@ def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
         "at_hash": _half_hash(access_token),
     }
     named = requested_claims.of(asked, "id_token")
-    claims |= requested_claims.chosen(_of_user(grant, scopes.ALL), named)
-    claims |= _of_user(grant, granted)
+    claims |= requested_claims.chosen(_of_user(grant, issued.names, scopes.ALL), named)
+    claims |= _of_user(grant, issued.names, granted)
     if issued.nonce is not None:
         claims["nonce"] = issued.nonce
     return claims
 
 
-def _of_user(grant: TokenGrant, granted: Collection[str]) -> dict[str, Any]:
+def _of_user(grant: TokenGrant, names: Mapping[str, str], granted: Collection[str]) -> dict[str, Any]:
     """Return the claims about the user that these scopes open."""
     claims: dict[str, Any] = {}
     if scopes.EMAIL in granted:
         claims |= {"email": grant.claims["email"], "email_verified": grant.is_address_verified}
     if scopes.PROFILE in granted:
-        claims["preferred_username"] = grant.claims["email"]
+        claims |= {"preferred_username": grant.claims["email"], **names}
     return claims
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 # What is known of users, and what is known of their sign-ins; the ID token has the second always.
-OF_USERS: Final = ("email", "email_verified", "preferred_username", "name", "given_name", "family_name")
+NAMES: Final = ("name", "given_name", "family_name")
+OF_USERS: Final = ("email", "email_verified", "preferred_username", *NAMES)
 OF_SIGN_INS: Final = ("auth_time", "acr", "amr")
 # No user has this id, which is that of no version.
 NO_USER: Final = str(UUID(int=0))

@@ -8,8 +8,9 @@ from core.openid.refusals import ScopeInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from uuid import UUID
 
-    from core.sessions.callers import Caller
+    from ports.unit_of_work import UnitOfWork
 
 OPENID: Final = "openid"
 EMAIL: Final = "email"
@@ -42,11 +43,21 @@ def context_class(amr: Collection[str]) -> str:
     return TWO_FACTORS if "mfa" in amr else ONE_FACTOR
 
 
-def claims_of(caller: Caller, scopes: Collection[str]) -> dict[str, Any]:
-    """Return the claims about a user that these scopes open (OpenID Connect Core, 5.4)."""
+def names_of(uow: UnitOfWork, user_id: UUID, organization_id: UUID | None) -> dict[str, str]:
+    """Return the claims about the names of a user, which the scope `profile` opens (OpenID Connect Core, 5.4).
+
+    The names of a directory are those of the organization of the service (decisions 3.15).
+    """
+    return uow.person_names.defer_of(user_id, organization_id)().profile_claims
+
+
+def claims_of(uow: UnitOfWork, scopes: Collection[str]) -> dict[str, Any]:
+    """Return the claims about the caller that these scopes open (OpenID Connect Core, 5.4)."""
+    caller = uow.caller
     claims: dict[str, Any] = {"sub": str(caller.user_id)}
     if EMAIL in scopes:
         claims |= {"email": caller.email, "email_verified": caller.is_verified}
     if PROFILE in scopes:
         claims["preferred_username"] = caller.email
+        claims |= names_of(uow, caller.user_id, caller.organization_id)
     return claims

@@ -10,7 +10,6 @@ from core.openid.refusals import ContextInactive, InsufficientScope
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 
@@ -26,16 +25,18 @@ def read(uow: UnitOfWork, scope: str | None, named: Sequence[str] = ()) -> dict[
     if not caller.is_organization_active:
         raise ContextInactive
     if scope is None:
-        return scopes.claims_of(caller, scopes.ALL)
+        return scopes.claims_of(uow, scopes.ALL)
     granted = scope.split(" ")
     if scopes.OPENID not in granted:
         raise InsufficientScope
-    return requested_claims.chosen(_known(caller), named) | scopes.claims_of(caller, granted)
+    claims = scopes.claims_of(uow, granted)
+    return requested_claims.chosen(_known(uow), named) | claims if named else claims
 
 
-def _known(caller: Caller) -> dict[str, Any]:
+def _known(uow: UnitOfWork) -> dict[str, Any]:
     """Return everything that can be asked for by name."""
-    return scopes.claims_of(caller, scopes.ALL) | {
+    caller = uow.caller
+    return scopes.claims_of(uow, scopes.ALL) | {
         "auth_time": int(caller.authenticated_at.timestamp()),
         "acr": scopes.context_class(caller.amr),
         "amr": caller.amr,

@@ -43,10 +43,14 @@ class AssignedRoleUnknown(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A membership with its user; `is_active` is false when the account is deactivated."""
+    """A membership with its user; `is_active` is false when the account is deactivated.
+
+    `name` is the person's own once they have confirmed the membership and proved the address, else the directory's.
+    """
 
     membership: Membership
     email: str
+    name: str | None
     is_platform_owner: bool
     is_active: bool
 

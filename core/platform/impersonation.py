@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.users import UserUnknown
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, all_valid
 from core.events.platform_actions import PlatformAction
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.organizations.access import authorize_platform
@@ -76,9 +76,7 @@ class Impersonation:
 def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impersonation:
     """Start a session as another user, for an hour at most."""
     owner = authorize_platform(uow)
-    reason = checked_reason(wanted.reason)
-    if wanted.service_slug is not None and wanted.organization_slug is None:
-        raise BadRequest.of_field("org_slug", "Name the organization of the service.")
+    reason, _ = all_valid(lambda: checked_reason(wanted.reason), lambda: _require_organization(wanted))
     # Locked, so that an account that is deactivated or promoted at this moment keeps no earlier session.
     user = uow.users.lock(user_id)
     if user is None or not user.is_active:
@@ -127,6 +125,11 @@ def _context(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization
         raise NotFound("This organization has no such service.")
     security_profiles.require_pushed(service.security_profile, is_pushed=False)
     return organization, service
+
+
+def _require_organization(wanted: ImpersonationTarget) -> None:
+    if wanted.service_slug is not None and wanted.organization_slug is None:
+        raise BadRequest.of_field("org_slug", "Name the organization of the service.")
 
 
 def _does_not_belong(wanted: ImpersonationTarget) -> BadRequest:

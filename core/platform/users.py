@@ -41,6 +41,7 @@ class PlatformUser:
 
     id: UUID
     email: str
+    name: str | None
     is_platform_owner: bool
     mfa_enabled: bool
     created_at: datetime

@@ -80,10 +80,14 @@ class ExportedMfaEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonalDataExport:
-    """The personal data of a person; `login_events` has the newest ones, and `login_events_count` counts all."""
+    """The personal data of a person; `login_events` has the newest ones, and `login_events_count` counts all.
+
+    `name` is the account's, which no organization exports.
+    """
 
     user_id: UUID
     email: str
+    name: str | None
     created_at: datetime
     memberships: list[ExportedMembership]
     login_events_count: int
@@ -117,6 +121,7 @@ def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
     return PersonalDataExport(
         user_id=user.id,
         email=user.email,
+        name=user.name if within is None or caller.user_id == user_id else None,
         created_at=user.created_at,
         memberships=list(stored.memberships(user.id, within=within)),
         login_events_count=stored.count_logins(user.id, within=within),

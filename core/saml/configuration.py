@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlConfiguration`
 
-from core.errors import BadRequest, FieldError
+from core.errors import BadRequest, all_valid
 from core.events.actions import AuditAction
 from core.organizations.access import Operation
 from core.saml.messages import NameIdFormat, SamlBinding
@@ -74,14 +74,9 @@ class SamlConfiguration:
 
     def require_valid(self) -> None:
         """Raise `BadRequest` for fields that are missing or invalid."""
-        problems: list[FieldError] = []
-        for check in (self._check_entity_id, self._check_addresses, self._check_mapping, self._check_signing):
-            try:
-                check()
-            except BadRequest as refusal:
-                problems += refusal.details
-        if problems:
-            raise BadRequest.of_fields(problems)
+        all_valid(
+            self._check_entity_id, self._check_acs_url, self._check_slo_url, self._check_mapping, self._check_signing
+        )
 
     def _check_entity_id(self) -> None:
         if self.entity_id is None:
@@ -92,11 +87,13 @@ class SamlConfiguration:
                 "entity_id", f"An entity id has 1 to {ENTITY_ID_CHARACTERS_MAX} characters of ASCII, without blanks."
             )
 
-    def _check_addresses(self) -> None:
+    def _check_acs_url(self) -> None:
         if self.acs_url is not None:
             redirect_uris.require_web_uri(self.acs_url, "acs_url")
         elif self.enabled:
             raise BadRequest.of_field("acs_url", "The address of the assertion consumer service is required.")
+
+    def _check_slo_url(self) -> None:
         if self.slo_url is not None:
             redirect_uris.require_web_uri(self.slo_url, "slo_url")
 

@@ -92,7 +92,7 @@ def create(
     # Held, so that the user is not removed from the service meanwhile.
     if not uow.service_users.hold(caller, user_id):
         raise ServiceUserUnknown
-    plan = _plan(uow, caller, plan_id)
+    plan = find_plan(uow, caller, plan_id)
     existing = uow.subscriptions.lock_current(caller.service_id, user_id)
     if existing is not None and existing.is_live:
         raise SubscriptionExists
@@ -130,7 +130,7 @@ def change(
         current_period_end=period_end or before.current_period_end,
     )
     if plan_id is not None:
-        after = after.to_plan(_plan(uow, caller, plan_id))
+        after = after.to_plan(find_plan(uow, caller, plan_id))
     if after != before and before.is_billed:
         raise SubscriptionBilled
     if not subscriptions.save(uow, before, after):
@@ -155,7 +155,8 @@ def _lock(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Subscription
     return subscription
 
 
-def _plan(uow: UnitOfWork, caller: ServiceCaller, plan_id: UUID) -> Plan:
+def find_plan(uow: UnitOfWork, caller: ServiceCaller, plan_id: UUID) -> Plan:
+    """Return a plan of the service; raise `PlanUnknown`, and `PlanOfSiblingService` for one of another service."""
     plan = uow.plans.find_in_organization(caller.organization_id, plan_id)
     if plan is None:
         raise PlanUnknown

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ApiKey`
 
 from core import prefixed_tokens
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Unauthorized
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Unauthorized, all_valid
 from core.events.actions import AuditAction
 from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
@@ -174,14 +174,13 @@ def create(
     """Create a key and return it with its secret, which cannot be read again."""
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.API_KEY_CREATE)
     given = set(permissions)
-    if not given:
-        raise BadRequest.of_field("permissions", "Name at least one permission.")
+    checked, _ = all_valid(lambda: checked_name(name, characters_min=1), lambda: _require_any(given))
     _require_having(authorized.capabilities, given)
     prefix, secret = _FORM.create(uow)
     key = ApiKey(
         id=uow.randomness.new_id(),
         service_id=authorized.service.id,
-        name=checked_name(name, characters_min=1),
+        name=checked,
         prefix=prefix,
         permissions=[permission for permission in Permission if permission in given],
         last_used_at=None,
@@ -195,6 +194,11 @@ def create(
     uow.api_keys.add(authorized.service, key, key_hash=hash_token(secret.reveal()))
     _record(uow, AuditAction.API_KEY_CREATED, authorized.service, key)
     return key, secret
+
+
+def _require_any(permissions: Collection[Permission]) -> None:
+    if not permissions:
+        raise BadRequest.of_field("permissions", "Name at least one permission.")
 
 
 def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, limit: int, offset: int) -> ApiKeysPage:

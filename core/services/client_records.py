@@ -6,10 +6,11 @@ Gatehouse itself connects to `jwks_uri` and `backchannel_logout_uri`, so they fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
-from core.errors import BadRequest
+from core.errors import BadRequest, all_valid
 from core.outbound import URL_CHARACTERS_MAX, checked_url
 
 if TYPE_CHECKING:
@@ -48,22 +49,35 @@ def require_valid(
     jwks: Mapping[str, Any] | None,
 ) -> None:
     """Raise `BadRequest` for what a service cannot register."""
-    if len(audiences) > AUDIENCES_MAX:
-        raise BadRequest.of_field("audiences", f"At most {AUDIENCES_MAX} audiences.")
-    for audience in audiences:
-        _require_audience(audience, outside.own_hosts)
-    for field, uri in (("backchannel_logout_uri", backchannel_logout_uri), ("jwks_uri", jwks_uri)):
-        if uri is not None:
-            checked_url(uri, outside.allowed_networks, field=field)
-    if jwks_uri is not None and jwks is not None:
-        raise BadRequest.of_field("jwks", "Set either jwks_uri or jwks, and the other one to null.")
-    if jwks is not None:
-        _require_key_set(jwks)
+    targets = {"backchannel_logout_uri": backchannel_logout_uri, "jwks_uri": jwks_uri}
+    all_valid(
+        lambda: _require_audiences(audiences, outside.own_hosts),
+        *(
+            partial(checked_url, uri, outside.allowed_networks, field=field)
+            for field, uri in targets.items()
+            if uri is not None
+        ),
+        lambda: _require_keys(jwks_uri, jwks),
+    )
 
 
 def host_of(audience: str) -> str:
     """Return the host of a valid audience."""
     return (urlsplit(audience).hostname or "").rstrip(".")
+
+
+def _require_audiences(audiences: Sequence[str], own_hosts: frozenset[str]) -> None:
+    if len(audiences) > AUDIENCES_MAX:
+        raise BadRequest.of_field("audiences", f"At most {AUDIENCES_MAX} audiences.")
+    for audience in audiences:
+        _require_audience(audience, own_hosts)
+
+
+def _require_keys(jwks_uri: str | None, jwks: Mapping[str, Any] | None) -> None:
+    if jwks_uri is not None and jwks is not None:
+        raise BadRequest.of_field("jwks", "Set either jwks_uri or jwks, and the other one to null.")
+    if jwks is not None:
+        _require_key_set(jwks)
 
 
 def _require_audience(audience: str, own_hosts: frozenset[str]) -> None:

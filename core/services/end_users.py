@@ -29,10 +29,14 @@ class EndUserUnknown(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndUser:
-    """An end user in a list; `services` holds slugs (operations 2.10)."""
+    """An end user in a list; `services` holds slugs (operations 2.10).
+
+    `name` is the person's own once they have signed in to a service and proved the address, else the directory's.
+    """
 
     id: UUID
     email: str
+    name: str | None
     created_at: datetime
     last_login_at: datetime | None
     mfa_enabled: bool
@@ -74,6 +78,7 @@ class EndUserDetails:
 
     id: UUID
     email: str
+    name: str | None
     email_verified: bool
     created_at: datetime
     updated_at: datetime

@@ -8,9 +8,10 @@ never has one.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from core.errors import BadRequest, Conflict, ErrorCode, Refusal
+from core.errors import BadRequest, Conflict, ErrorCode, Refusal, all_checked, all_valid
 from core.events.actions import AuditAction
 from core.organizations import access as organization_access
 from core.organizations.access import Operation
@@ -22,7 +23,7 @@ from core.services.services import Service, ServiceFields, checked_scopes
 from core.text import checked_public_name, checked_slug
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from uuid import UUID
 
     from core.organizations.organizations import Organization
@@ -33,7 +34,14 @@ if TYPE_CHECKING:
 
 _LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences")
 _KEYS: Final = frozenset({"jwks", "jwks_uri"})
-_SCOPES: Final = ("codehost_scopes", "websuite_scopes", "officesuite_scopes")
+_CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
+    "slug": checked_slug,
+    "name": checked_public_name,
+    **{
+        field: partial(checked_scopes, field=field)
+        for field in ("codehost_scopes", "websuite_scopes", "officesuite_scopes")
+    },
+}
 
 
 class ServiceLimitExceeded(Refusal):
@@ -163,8 +171,7 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
     """Store and record these changes to a service; raise `BadRequest` when there are none or one is invalid."""
     if not changes:
         raise BadRequest("Name at least one field to change.")
-    after = replace(before, **_checked(changes))
-    after.require_valid_uris(outside)
+    after = _valid(before, changes, outside)
     if after == before:
         return before
     after = replace(after, updated_at=uow.now)
@@ -207,16 +214,16 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str) -> None:
 
 
 def _new(uow: UnitOfWork, organization: Organization, given: ServiceFields, outside: Outside) -> Service:
+    wanted = {field.name: getattr(given, field.name) for field in fields(ServiceFields)}
     service = Service(
         id=uow.randomness.new_id(),
         organization_id=organization.id,
         client_id=uow.randomness.new_id(),
         created_at=uow.now,
         updated_at=uow.now,
-        **_checked({field.name: getattr(given, field.name) for field in fields(ServiceFields)}),
+        **wanted,
     )
-    service.require_valid_uris(outside)
-    return service
+    return _valid(service, wanted, outside)
 
 
 def _claim_audiences(uow: UnitOfWork, service: Service) -> None:
@@ -228,20 +235,12 @@ def _claim_audiences(uow: UnitOfWork, service: Service) -> None:
         raise AudienceTaken
 
 
-def _checked(changes: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of fields in the form in which they are stored, apart from URIs."""
-    checked = dict(changes)
-    if "slug" in checked:
-        checked["slug"] = checked_slug(checked["slug"])
-    if "name" in checked:
-        checked["name"] = checked_public_name(checked["name"])
-    for field in _LISTS:
-        if field in checked:
-            checked[field] = list(dict.fromkeys(checked[field]))
-    for field in _SCOPES:
-        if field in checked:
-            checked[field] = checked_scopes(checked[field], field)
-    return checked
+def _valid(service: Service, changes: dict[str, Any], outside: Outside) -> Service:
+    """Return a service with these changes in the form in which they are stored; raise one `BadRequest` for all."""
+    distinct = {name: list(dict.fromkeys(value)) if name in _LISTS else value for name, value in changes.items()}
+    wanted = replace(service, **distinct)
+    checked, _ = all_valid(lambda: all_checked(distinct, _CHECKS), lambda: wanted.require_valid_uris(outside))
+    return replace(wanted, **checked)
 
 
 def _record_maker(uow: UnitOfWork, service: Service, user_id: UUID) -> None:

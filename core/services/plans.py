@@ -13,7 +13,7 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import BadRequest, Conflict, NotFound
+from core.errors import BadRequest, Conflict, NotFound, all_checked
 from core.events.actions import AuditAction
 from core.organizations.access import Operation
 from core.services import access
@@ -203,8 +203,8 @@ def _record(uow: UnitOfWork, action: AuditAction, service: Service, plan: Plan, 
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the given fields in the form in which they are stored; raise `BadRequest` for an invalid one."""
-    return {name: _CHECKS[name](value) if name in _CHECKS else value for name, value in given.items()}
+    """Return the given fields in the form in which they are stored; raise `BadRequest` for the invalid ones."""
+    return all_checked(given, _CHECKS)
 
 
 def _checked_currency(currency: str) -> str:

@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass, field, fields
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Service`
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, NotFound, all_valid
 from core.services import client_records, redirect_uris
 from core.sessions import security_profiles
 from core.sessions.security_profiles import SecurityProfile  # noqa: TC001 - likewise
@@ -103,21 +104,22 @@ class Service(ServiceFields):
         return any(redirect_uris.matches(one, address, any_loopback_port=is_desktop) for one in among)
 
     def require_valid_uris(self, outside: Outside) -> None:
-        """Raise `BadRequest` for an address or a key set that a service of this type may not have."""
+        """Raise `BadRequest` for addresses and a key set that a service of this type may not have."""
         is_native = not self.service_type.is_confidential
-        redirect_uris.require_valid(self.redirect_uris, is_native=is_native)
-        redirect_uris.require_valid(
-            self.post_logout_redirect_uris, is_native=is_native, field="post_logout_redirect_uris"
-        )
-        for name in ("device_activation_uri", "frontchannel_logout_uri"):
-            if (uri := getattr(self, name)) is not None:
-                redirect_uris.require_web_uri(uri, name)
-        client_records.require_valid(
-            outside,
-            audiences=self.audiences,
-            backchannel_logout_uri=self.backchannel_logout_uri,
-            jwks_uri=self.jwks_uri,
-            jwks=self.jwks,
+        pages = {name: getattr(self, name) for name in ("device_activation_uri", "frontchannel_logout_uri")}
+        all_valid(
+            lambda: redirect_uris.require_valid(self.redirect_uris, is_native=is_native),
+            lambda: redirect_uris.require_valid(
+                self.post_logout_redirect_uris, is_native=is_native, field="post_logout_redirect_uris"
+            ),
+            *(partial(redirect_uris.require_web_uri, uri, name) for name, uri in pages.items() if uri is not None),
+            lambda: client_records.require_valid(
+                outside,
+                audiences=self.audiences,
+                backchannel_logout_uri=self.backchannel_logout_uri,
+                jwks_uri=self.jwks_uri,
+                jwks=self.jwks,
+            ),
         )
         security_profiles.require_record(
             self.security_profile,

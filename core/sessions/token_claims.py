@@ -35,6 +35,7 @@ class TokenGrant:
     client_grant: ClientGrant | None = None
     is_address_verified: bool = True
     signature_algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256
+    organization_id: UUID | None = None
 
 
 def token_grant(
@@ -59,6 +60,7 @@ def token_grant(
         client_grant=client_grant,
         is_address_verified=caller.is_verified,
         signature_algorithm=signature_algorithm(caller.service_security_profile),
+        organization_id=caller.organization_id,
     )
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 ACCOUNT: Final = "/app/account"
 # What a form has just done, by the word in the address of its page.
 OUTCOMES: Final = {
+    "name-saved": marked("Your name is saved."),
     "address-asked": marked("We have sent a mail to the new address. Open its link to make the change."),
     "address-dropped": marked("The change of address is dropped."),
     "password-saved": marked("Your new password is saved, and every other session has ended."),

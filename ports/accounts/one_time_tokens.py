@@ -40,13 +40,6 @@ class OneTimeTokens(Protocol):
         """Use up every token of a user that verifies the address for one registration."""
         ...
 
-    def requested_email(self, user_id: UUID, *, at: datetime) -> str | None:
-        """Return the address to which a user has asked to change and which is not proved yet; None when there is none.
-
-        It is the address of their valid token to change it.
-        """
-        ...
-
     def drop_email_change(self, user_id: UUID, *, at: datetime) -> None:
         """Withdraw the tokens of a change of address that a user has asked for: the one that makes it and the others.
 

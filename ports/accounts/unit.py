@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from ports.accounts.names import StoredNames
 from ports.accounts.one_time_tokens import OneTimeTokens
 from ports.accounts.open_registrations import OpenRegistrations
 from ports.accounts.own_accounts import OwnAccounts
@@ -30,6 +31,9 @@ class AccountsUnit(Protocol):
 
     @property
     def open_registrations(self) -> OpenRegistrations: ...
+
+    @property
+    def person_names(self) -> StoredNames: ...
 
     @property
     def own_accounts(self) -> OwnAccounts: ...

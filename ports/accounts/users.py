@@ -57,6 +57,10 @@ class Users(Protocol):
         """Mark the account's address as proved."""
         ...
 
+    def set_name(self, user_id: UUID, name: str | None, *, at: datetime) -> None:
+        """Store the name of an account, or remove it with None."""
+        ...
+
     def set_changed_by_service(self, user_id: UUID, *, at: datetime | None) -> None:
         """Record that the token of a service changed how the account signs in; None when that is undone."""
         ...

@@ -10,7 +10,9 @@ from core.billing.provider_events import BillingEvent
 
 
 class BillingCustomers(Protocol):
-    """Customers by the provider's ids; an organization has at most one that is not deleted, in each mode."""
+    """Customers by the provider's ids; an organization, and a user of a service, has at most one that is not
+    deleted, in each mode.
+    """
 
     def of_organization(self, organization_id: UUID, mode: BillingMode) -> BillingCustomer | None:
         """Return the organization's customer that is not deleted."""
@@ -23,7 +25,27 @@ class BillingCustomers(Protocol):
     def bind(self, customer_id: str, organization_id: UUID, mode: BillingMode) -> bool:
         """Bind a customer, known or new, to an organization.
 
-        Return False when the organization does not exist or has another customer, or the customer another organization.
+        Return False when the organization does not exist or has another customer, or the customer is another's.
+        """
+        ...
+
+    def of_user(
+        self, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode
+    ) -> BillingCustomer | None:
+        """Return the customer, not deleted, that a user is for a service of an organization."""
+        ...
+
+    def count_deleted_of_user(self, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode) -> int:
+        """Return how many such customers were deleted."""
+        ...
+
+    def bind_to_user(
+        self, customer_id: str, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode
+    ) -> bool:
+        """Bind a customer, known or new, to a user of a service.
+
+        Return False when the user or the service does not exist, when the user has another customer for the service, or
+        when the customer is another's.
         """
         ...
 

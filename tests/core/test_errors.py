@@ -16,6 +16,7 @@ from core.errors import (
     Refusal,
     ServiceUnavailable,
     TemporaryRefusal,
+    all_checked,
     all_valid,
 )
 
@@ -119,6 +120,10 @@ def test_a_temporary_refusal_has_a_retry_after(kind: type[TemporaryRefusal]) -> 
 
 def test_all_valid_returns_the_result_of_every_check() -> None:
     assert all_valid(lambda: 1, lambda: "a") == (1, "a")
+
+
+def test_all_checked_checks_the_fields_that_have_a_check() -> None:
+    assert all_checked({"a": 1, "b": "x"}, {"a": str, "c": int}) == {"a": "1", "b": "x"}
 
 
 def test_all_valid_names_every_invalid_field() -> None:

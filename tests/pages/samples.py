@@ -89,6 +89,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "devices": [_device(is_current=True), _device(is_current=False)],
         "total": 120,
     },
+    "account_name.html": {**_ACCOUNT, "name": "Ada", "problem": PROBLEM},
     "account_email.html": {**_ACCOUNT, "requested": EMAIL, "typed": "ada", "problem": PROBLEM},
     "account_identities.html": {
         **_ACCOUNT,
@@ -109,6 +110,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "account_overview.html": {
         **_ACCOUNT,
+        "name": "Ada",
         "methods": SignInMethods(
             has_password=False, second_factor=MfaStatus(enabled=True, has_backup_codes=True), passkeys=2
         ),
@@ -220,7 +222,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problem": PROBLEM,
     },
     "password_link_sent.html": _WAY,
-    "register.html": {**_WAY, "email_problem": PROBLEM, "password_problem": PROBLEM},
+    "register.html": {**_WAY, "problems": {"email": PROBLEM, "password": PROBLEM, "name": PROBLEM}},
     "registered.html": _WAY,
     "reset_password.html": {
         "token": "token",

@@ -91,16 +91,6 @@ class PostgresOneTimeTokens(Aggregate):
             (at, user_id, TokenPurpose.VERIFY_EMAIL, str(registration_id)),
         )
 
-    def requested_email(self, user_id: UUID, *, at: datetime) -> str | None:
-        return self._value_or_none(
-            """
-            SELECT email
-            FROM   one_time_tokens
-            WHERE  user_id = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s
-            """,
-            (user_id, TokenPurpose.CHANGE_EMAIL, at),
-        )
-
     def drop_email_change(self, user_id: UUID, *, at: datetime) -> None:
         self.withdraw(user_id, TokenPurpose.CHANGE_EMAIL, at=at)
         self.withdraw(user_id, TokenPurpose.DROP_EMAIL_CHANGE, at=at)

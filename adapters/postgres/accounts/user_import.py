@@ -23,15 +23,15 @@ class PostgresUserImport(Aggregate):
         return self._value(
             """
             WITH added AS (
-                INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at)
-                SELECT   id, email, email_verified_at, password_hash, created_at, %s
+                INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at, name)
+                SELECT   id, email, email_verified_at, password_hash, created_at, %s, name
                 FROM     pg_temp.imported_users
                 ORDER BY id
                 ON       CONFLICT (email) DO NOTHING
-                RETURNING id, email, email_verified_at, password_hash, created_at
+                RETURNING id, email, email_verified_at, password_hash, created_at, name
             ), unproved AS (
-                INSERT INTO open_registrations (id, user_id, email, password_hash, data, created_at)
-                SELECT id, id, email, password_hash, '{}', created_at
+                INSERT INTO open_registrations (id, user_id, email, password_hash, data, created_at, name)
+                SELECT id, id, email, password_hash, '{}', created_at, name
                 FROM   added
                 WHERE  email_verified_at IS NULL AND password_hash IS NOT NULL
             )
@@ -48,12 +48,17 @@ class PostgresUserImport(Aggregate):
                 email             text NOT NULL,
                 email_verified_at timestamptz,
                 password_hash     text,
-                created_at        timestamptz NOT NULL
+                created_at        timestamptz NOT NULL,
+                name              text
             ) ON COMMIT DROP
             """
         )
-        copy_in = "COPY pg_temp.imported_users (id, email, email_verified_at, password_hash, created_at) FROM STDIN"
+        copy_in = (
+            "COPY pg_temp.imported_users (id, email, email_verified_at, password_hash, created_at, name) FROM STDIN"
+        )
         with self._connection.copy(copy_in) as copy:
             for account in accounts:
                 user = account.user
-                copy.write_row((user.id, user.email, user.email_verified_at, account.password_hash, user.created_at))
+                copy.write_row(
+                    (user.id, user.email, user.email_verified_at, account.password_hash, user.created_at, user.name)
+                )

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from core.billing.provider_events import BillingEvent
     from core.deferred import Deferred
 
-_COLUMNS: Final = "id, mode, organization_id, profile_at, profile_event_id, default_payment_method, deleted_at"
+_COLUMNS: Final = """
+    id, mode, coalesce(organization_id, seller_organization_id) AS organization_id, profile_at, profile_event_id,
+    default_payment_method, deleted_at, service_id, user_id
+"""
+_OF_USER: Final = "seller_organization_id = %s AND service_id = %s AND user_id = %s AND mode = %s"
 _CUSTOMER: Final = f"SELECT {_COLUMNS} FROM billing_customers"  # noqa: S608 - made of constants alone
 # A share lock: the events of a customer's subscriptions do not wait for each other, only for a change of the customer.
 _HOLD: Final = f"{_CUSTOMER} WHERE id = %s FOR SHARE"
@@ -60,11 +64,58 @@ class PostgresBillingCustomers(Aggregate):
                     ON CONFLICT (id) DO UPDATE
                     SET    organization_id = excluded.organization_id, updated_at = excluded.updated_at
                     WHERE  coalesce(known.organization_id, excluded.organization_id) = excluded.organization_id
+                      AND  known.user_id IS NULL
                     """,
                     {
                         "id": customer_id,
                         "mode": mode.value,
                         "organization_id": organization_id,
+                        "now": self._transaction.now,
+                    },
+                )
+        except (UniqueViolation, ForeignKeyViolation):
+            return False
+
+    def of_user(
+        self, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode
+    ) -> BillingCustomer | None:
+        return self._one(
+            _customer,
+            f"{_CUSTOMER} WHERE {_OF_USER} AND deleted_at IS NULL",
+            (organization_id, service_id, user_id, mode.value),
+        )
+
+    def count_deleted_of_user(self, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode) -> int:
+        return self._value(
+            f"SELECT count(*) FROM billing_customers WHERE {_OF_USER} AND deleted_at IS NOT NULL",  # noqa: S608 - made of constants alone
+            (organization_id, service_id, user_id, mode.value),
+        )
+
+    def bind_to_user(
+        self, customer_id: str, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode
+    ) -> bool:
+        self._held.pop(customer_id, None)
+        try:
+            # As for organizations.
+            with self._connection.transaction():
+                return self._changes_one(
+                    """
+                    INSERT INTO billing_customers AS known (id, mode, seller_organization_id, service_id, user_id,
+                                                            created_at, updated_at)
+                    VALUES (%(id)s, %(mode)s, %(organization_id)s, %(service_id)s, %(user_id)s, %(now)s, %(now)s)
+                    ON CONFLICT (id) DO UPDATE
+                    SET    seller_organization_id = excluded.seller_organization_id, service_id = excluded.service_id,
+                           user_id = excluded.user_id, updated_at = excluded.updated_at
+                    WHERE  known.organization_id IS NULL
+                      AND  (known.user_id IS NULL
+                            OR (known.service_id, known.user_id) = (excluded.service_id, excluded.user_id))
+                    """,
+                    {
+                        "id": customer_id,
+                        "mode": mode.value,
+                        "organization_id": organization_id,
+                        "service_id": service_id,
+                        "user_id": user_id,
                         "now": self._transaction.now,
                     },
                 )
@@ -128,7 +179,8 @@ class PostgresBillingCustomers(Aggregate):
             WHERE  id = (SELECT   c.id
                          FROM     billing_subscriptions s
                          JOIN     billing_customers c
-                                  ON c.id = s.customer_id AND c.organization_id = s.organization_id
+                                  ON c.id = s.customer_id
+                                     AND coalesce(c.organization_id, c.seller_organization_id) = s.organization_id
                          WHERE    s.check_at <= %(now)s AND c.mode = %(mode)s
                            AND    (c.leased_until IS NULL OR c.leased_until <= %(now)s)
                          ORDER BY s.check_at
@@ -144,7 +196,7 @@ class PostgresBillingCustomers(Aggregate):
             """
             UPDATE billing_customers
             SET    leased_until = NULL
-            WHERE  organization_id = %s AND id = %s AND leased_until = %s
+            WHERE  coalesce(organization_id, seller_organization_id) = %s AND id = %s AND leased_until = %s
             """,
             (organization_id, customer_id, leased_until),
         )

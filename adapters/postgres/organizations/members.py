@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.columns import columns, placeholders, values
+from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.members import Member, MembersPage
 from core.organizations.memberships import Membership
@@ -15,13 +16,18 @@ if TYPE_CHECKING:
 
     from core.deferred import Deferred
 
+# What an unconfirmed membership does not show is its user's own name (`core/accounts/names.py`).
+_NAME: Final = f"""
+    coalesce(CASE WHEN m.confirmed_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
+             {DIRECTORY_NAME.format(organization_id="m.organization_id", user_id="m.user_id")}) AS name
+"""
 # Memberships are read from an index alone, so that rows before the page are never fetched. There is at least one row,
 # for the total and the tier. With and without a role these are two statements, because one plan for both would use no
 # index well. An unconfirmed membership does not show that its user is a platform owner. An index of the suspended ones
 # tells who is, because the other index does not.
-_COLUMNS: Final = """
+_COLUMNS: Final = f"""
     t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
-    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email,
+    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, {_NAME},
     u.is_platform_owner AND m.confirmed_at IS NOT NULL AS is_platform_owner,
     u.deactivated_at IS NULL
     AND NOT EXISTS (SELECT FROM memberships s
@@ -117,7 +123,7 @@ class PostgresMembers(Aggregate):
             _member,
             f"""
             SELECT {columns(Membership, table="m")},
-                   u.email, u.is_platform_owner,
+                   u.email, {_NAME}, u.is_platform_owner,
                    u.deactivated_at IS NULL AND m.suspended_at IS NULL AS is_active
             FROM   memberships m
             JOIN   users u ON u.id = m.user_id
@@ -197,21 +203,23 @@ def _page(rows: Sequence[tuple[Any, ...]]) -> MembersPage:
 
 # By position rather than by name, because this runs for every row of the list that is requested most.
 def _listed(row: tuple[Any, ...]) -> Member:
-    _, _, _, membership_id, organization_id, user_id, role, created_at, email, is_platform_owner, is_active = row
+    _, _, _, membership_id, organization_id, user_id, role, created_at, email, name, is_platform_owner, is_active = row
     return Member(
         membership=Membership(
             id=membership_id, organization_id=organization_id, user_id=user_id, role=role, created_at=created_at
         ),
         email=email,
+        name=name,
         is_platform_owner=is_platform_owner,
         is_active=is_active,
     )
 
 
-def _member(*, email: str, is_platform_owner: bool, is_active: bool, **columns: Any) -> Member:
+def _member(*, email: str, name: str | None, is_platform_owner: bool, is_active: bool, **columns: Any) -> Member:
     return Member(
         membership=Membership(**{name: columns[name] for name in Membership.__dataclass_fields__}),
         email=email,
+        name=name,
         is_platform_owner=is_platform_owner,
         is_active=is_active,
     )

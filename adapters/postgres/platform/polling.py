@@ -95,7 +95,9 @@ NEXT: Final = """
                 LIMIT    1),
                (SELECT   b.check_at
                 FROM     billing_subscriptions b
-                JOIN     billing_customers c ON c.id = b.customer_id AND c.organization_id = b.organization_id
+                JOIN     billing_customers c
+                         ON c.id = b.customer_id
+                            AND coalesce(c.organization_id, c.seller_organization_id) = b.organization_id
                 WHERE    b.check_at IS NOT NULL AND c.mode = %(mode)s
                 AND      (c.leased_until IS NULL OR c.leased_until <= %(now)s)
                 ORDER BY b.check_at

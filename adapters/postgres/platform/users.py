@@ -38,7 +38,7 @@ _CONTAINING: Final = """
               LIMIT    %(limit)s) AS ordered
 """
 _SHOWN: Final = """
-    SELECT   u.id, u.email, u.is_platform_owner, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.created_at,
+    SELECT   u.id, u.email, u.name, u.is_platform_owner, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.created_at,
              coalesce((SELECT jsonb_agg(jsonb_build_array(o.id, o.slug, o.name, m.role) ORDER BY m.created_at, o.slug)
                        FROM   (SELECT   organization_id, role, created_at
                                FROM     memberships

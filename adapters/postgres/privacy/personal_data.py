@@ -30,6 +30,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM open_registrations WHERE user_id = %(user_id)s",
     # Its addresses may say anything about the buyer.
     "DELETE FROM billing_checkouts WHERE user_id = %(user_id)s",
+    "UPDATE billing_customers SET name = NULL, email = NULL WHERE user_id = %(user_id)s",
     "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
     "DELETE FROM scim_profiles WHERE user_id = %(user_id)s",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.services.end_users import EndUser, EndUserDetails, EndUserService, EndUsersPage, SessionSummary
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 # More elements than an array can hold, and still within the range of its subscripts.
 _OFFSET_MAX: Final = 2**30
 # An API key links any account. Until its user has signed in, an organization that did not create it sees nothing of how
-# it is protected.
-_SHOWN: Final = """
+# it is protected, nor what its user is called.
+_SHOWN: Final = f"""
     SELECT found.total,
            u.id, u.email, u.created_at,
+           coalesce(CASE WHEN used.last_login_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
+                    {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")}) AS name,
            u.mfa_enabled_at IS NOT NULL
            AND (used.last_login_at IS NOT NULL
                 OR u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s) AS mfa_enabled,
@@ -32,7 +35,7 @@ _SHOWN: Final = """
                JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
                WHERE  l.user_id = page.user_id AND l.organization_id = %(organization_id)s) AS used ON true
     ORDER  BY u.id DESC
-"""
+"""  # noqa: S608 - composed only of constants
 # All end users are only counted; details are read for the page alone.
 PAGE_OF_ALL: Final = f"""
     WITH   found (total) AS MATERIALIZED (
@@ -67,6 +70,12 @@ PAGE: Final = f"""
 """  # noqa: S608 - likewise
 DETAIL: Final = f"""
     SELECT u.id, u.email, u.created_at,
+           coalesce(CASE WHEN u.email_verified_at IS NOT NULL
+                          AND EXISTS (SELECT FROM service_users
+                                      WHERE  organization_id = l.organization_id AND user_id = l.user_id
+                                        AND  last_login_at IS NOT NULL)
+                         THEN u.name END,
+                    {DIRECTORY_NAME.format(organization_id="l.organization_id", user_id="l.user_id")}) AS person_name,
            u.email_verified_at IS NOT NULL AND known.is_known AS email_verified,
            u.mfa_enabled_at IS NOT NULL AND known.is_known    AS mfa_enabled,
            CASE WHEN known.is_known THEN u.updated_at ELSE u.created_at END AS updated_at,
@@ -147,6 +156,7 @@ def _detail(links: list[dict[str, Any]]) -> EndUserDetails:
     return EndUserDetails(
         id=user["id"],
         email=user["email"],
+        name=user["person_name"],
         email_verified=user["email_verified"],
         created_at=user["created_at"],
         updated_at=user["updated_at"],

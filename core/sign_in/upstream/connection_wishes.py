@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ConnectionRecord`
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import BadRequest, FieldError
+from core.errors import BadRequest, FieldError, all_checked
 from core.outbound import checked_url
 from core.secrets import Secret
 from core.sign_in.upstream.saml import SamlMetadata
 from core.text import checked_public_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from core.outbound import Network
     from core.sign_in.upstream.editors import Editor
@@ -29,8 +30,18 @@ CLAIM_CHARACTERS_MAX: Final = 255
 # What an attribute mapping may name: where the stable id and the address are.
 MAPPED: Final = frozenset({"id", "email"})
 _OF_OPENID: Final = ("issuer", "client_id", "client_secret", "scopes")
+# The secret is stored beside the connection, and metadata are applied as they were read.
+_APPLIED_APART: Final = frozenset({"client_secret", "metadata_url", "metadata_xml"})
 _OF_SAML: Final = ("metadata_url", "metadata_xml")
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+# What documentation has in the place of a name, also when a browser has encoded it.
+_PLACEHOLDER: Final = re.compile("[{}<>]|%7[bd]|%3[ce]", re.IGNORECASE)
+# Nobody is signed in by these: the tokens name the tenant of each person.
+_OF_ALL_TENANTS: Final = re.compile(
+    r"https?://(login\.microsoftonline\.(com|us)|login\.partner\.microsoftonline\.cn|login\.windows\.net|sts\.windows\.net)"
+    r"(:\d+)?/+(common|organizations|consumers)(/|$)",
+    re.IGNORECASE,
+)
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e]{1,500}")
 _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,255}")
 
@@ -109,23 +120,22 @@ def applied(
     described: SamlDescription | None,
     allowed: Sequence[Network],
 ) -> ConnectionRecord:
-    """Return a connection with the fields that are to be set; raise `BadRequest` of the first that is not valid."""
-    for name in _OF_OPENID if before.is_saml else _OF_SAML:
-        if getattr(wishes, name) is not None:
-            raise BadRequest.of_field(name, f"A connection of the type {before.type} has no such field.")
-    after = replace(
-        before,
-        name=before.name if wishes.name is None else checked_public_name(wishes.name),
-        issuer=before.issuer if wishes.issuer is None else _checked_https(wishes.issuer, allowed, "issuer"),
-        client_id=before.client_id if wishes.client_id is None else _checked_text(wishes.client_id, "client_id"),
-        scopes=before.scopes if wishes.scopes is None else _checked_scopes(wishes.scopes),
-        attribute_mapping=before.attribute_mapping
-        if wishes.attribute_mapping is None
-        else _checked_mapping(wishes.attribute_mapping),
-        joins_as=_role(uow, editor, before, wishes),
-        trust_mfa=_trust(editor, before, wishes),
-        enabled=before.enabled if wishes.enabled is None else wishes.enabled,
-    )
+    """Return a connection with the fields that are to be set; raise one `BadRequest` of all that are not valid."""
+    given = {name: value for name, value in _values(wishes).items() if value is not None}
+    others = _OF_OPENID if before.is_saml else _OF_SAML
+    checks: dict[str, Callable[[Any], Any]] = {
+        "name": checked_public_name,
+        "issuer": partial(_checked_issuer, allowed=allowed),
+        "client_id": partial(_checked_text, name="client_id"),
+        "client_secret": partial(_checked_text, name="client_secret"),
+        "scopes": _checked_scopes,
+        "attribute_mapping": _checked_mapping,
+        "joins_as": lambda _: _role(uow, editor, before, wishes),
+        "trust_mfa": lambda _: _trust(editor, before, wishes),
+        **{name: partial(_refuse, name=name, kind=before.type) for name in others},
+    }
+    checked = all_checked(given, checks)
+    after = replace(before, **{name: value for name, value in checked.items() if name not in _APPLIED_APART})
     if described is not None:
         after = _with_metadata(after, wishes, described)
         if before.issuer is None and wishes.enabled is None:
@@ -133,6 +143,14 @@ def applied(
     if after.is_saml and after.enabled and after.issuer is None:
         raise BadRequest.of_field("enabled", "Set the metadata of the identity provider first.")
     return after
+
+
+def _values(wishes: ConnectionWishes) -> dict[str, Any]:
+    return {one.name: getattr(wishes, one.name) for one in fields(wishes)}
+
+
+def _refuse(_: Any, *, name: str, kind: ConnectionType) -> None:
+    raise BadRequest.of_field(name, f"A connection of the type {kind} has no such field.")
 
 
 def metadata_of(wishes: ConnectionWishes, allowed: Sequence[Network]) -> tuple[str | None, str | None]:
@@ -182,6 +200,18 @@ def _trust(editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -
     if wishes.trust_mfa:
         editor.require_may_trust()
     return wishes.trust_mfa
+
+
+def _checked_issuer(text: str, allowed: Sequence[Network]) -> str:
+    """Return the issuer; raise `BadRequest` also for one that names no tenant of the provider, but all of them."""
+    if _PLACEHOLDER.search(text) or _OF_ALL_TENANTS.match(text.strip()):
+        raise BadRequest.of_field(
+            "issuer",
+            "This address has a placeholder where the name of your tenant belongs. Enter the id of your tenant (the"
+            " directory id) instead, such as"
+            " https://login.microsoftonline.com/0f8fad5b-d9cb-469f-a165-70867728950e/v2.0.",
+        )
+    return _checked_https(text, allowed, "issuer")
 
 
 def _checked_https(text: str, allowed: Sequence[Network], field: str) -> str:

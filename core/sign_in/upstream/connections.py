@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BadRequest, Conflict, NotFound
+from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
@@ -193,9 +193,11 @@ def _create(
 ) -> ConnectionRecord:
     if kind not in set(ConnectionType):
         raise BadRequest.of_field("type", "This must be oidc or saml.")
-    connection = _empty(uow, ConnectionType(kind))
-    connection_wishes.require_complete(connection, wishes)
-    connection = connection_wishes.applied(uow, editor, connection, wishes, described, allowed)
+    empty = _empty(uow, ConnectionType(kind))
+    _, connection = all_valid(
+        lambda: connection_wishes.require_complete(empty, wishes),
+        lambda: connection_wishes.applied(uow, editor, empty, wishes, described, allowed),
+    )
     if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
         raise TooManyConnections
     uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))

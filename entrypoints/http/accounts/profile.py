@@ -1,8 +1,8 @@
-"""The caller's account: reading it, changing its email address, and closing it."""
+"""The caller's account: reading it, changing its name and its email address, and closing it."""
 
 import msgspec
 
-from core.accounts import closing, email_changes, profile
+from core.accounts import closing, profile, profile_changes
 from core.accounts.closing import BelongsToOrganizations, GovernsPlatform
 from core.accounts.email_changes import NewAddressTaken
 from core.accounts.profile import Profile
@@ -16,9 +16,10 @@ routes = Routes("profile", "Your own account.")
 
 
 class ProfileUpdate(msgspec.Struct, kw_only=True):
-    """The fields to change; omitted fields keep their values."""
+    """The fields to change; omitted fields keep their values, and null removes the name."""
 
     email: str | None = None
+    name: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
 @routes.get("/api/user", refuses=(Forbidden,))
@@ -31,15 +32,21 @@ async def read_profile(call: Call) -> Profile:
 @routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, NewAddressTaken))
 @account_wide
 async def change_profile(call: Call, body: ProfileUpdate) -> Profile:
-    """Ask to change your email address.
+    """Change your name, and ask to change your email address.
 
-    The answer shows the new address, not verified. The change is made with the link that is sent to it, within 24
-    hours; until then you sign in with the present address, as before. A later request replaces an earlier one, and
-    asking for the present address drops it. The present address gets a notice, and your sessions continue.
+    The name is changed at once. The answer shows the new address, not verified. That change is made with the link that
+    is sent to it, within 24 hours; until then you sign in with the present address, as before. A later request replaces
+    an earlier one, and asking for the present address drops it. The present address gets a notice, and your sessions
+    continue.
     """
-    if body.email is None:
+    if body.email is None and body.name is msgspec.UNSET:
         return await call.read(profile.read)
-    return await call.transact(email_changes.request, body.email)
+    return await call.transact(
+        profile_changes.change,
+        email=body.email,
+        name=body.name if body.name is not msgspec.UNSET else None,
+        names_account=body.name is not msgspec.UNSET,
+    )
 
 
 @routes.delete(

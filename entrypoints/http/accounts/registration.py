@@ -2,7 +2,7 @@
 
 import msgspec
 
-from core.accounts import passwords, registration, verification
+from core.accounts import names, passwords, registration, verification
 from core.accounts.registration import AddressTaken
 from core.accounts.return_targets import RedirectNotRegistered, ReturnRequest
 from core.email_addresses import normalize_email
@@ -37,6 +37,7 @@ class Registration(SecretBody, MailedLinkRequest, kw_only=True):
     """The new account; `redirect_uri` has to be exactly one that the service registered."""
 
     password: str
+    name: str | None = None
 
 
 @routes.post(
@@ -49,14 +50,15 @@ async def register(call: Call, body: Registration) -> Message:
     """Create an account with an email address and a password, and mail the link that verifies the address.
 
     Anyone can register any address. While it is not verified, each registration is mailed a link of its own, also
-    when the answer is 409, and the link that is used makes the password of its registration the account's.
+    when the answer is 409, and the link that is used makes its password and its name the account's.
     """
-    email, _ = all_valid(
+    email, _, name = all_valid(
         lambda: normalize_email(body.email, call.installation.domain_names.to_ascii),
         lambda: passwords.check(body.password, "password"),
+        lambda: names.checked_or_none(body.name),
     )
     password_hash = await call.installation.passwords.hash(body.password)
-    await call.transact(registration.register, email, password_hash, body.return_request)
+    await call.transact(registration.register, email, password_hash, body.return_request, name=name)
     return Message(message=f"Your account is created. Open the link in the mail to {email} to verify the address.")
 
 

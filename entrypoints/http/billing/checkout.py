@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from core.billing import checkout
-from core.billing.checkout import AlreadySubscribed, PlanNotForSale, PlanNotFound, PlanOfAnotherService
+from core.billing.checkout import AlreadySubscribed, PlanNotForSale, PlanNotFound, PlanOfAnotherService, Started
 from core.billing.provider import BillingFailed, CheckoutSession
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
@@ -44,7 +44,6 @@ async def start_checkout(call: Call, org_slug: str, service_slug: str, body: Che
     The subscription begins when the payment provider reports the payment. A request that failed can be repeated; it
     never leads to a second page for the same purchase, and nothing is charged before the page is paid.
     """
-    billing = call.installation.billing
     started = await call.transact(
         checkout.start,
         org_slug,
@@ -52,8 +51,14 @@ async def start_checkout(call: Call, org_slug: str, service_slug: str, body: Che
         body.plan_id,
         success_url=body.success_url,
         cancel_url=body.cancel_url,
-        mode=billing.mode,
+        mode=call.installation.billing.mode,
     )
+    return await open_checkout(call, started)
+
+
+async def open_checkout(call: Call, started: Started) -> CheckoutSession:
+    """Return the page of a started checkout, made by the payment provider; raise `BillingFailed`."""
+    billing = call.installation.billing
     try:
         customer_id = await ensure_customer(call, started.customer_id, started.customer)
         session = await billing.open_checkout(started.order(customer_id), key=started.checkout.idempotency_key)

@@ -30,6 +30,9 @@ CLAIMS: Final = (
     "email",
     "email_verified",
     "preferred_username",
+    "name",
+    "given_name",
+    "family_name",
 )
 
 

@@ -39,6 +39,7 @@ class MemberUser(msgspec.Struct, kw_only=True):
 
     id: UUID
     email: str
+    name: str | None
     is_platform_owner: bool
 
 
@@ -136,6 +137,8 @@ async def remove_member(call: Call, slug: str, user_id: UUID) -> Message:
 def _item(member: Member) -> MemberItem:
     membership = member.membership
     return MemberItem(
-        user=MemberUser(id=membership.user_id, email=member.email, is_platform_owner=member.is_platform_owner),
+        user=MemberUser(
+            id=membership.user_id, email=member.email, name=member.name, is_platform_owner=member.is_platform_owner
+        ),
         membership=MembershipSummary(id=membership.id, role=membership.role, created_at=membership.created_at),
     )

@@ -1,6 +1,6 @@
 """The first page of one's own account: what there is to know and to change, by section."""
 
-from core.accounts import profile
+from core.accounts import names, profile
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page
 from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.rendering import Page
@@ -19,5 +19,6 @@ async def show_account(call: Call, query: DoneQuery) -> Page:
         "account_overview.html",
         done=query.done,
         email=call.in_browser.email,
+        name=(await call.read(names.of_caller)).own,
         methods=await call.read(profile.sign_in_methods),
     )

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Final
 
-from core.accounts import passwords, registration, verification
+from core.accounts import names, passwords, registration, verification
 from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
-from core.errors import BadRequest
+from core.errors import BadRequest, all_valid
 from core.rate_limits import RateLimit
 from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
@@ -23,10 +23,11 @@ SEND_AGAIN: Final = "/app/register/send-again"
 
 
 class RegistrationForm(WayForm, kw_only=True):
-    """The address and the password of the new account."""
+    """The address and the password of the new account, and what its user is called, or nothing."""
 
     email: str = ""
     password: str = ""
+    name: str = ""
 
 
 class SendAgainForm(WayForm, kw_only=True):
@@ -49,22 +50,20 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
 
     Programs use `POST /api/auth/register`.
     """
-    email_problem = ""
     try:
-        email = normalize_email(form.email, call.installation.domain_names.to_ascii)
-    except BadRequest as refusal:
-        email, email_problem = form.email, refusal.details[0].message
-    password_problem = passwords.problem(form.password) or ""
-    if email_problem or password_problem:
-        return await _form(
-            call, form.way, email=form.email, email_problem=email_problem, password_problem=password_problem
+        email, _, name = all_valid(
+            lambda: normalize_email(form.email, call.installation.domain_names.to_ascii),
+            lambda: passwords.check(form.password, "password"),
+            lambda: names.checked_or_none(form.name.strip() or None),
         )
+    except BadRequest as refusal:
+        return await _form(call, form.way, form=form, refusal=refusal)
     password_hash = await call.installation.passwords.hash(form.password)
     binding = browsers.binding(call)
     browser = (
         RequestingBrowser(binding=binding, return_to=form.return_to, return_id=form.return_id) if binding else None
     )
-    await call.transact(registration.register_evenly, email, password_hash, ReturnRequest(), browser)
+    await call.transact(registration.register_evenly, email, password_hash, ReturnRequest(), browser, name=name)
     return await _sent(call, form.way, email)
 
 
@@ -84,16 +83,17 @@ async def send_again(call: Call, form: SendAgainForm) -> Page:
 
 
 async def _form(
-    call: Call, way: ReturnQuery, *, email: str = "", email_problem: str = "", password_problem: str = ""
+    call: Call, way: ReturnQuery, *, form: RegistrationForm | None = None, refusal: BadRequest | None = None
 ) -> Page:
+    problems = {detail.field: detail.message for detail in refusal.details} if refusal is not None else {}
     return form_page(
         call,
         "register.html",
-        status=400 if email_problem or password_problem else 200,
+        status=200 if refusal is None else 400,
         **await returns.context(call, way),
-        email=email,
-        email_problem=email_problem,
-        password_problem=password_problem,
+        email=form.email if form is not None else "",
+        name=form.name if form is not None else "",
+        problems=problems,
     )
 
 

@@ -56,6 +56,7 @@ _NAME: Final = {
     "pattern": r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f\u2028\u2029]*[^\s\x00-\x1f\x7f-\x9f])?$",
 }
 _SENT_NAME: Final = "The name for people, with 1 to 100 characters."
+_SENT_PERSON: Final = "One line with 1 to 100 characters, without an address of the web."
 _PASSWORD: Final = {
     "format": "password",
     "minLength": PASSWORD_CHARACTERS_MIN,
@@ -148,6 +149,16 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "email": _field("The email address.", **_EMAIL),
     "AuditLogActor.email": _field("The email address; a placeholder if the account no longer exists."),
     "LinkedIdentity.email": _field("The email address that the provider gave; null if none.", **_EMAIL),
+    **{
+        f"{schema}.name": _field("What the person is called; null when no name is known.", examples=["Ada Lovelace"])
+        for schema in ("Profile", "MemberUser", "EndUser", "EndUserDetails", "PlatformUser", "PersonalDataExport")
+    },
+    **{
+        f"{schema}.name": _field(
+            "What the person is called.", **_NAME, examples=["Ada Lovelace"], **{SENT: _SENT_PERSON}
+        )
+        for schema in ("Registration", "ProfileUpdate")
+    },
     "ProfileUpdate.email": _field("The new email address.", **_EMAIL),
     "PasskeySignInStart.email": _field("The email address of the account; without it, any passkey fits."),
     "MailedLinkRequest.email": _field("The email address to send the link to.", examples=["ada@example.com"]),

@@ -73,8 +73,9 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
     except msgspec.ValidationError as error:
         if len(data) > EXPLAINED_BYTES_MAX:
             raise _refusal(field_problems(error, shape, UNSET, is_strict=True)) from None
-        invalid = field_problems(error, shape, parsed(data), is_strict=True)
-        raise _refusal([*invalid, *_unstorable_texts(data)]) from None
+        # What cannot be stored is named first, because it explains why a text is of no other type.
+        unstorable = _unstorable_texts(data)
+        raise _refusal([*unstorable, *field_problems(error, shape, parsed(data), is_strict=True)]) from None
     except RecursionError:
         raise _nested_too_deeply() from None
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -183,8 +184,10 @@ def _whole_number(text: str) -> int | None:
 
 def _refusal(problems: list[FieldError]) -> BadRequest:
     """Return the refusal of these fields, each with its first problem."""
-    by_field = {problem.field: problem for problem in reversed(problems)}
-    return BadRequest.of_fields([*reversed(by_field.values())][:PROBLEMS_MAX])
+    by_field: dict[str, FieldError] = {}
+    for problem in problems:
+        by_field.setdefault(problem.field, problem)
+    return BadRequest.of_fields([*by_field.values()][:PROBLEMS_MAX])
 
 
 def _unstorable_texts(data: bytes) -> list[FieldError]:

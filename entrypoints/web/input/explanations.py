@@ -18,6 +18,7 @@ import msgspec
 from msgspec import UNSET, ValidationError, inspect, structs
 
 from core.errors import FieldError
+from entrypoints.web.input.storable import as_shown
 
 REQUIRED: Final = "This field is required."
 # A person corrects no more at once, and a body of one megabyte may have half a million.
@@ -57,9 +58,12 @@ _LENGTHS: Final = {"min_length": "at least", "max_length": "at most"}
 
 
 def parsed(data: bytes) -> Any:
-    """Return the JSON value of a rejected body for `explained`, or `UNSET` when the rest of it is not JSON."""
+    """Return the JSON value of a rejected body for `field_problems`, or `UNSET` when the rest of it is not JSON.
+
+    Characters that cannot be stored are replaced: msgspec fails at a lone surrogate where it expects another type.
+    """
     try:
-        return json.loads(data, parse_int=_number, object_pairs_hook=_unambiguous)
+        return _encodable(json.loads(data, parse_int=_number, object_pairs_hook=_unambiguous))
     except (ValueError, RecursionError):
         return UNSET
 
@@ -164,6 +168,19 @@ def _unambiguous(members: list[tuple[str, Any]]) -> dict[str, Any]:
             if count > 1:
                 del values[name]
     return values
+
+
+def _encodable(value: Any) -> Any:
+    """Return a value whose texts and names, at any depth, have characters that can be encoded in place of others."""
+    match value:
+        case str():
+            return as_shown(value)
+        case list():
+            return [_encodable(item) for item in cast("list[Any]", value)]
+        case dict():
+            return {as_shown(name): _encodable(item) for name, item in cast("dict[str, Any]", value).items()}
+        case _:
+            return value
 
 
 def _alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:

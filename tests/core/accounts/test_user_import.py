@@ -58,6 +58,16 @@ def test_other_fields_and_a_byte_order_mark_are_ignored() -> None:
     assert read(b'\xef\xbb\xbf{"email": "ada@example.com", "hash": "known", "name": {"first": "Ada"}}\r\n')
 
 
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [(" Ada ", "Ada"), (None, None), ("", None), (["Ada"], None), ("ada.example.com", None), ("\ud800", None)],
+)
+def test_a_name_that_is_not_accepted_is_left_out_and_not_the_account(name: object, kept: str | None) -> None:
+    line = json.dumps({"email": "ada@example.com", "hash": None, "name": name}).encode()
+
+    assert read(line).name == kept
+
+
 def test_the_repr_of_an_account_hides_its_hash() -> None:
     assert "stored" not in repr(read(json.dumps(LINE).encode()))
 

@@ -25,6 +25,7 @@ async def test_the_profile_outside_an_organization(world: World) -> None:
     assert answer.json == {
         "id": str(world.user_id(EMAIL)),
         "email": EMAIL,
+        "name": None,
         "org": "",
         "service": "",
         "email_verified": True,

@@ -37,6 +37,7 @@ class TestList:
                     "user": {
                         "id": str(team.ids["owner"]),
                         "email": "owner@example.com",
+                        "name": None,
                         "is_platform_owner": False,
                     },
                     "membership": {

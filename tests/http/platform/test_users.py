@@ -36,6 +36,7 @@ async def test_a_user_is_shown_with_their_organizations(platform: Platform, worl
             {
                 "id": str(user_id),
                 "email": "ada@example.com",
+                "name": None,
                 "is_platform_owner": False,
                 "mfa_enabled": True,
                 "created_at": "2026-02-03T04:05:06Z",

@@ -73,6 +73,7 @@ class TestList:
                 {
                     "id": str(user_id(world)),
                     "email": BOB,
+                    "name": None,
                     "created_at": formatted(began_at),
                     "last_login_at": formatted(clock.now),
                     "mfa_enabled": False,
@@ -235,6 +236,7 @@ class TestDetail:
         assert answer.json == {
             "id": str(user_id(world)),
             "email": BOB,
+            "name": None,
             "email_verified": True,
             "created_at": formatted(first_at),
             "updated_at": formatted(first_at),

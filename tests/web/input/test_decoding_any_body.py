@@ -18,9 +18,11 @@ def decoded_or_refused(data: bytes) -> Parcel | BadRequest:
         return refusal
 
 
+# Lone surrogates too, which JSON can express.
+texts = st.text() | st.text(st.characters())
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inside: st.lists(inside, max_size=5) | st.dictionaries(st.text(), inside, max_size=5),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inside: st.lists(inside, max_size=5) | st.dictionaries(texts, inside, max_size=5),
     max_leaves=10,
 )
 
@@ -33,6 +35,8 @@ def test_any_object_is_either_accepted_or_refused_with_a_field(value: dict[str, 
 
     if isinstance(decoded, BadRequest):
         assert decoded.details
+        # The answer can be encoded.
+        assert all(f"{detail.field}{detail.message}".encode() for detail in decoded.details)
     else:
         assert all(is_storable(text) for text in [decoded.name, *decoded.tags, *decoded.marks, *decoded.marks.values()])
 

@@ -13,6 +13,7 @@ from core.errors import BadRequest, FieldError
 from entrypoints.web.input.decoding import decode_body
 from entrypoints.web.input.explanations import PROBLEMS_MAX
 
+UNSTORABLE = "This text contains a character that cannot be stored."
 ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 
 
@@ -105,15 +106,37 @@ def test_a_list_of_valid_items_may_still_be_too_long() -> None:
     assert problems_of(data) == {"stops": "This must be a list with a length of at most 2."}
 
 
-def test_a_text_that_cannot_be_stored_is_named_beside_an_invalid_field() -> None:
+def test_a_text_that_cannot_be_stored_is_named_before_an_invalid_field() -> None:
     assert list(problems_of(rb'{"weight": 10, "colour": "red", "address": {"street": "\u0000"}}')) == [
-        "weight",
         "address.street",
+        "weight",
     ]
 
 
 def test_each_field_is_named_once() -> None:
-    assert problems_of(rb'{"colour": "\u0000", "weight": 1}') == {"colour": "This must be one of these: red, blue."}
+    assert problems_of(rb'{"colour": "\u0000", "weight": 1}') == {"colour": UNSTORABLE}
+
+
+@pytest.mark.parametrize(
+    ("data", "fields"),
+    [
+        # Each has an invalid field before the text, at which decoding stops.
+        (rb'{"colour": 1, "weight": "\ud800"}', ["weight", "colour"]),
+        (rb'{"colour": 1, "weight": ["\ud800"]}', ["weight[0]", "colour", "weight"]),
+        (
+            rb'{"colour": 1, "weight": {"\ud800": {"\udfff": true}}}',
+            ["weight.\ufffd", "weight.\ufffd.\ufffd", "colour", "weight"],
+        ),
+        (rb'{"colour": 1, "weight": 1, "stops": [{"street": "a\ud800"}]}', ["stops[0].street", "colour"]),
+        (rb'{"colour": 1, "weight": 1, "\ud800": 1}', ["\ufffd", "colour"]),
+        (rb'{"colour": 1, "weight": 1, "is_fragile": "\ud800"}', ["is_fragile", "colour"]),
+    ],
+)
+def test_a_lone_surrogate_is_named_at_any_depth_and_where_no_text_is_expected(data: bytes, fields: list[str]) -> None:
+    problems = problems_of(data)
+
+    assert list(problems) == fields
+    assert problems[fields[0]] == UNSTORABLE
 
 
 def test_the_message_of_a_refusal_states_every_problem() -> None:

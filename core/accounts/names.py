@@ -1,0 +1,80 @@
+"""What a person is called: the name of the account, and what the directory of one organization says (decisions 3.15).
+
+The name belongs to the account, and its user alone sets it. An organization sees it once the user has confirmed what
+the organization gave. The names that a directory provisions belong to the membership (decisions 8.4): they show in the
+context of its organization only, and stand for a name that the user has not set.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.errors import BadRequest
+from core.events import person_events
+from core.events.actions import AuditAction
+from core.sessions import callers
+from core.text import checked_public_name
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# Letters, numbers, punctuation and symbols, of which a name has one at least; all others leave no trace when written.
+_WRITTEN: Final = frozenset("LNPS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonNames:
+    """The name that a person has set, and the names of the directory of one organization; None for what is not set."""
+
+    own: str | None
+    display_name: str | None = None
+    formatted_name: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
+
+    @property
+    def shown(self) -> str | None:
+        """The name that the organization shows: the person's own, else the directory's; None without either."""
+        joined = " ".join(part for part in (self.given_name, self.family_name) if part)
+        return self.own or self.display_name or self.formatted_name or joined or None
+
+    @property
+    def profile_claims(self) -> dict[str, str]:
+        """The claims of OpenID Connect about these names; a claim that is not known is absent (Core, 5.1)."""
+        claims = {"name": self.shown, "given_name": self.given_name, "family_name": self.family_name}
+        return {claim: value for claim, value in claims.items() if value}
+
+
+def checked(name: str, field: str = "name") -> str:
+    """Return a person's name as it is stored; raise `BadRequest` for one that is empty, too long or misleading."""
+    # One form of each letter, so that equal names are equal texts.
+    accepted = checked_public_name(unicodedata.normalize("NFC", name), field=field)
+    if not any(unicodedata.category(character)[0] in _WRITTEN for character in accepted):
+        raise BadRequest.of_field(field, "A name has a letter or another character that can be seen.")
+    return accepted
+
+
+def checked_or_none(name: str | None, field: str = "name") -> str | None:
+    """Return what `checked` does; None for a name that is not given."""
+    return checked(name, field) if name is not None else None
+
+
+def change(uow: UnitOfWork, name: str | None) -> None:
+    """Set the name of the caller's account, or remove it with None; repeating it changes nothing.
+
+    Raise `Forbidden` for a service's token, unless the whole account is the service's to change, and `BadRequest`.
+    """
+    caller = callers.require_whole_account(uow)
+    wanted = checked_or_none(name)
+    user = uow.users.lock(caller.user_id)
+    if user is None or user.name == wanted:
+        return
+    uow.users.set_name(caller.user_id, wanted, at=uow.now)
+    person_events.record(uow, AuditAction.USER_UPDATED, caller.user_id, caller.email, changed=["name"])
+
+
+def of_caller(uow: UnitOfWork) -> PersonNames:
+    """Return the caller's names in the context of the session."""
+    return uow.person_names.defer_of(uow.caller.user_id, uow.caller.organization_id)()

@@ -1,0 +1,105 @@
+"""Buying a plan for an end user of a service, as the backend of the service starts it (decisions 6.4).
+
+Such an end user need not be a member, and pays as a customer of their own: nothing that the organization pays for is in
+its portal, nor the other way round. A member buys in `core/billing/checkout.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.billing import checkout, customers
+from core.billing.checkout import PlanNotForSale, Started
+from core.errors import NotFound
+from core.events.actions import AuditAction
+from core.service_api import subscriptions
+from core.service_api.subscriptions import SubscriptionExists
+from core.service_api.users import ServiceUserUnknown
+from core.services import api_keys
+from core.services.api_keys import ApiKeyInvalid, Permission
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.billing.provider import BillingMode
+    from core.service_api.users import ServiceUser
+    from core.services.api_keys import ServiceCaller
+    from ports.unit_of_work import UnitOfWork
+
+
+class NothingBought(NotFound):
+    """The user is no customer: they have bought nothing through this service."""
+
+    default_message = "This user has bought nothing through this service yet, so there is nothing to manage."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserPortal:
+    """The customer whose portal is to be opened, and where the portal leads back to."""
+
+    customer_id: str
+    return_url: str
+
+
+def start(
+    uow: UnitOfWork, user_id: UUID, plan_id: UUID, *, success_url: str, cancel_url: str, mode: BillingMode
+) -> Started:
+    """Store a checkout of a user of the service, or take up one that the provider has not answered."""
+    caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
+    success_url, cancel_url = checkout.checked_urls(success_url, cancel_url)
+    user = _held(uow, caller, user_id)
+    plan = subscriptions.find_plan(uow, caller, plan_id)
+    if plan.billing_price_id is None:
+        raise PlanNotForSale
+    current = uow.subscriptions.current(caller.service_id, user_id)
+    if current is not None and current.is_live:
+        raise SubscriptionExists
+    service = uow.services.by_id(caller.organization_id, caller.service_id)
+    if service is None:
+        # It was deleted at this moment, and its keys with it.
+        raise ApiKeyInvalid
+    begun = checkout.begin(
+        uow, plan, plan.billing_price_id, user_id, success_url=success_url, cancel_url=cancel_url, mode=mode
+    )
+    of = (caller.organization_id, caller.service_id, user_id)
+    customer = uow.billing_customers.of_user(*of, mode)
+    return Started(
+        checkout=begun,
+        customer_id=customer.id if customer is not None else None,
+        customer=customers.wish_of_user(uow, *of, user.email, mode) if customer is None else None,
+        plan=plan,
+        service_name=service.name,
+    )
+
+
+def request_portal(uow: UnitOfWork, user_id: UUID, *, return_url: str, mode: BillingMode) -> UserPortal:
+    """Return the customer that a user of the service is; raise `NothingBought` for one who is none."""
+    caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
+    checked = checkout.checked_url("return_url", return_url)
+    _held(uow, caller, user_id)
+    customer = uow.billing_customers.of_user(caller.organization_id, caller.service_id, user_id, mode)
+    if customer is None:
+        raise NothingBought
+    return UserPortal(customer_id=customer.id, return_url=checked)
+
+
+def record_portal_opened(uow: UnitOfWork, user_id: UUID, *, mode: BillingMode) -> None:
+    """Record that the backend gets the address of a user's portal, with which anybody can use it for a while."""
+    caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
+    uow.record(
+        AuditAction.BILLING_PORTAL_OPENED,
+        caller.organization_id,
+        organization_id=caller.organization_id,
+        mode=mode.value,
+        service_id=str(caller.service_id),
+        user_id=str(user_id),
+    )
+
+
+def _held(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> ServiceUser:
+    """Return a user of the service, who is not removed from it meanwhile; raise `ServiceUserUnknown`."""
+    user = uow.service_users.find(caller.service_id, user_id) if uow.service_users.hold(caller, user_id) else None
+    if user is None:
+        raise ServiceUserUnknown
+    return user
