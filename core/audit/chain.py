@@ -13,6 +13,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - the line of an export is made of the fields of an entry
 
 from core.audit.audit_log import AuditLogFilter
 from core.audit.canonical_json import canonical
@@ -21,7 +22,6 @@ from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from uuid import UUID
 
     from ports.unit_of_work import UnitOfWork
 

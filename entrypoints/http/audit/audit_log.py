@@ -8,7 +8,7 @@ from quart import Response
 
 from core.audit import audit_log, chain
 from core.audit.audit_log import AuditLogEntry, AuditLogFilter, AuditLogPage
-from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainState
+from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainEntry, ChainState
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
 from core.sessions.tokens import TokenKind
@@ -37,6 +37,16 @@ class AuditLogPageRecord(Record, of=AuditLogPage):
     """A page of entries, newest first."""
 
     logs: list[AuditLogEntryRecord]
+
+
+class ExportedAuditEntry(Record, of=ChainEntry):
+    """A sealed entry of the audit log, as a line of the export."""
+
+    position: int
+    digests: dict[str, str]
+    salts: dict[str, str]
+    previous_hash: str
+    hash: str
 
 
 class Entries(Paged, Input, of=AuditLogFilter):
@@ -68,7 +78,9 @@ async def prove_audit_log(call: Call, org_slug: str) -> AuditLogProof:
 
 @routes.get("/api/organizations/:org_slug/audit-log/export")
 @in_organization(Operation.AUDIT_LOG_READ)
-async def export_audit_log(call: Call, org_slug: str) -> Annotated[Response, Media(JSON_LINES)]:
+async def export_audit_log(
+    call: Call, org_slug: str
+) -> Annotated[Response, Media(JSON_LINES, lines=(ExportedAuditEntry, AuditLogProof))]:
     """Export the sealed entries in the order of their positions, one JSON object on each line.
 
     Each line has the hash of the entry and of the one before it, and the digests and salts of the personal fields. The
