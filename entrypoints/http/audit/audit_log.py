@@ -1,6 +1,5 @@
 """Reading an organization's audit log, its export with a proof, and the vocabulary of its actions."""
 
-import json
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -103,13 +102,9 @@ async def _lines(call: Call, slug: str, state: ChainState) -> AsyncIterator[byte
     position = 0
     # Each page is authorized anew, so an export ends with the session or the role.
     while page := await call.read(chain.export_page, slug, after=position, through=state.end.sealed_through):
-        yield b"".join(_line(chain.line_of(sealed)) for sealed in page)
+        yield b"".join(chain.written(chain.line_of(sealed)) for sealed in page)
         position = page[-1].seal.position
     yield encode(_proof(call, state)) + b"\n"
-
-
-def _line(fields: dict[str, object]) -> bytes:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _proof(call: Call, state: ChainState) -> AuditLogProof:
@@ -119,7 +114,7 @@ def _proof(call: Call, state: ChainState) -> AuditLogProof:
         sealed_through=state.end.sealed_through,
         pending=state.pending,
         head=installation.tokens.sign(
-            chain.head_claims(state.end, audience=installation.settings.base_url),
+            chain.head_claims(state, audience=installation.settings.base_url),
             kind=TokenKind.AUDIT_HEAD,
             lifetime=PROOF_LIFETIME,
             now=installation.clock(),
