@@ -50,6 +50,8 @@ WEBHOOK_SECONDS_BUCKETS = (0.1, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 1800.0, 7
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER = "other"
+# In place of a class of statuses: 5xx whose cause is a caller or the system of another party.
+EXTERNAL = 0
 # Some 150 routes, two methods each, three classes of status. More than that can only be a defect, and is counted under
 # one label, so that memory stays bounded.
 REQUEST_SERIES_MAX = 1_000
@@ -91,7 +93,8 @@ class PrometheusMetrics:
 
         self._requests = Histogram(
             "sso_http_request_duration_seconds",
-            "The duration of requests, by method, route template and class of the status.",
+            "The duration of requests, by method, route template and class of the status; 5xx are failures of Gatehouse"
+            " alone, external is 5xx that a caller or the system of another party has caused.",
             ("method", "route", "status"),
             buckets=REQUEST_SECONDS_BUCKETS,
             registry=registry,
@@ -165,9 +168,11 @@ class PrometheusMetrics:
             "sso_actor_restarts_total", "Restarts of an actor after a crash.", ("actor",), registry=registry
         )
 
-    def request_finished(self, method: str, route: str, status: int, seconds: float) -> None:
+    def request_finished(
+        self, method: str, route: str, status: int, seconds: float, *, is_external: bool = False
+    ) -> None:
         # This runs for every request, and a dict finds the series ten times faster than the library does.
-        key = (method, route, status // 100)
+        key = (method, route, EXTERNAL if is_external else status // 100)
         (self._observe_request.get(key) or self._request_series(*key))(seconds)
 
     def job_finished(self, job_type: str, seconds: float) -> None:
@@ -219,7 +224,8 @@ class PrometheusMetrics:
         if key not in self._observe_request and len(self._observe_request) >= REQUEST_SERIES_MAX:
             key = (OTHER, OTHER, status_class)
         method, route, _ = key
-        observe = self._observe_request[key] = self._requests.labels(method, route, f"{status_class}xx").observe
+        label = "external" if status_class == EXTERNAL else f"{status_class}xx"
+        observe = self._observe_request[key] = self._requests.labels(method, route, label).observe
         return observe
 
 

@@ -63,6 +63,14 @@ class ErrorCode(Enum):
         self.status = status
         self.meaning = meaning
 
+    @property
+    def is_external(self) -> bool:
+        """Whether the status is 5xx although nothing of this installation failed.
+
+        The cause is a caller, or a system that another party has named or runs.
+        """
+        return self in {ErrorCode.OAUTH_ERROR, ErrorCode.BILLING_ERROR, ErrorCode.NOT_IMPLEMENTED}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldError:

@@ -46,8 +46,13 @@ class ConnectionPool(Protocol):
 class Metrics(Protocol):
     """Records measurements. Every recording method is fast and never fails."""
 
-    def request_finished(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Record a request; the route is a template, or one fixed word for all paths without a route."""
+    def request_finished(
+        self, method: str, route: str, status: int, seconds: float, *, is_external: bool = False
+    ) -> None:
+        """Record a request; the route is a template, or one fixed word for all paths without a route.
+
+        If `is_external`, it is counted apart from failures of this installation, whatever its status.
+        """
         ...
 
     def job_finished(self, job_type: str, seconds: float) -> None:

@@ -47,6 +47,7 @@ ANSWER_BYTES_MAX: Final = 1024 * 1024
 _OK: Final = 200
 _BAD_REQUEST: Final = 400
 _NOT_FOUND: Final = 404
+_ABOUT_KEY: Final = frozenset({401, 403})
 _CONFLICT: Final = 409
 _RATE_LIMITED: Final = 429
 _SERVER_ERROR_MIN: Final = 500
@@ -177,7 +178,9 @@ def flattened(form: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 def failed(request: httpx.Request, reason: str, *, is_refused: bool = False, **details: Any) -> BillingFailed:
     """Log a failure and return it; neither the key nor a text of the provider is part of it."""
-    log.error("billing.provider_failed", method=request.method, path=request.url.path, reason=reason, **details)
+    # What a request names, such as the price of a plan, is not for the operator to correct; the key is.
+    write = log.info if is_refused and details.get("status") not in _ABOUT_KEY else log.error
+    write("billing.provider_failed", method=request.method, path=request.url.path, reason=reason, **details)
     return BillingFailed(is_refused=is_refused)
 
 

@@ -113,12 +113,15 @@ def time_limit(url: str, seconds_max: float, problem: str = "") -> Generator[Non
 
 
 def failed(url: str, reason: str, problem: str = "", **details: Any) -> UpstreamFailed:
-    """Log a failure and return it; the log has neither the query of the address nor a text of the provider.
+    """Log why an answer of a provider is refused, and return the refusal.
+
+    The log has neither the query of the address nor a text of the provider. It is no warning, because callers and
+    organizations can cause it.
 
     `problem` is a sentence for the person who has configured the provider.
     """
     parts = urlsplit(url)
-    log.warning("upstream.failed", host=parts.hostname, path=parts.path, reason=reason, **details)
+    log.info("upstream.refused", host=parts.hostname, path=parts.path, reason=reason, **details)
     return UpstreamFailed(problem).because(reason)
 
 

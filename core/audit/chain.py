@@ -10,9 +10,11 @@ chain of the remaining entries still fits. `verification.py` checks a chain.
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - the line of an export is made of the fields of an entry
 
 from core.audit.audit_log import AuditLogFilter
 from core.audit.canonical_json import canonical
@@ -21,7 +23,6 @@ from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from uuid import UUID
 
     from ports.unit_of_work import UnitOfWork
 
@@ -237,15 +238,23 @@ def first_outside(uow: UnitOfWork, organization_id: UUID) -> OutsideEntry | None
     return uow.audit_chains.first_outside(organization_id)
 
 
-def head_claims(end: ChainEnd, *, audience: str) -> dict[str, Any]:
-    """Return the claims of the head of a proof."""
+def head_claims(state: ChainState, *, audience: str) -> dict[str, Any]:
+    """Return the claims of the head of a proof, which say all that its plain fields say."""
+    end = state.end
     return {
         "sub": str(end.organization_id),
         "aud": audience,
         "position": end.sealed_through,
         "hash": end.hash,
         "sealed_at": time_text(end.sealed_at) if end.sealed_at is not None else None,
+        "entries": state.entries,
+        "pending": state.pending,
     }
+
+
+def written(fields: Mapping[str, Any]) -> bytes:
+    """Return a line of an export as it is written: a change of any of its bytes makes it another one."""
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def line_of(sealed: SealedEntry) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from core.audit.chain import DETAIL, FIRST_HASH, digest_of, hash_of, personal_fields
+from core.audit.chain import COVERED, DETAIL, FIRST_HASH, digest_of, hash_of, personal_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 # or deleting a salt would be enough to change a value.
 ANONYMIZED_IP_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - no address to listen on
 ANONYMIZED_USER_AGENT: Final = "anonymized"
-_ANONYMIZED_EMAIL: Final = re.compile(r"anonymized-\d{20}@deleted\.local")
+_ANONYMIZED_EMAIL: Final = re.compile(r"anonymized-[0-9]{20}@deleted\.local")
+# In lower case alone, or a change of the case would go unnoticed.
+_SALT: Final = re.compile(r"([0-9a-f]{2})+")
+# The greatest number up to which each whole number is one double, as canonical JSON has it (RFC 7493, 2.2).
+_EXACT_MAX: Final = 2**53
+FIELDS: Final = frozenset({*COVERED, "ip_address", "user_agent", "details", "salts", "previous_hash", "hash"})
+# The plain fields of a proof, and the claims of its head that say the same.
+_PROVED: Final = {"entries": "entries", "sealed_through": "position", "pending": "pending", "sealed_at": "sealed_at"}
 
 
 class ChainBroken(Exception):
@@ -57,7 +64,7 @@ class ChainVerifier:
             raise ChainBroken(f"Entry {expected} was removed: entry {found} follows entry {self.position}.")
         name = f"Entry {found} ({line.get('id')})"
         try:
-            problem = _problem_of_fields(line) or _problem_of_hash(line, self.head)
+            problem = _problem_of_fields(line) or _problem_of_hash(line, self.head) or _problem_of_form(line)
             self.anonymized_fields += len(line["digests"].keys() - line["salts"].keys())
         except (AttributeError, KeyError, TypeError, ValueError):
             problem = "it is not in the form of an entry"
@@ -77,6 +84,26 @@ class ChainVerifier:
             raise ChainBroken(f"Entry {end.position + 1} was put in between: the log ends with entry {end.position}.")
         if end.hash != self.head:
             raise ChainBroken(f"Entry {self.position} was changed: the head of the chain has another hash.")
+
+
+def wrong_field_of_proof(fields: Mapping[str, Any], claims: Mapping[str, Any]) -> str | None:
+    """Return the first plain field of a proof that its signed head does not confirm; None when it confirms all.
+
+    Heads of earlier versions name neither `entries` nor `pending`, which then have to fit each other.
+    """
+    confirmed = {name: claims[claim] for name, claim in _PROVED.items() if claim in claims}
+    if confirmed.get("sealed_at") is not None:
+        # Plain times have a fraction only if it is not zero.
+        confirmed["sealed_at"] = str(confirmed["sealed_at"]).replace(".000000Z", "Z")
+    for name, value in confirmed.items():
+        if name not in fields or type(fields[name]) is not type(value) or fields[name] != value:
+            return name
+    if unknown := sorted(fields.keys() - {*_PROVED, "head"}):
+        return unknown[0]
+    if "pending" in confirmed:
+        return None
+    is_consistent = fields["pending"] == max(0, fields["entries"] - fields["sealed_through"])
+    return None if is_consistent else "pending"
 
 
 def _problem_of_fields(line: Mapping[str, Any]) -> str | None:
@@ -99,6 +126,32 @@ def _problem_of_hash(line: Mapping[str, Any], previous_hash: str) -> str | None:
     if hash_of(previous_hash, line) != line["hash"]:
         return "it does not fit its hash"
     return None
+
+
+def _problem_of_form(line: Mapping[str, Any]) -> str | None:
+    """Return where a line is written in another way than its hash and its digests have it."""
+    salts, digests = line["salts"], line["digests"]
+    if unknown := sorted((line.keys() ^ FIELDS) | (salts.keys() - digests.keys())):
+        return f"the field {unknown[0]} was added or removed"
+    if wrong := sorted(name for name, salt in salts.items() if _SALT.fullmatch(salt) is None):
+        return f"the salt of the field {wrong[0]} is not in hexadecimal in lower case"
+    if inexact := sorted(name for name, value in personal_fields(line).items() if _has_inexact_number(value)):
+        return f"the field {inexact[0]} has a number of more digits than its digest covers"
+    return None
+
+
+def _has_inexact_number(value: Any) -> bool:
+    match value:
+        case bool():
+            return False
+        case int():
+            return abs(value) > _EXACT_MAX
+        case list():
+            return any(_has_inexact_number(item) for item in cast("list[Any]", value))
+        case dict():
+            return any(_has_inexact_number(item) for item in cast("dict[str, Any]", value).values())
+        case _:
+            return False
 
 
 def _is_anonymized(name: str, value: Any) -> bool:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 import trio
 
 from core.audit import chain
-from core.audit.verification import ChainBroken, ChainVerifier, KeptHead
+from core.audit.verification import ChainBroken, ChainVerifier, KeptHead, wrong_field_of_proof
 from core.errors import TokenInvalid
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from datetime import datetime
     from typing import BinaryIO, TextIO
 
@@ -38,6 +38,10 @@ NOT_CHECKED: Final = (
 )
 
 
+class ProofChanged(CannotStart):
+    """The plain fields of a proof say something else than its signed head."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptProof:
     """A proof that was kept: the organization, and the head that it names."""
@@ -48,15 +52,23 @@ class KeptProof:
 
     @classmethod
     def parse(cls, text: bytes, *, where: str) -> KeptProof:
-        """Read the answer of `audit-log/proof`, or the last line of an export; raise `CannotStart`."""
+        """Read the answer of `audit-log/proof`, or the last line of an export.
+
+        Raise `CannotStart` for anything else, `ProofChanged` when its plain fields do not fit its head.
+        """
         try:
-            token = json.loads(text)["head"]
+            fields = json.loads(text)
+            token = fields["head"]
             payload = token.split(".")[1]
             claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
             head = KeptHead(position=int(claims["position"]), hash=str(claims["hash"]))
-            return cls(organization_id=str(claims["sub"]), head=head, token=token)
+            wrong = wrong_field_of_proof(fields, claims)
+            proof = cls(organization_id=str(claims["sub"]), head=head, token=token)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             raise CannotStart(f"{where} is no proof. A proof is the answer of `GET …/audit-log/proof`.") from None
+        if wrong is not None:
+            raise ProofChanged(f"{where} was changed: its signed head says something else than `{wrong}`.")
+        return proof
 
 
 class SignatureCheck(Protocol):
@@ -117,6 +129,7 @@ class AuditVerification:
     entries: int = 0
     anonymized_fields: int = 0
     broken: list[str] = field(default_factory=list[str])
+    _organizations: set[str] = field(default_factory=set[str])
     remarks: dict[str, None] = field(default_factory=dict[str, None])
 
     def __post_init__(self) -> None:
@@ -199,6 +212,9 @@ class AuditVerification:
         problem = NOT_CHECKED if self.signatures is None else self.signatures.problem_of(proof)
         if problem is not None:
             self.remarks[problem] = None
+        # Bits that encode nothing are covered by no signature.
+        elif not all(_is_base64url(part) for part in proof.token.split(".")):
+            raise SignatureWrong("it is not written as a signature is")
 
     def _verifier(self, proof: KeptProof | None) -> ChainVerifier:
         verifier = ChainVerifier()
@@ -211,19 +227,30 @@ class AuditVerification:
             return
         try:
             fields = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             fields = None
         if not isinstance(fields, dict):
             raise ChainBroken(f"The line after entry {verifier.position} is no entry.")
-        verifier.check(cast("Mapping[str, Any]", fields))
+        entry = cast("dict[str, Any]", fields)
+        verifier.check(entry)
+        self._organizations.add(str(entry["org_id"]))
+        if chain.written(entry) != line:
+            raise ChainBroken(f"Entry {verifier.position} was changed: it is not written as an export writes it.")
 
     def _end_of_file(self, verifier: ChainVerifier, last_line: bytes) -> KeptProof:
         try:
             end = KeptProof.parse(last_line, where="The last line")
+        except ProofChanged as changed:
+            raise ChainBroken(str(changed)) from None
         except CannotStart:
             raise ChainBroken(
                 f"The export ends after entry {verifier.position} without its proof, so it is incomplete."
             ) from None
+        # An editor may have removed the end of the last line.
+        if chain.written(json.loads(last_line)) not in {last_line, last_line + b"\n"}:
+            raise ChainBroken("The last line was changed: it is not written as an export writes it.")
+        if self._organizations - {end.organization_id}:
+            raise ChainBroken("The last line was changed: it is the proof of another organization.")
         if self.proof is not None and self.proof.organization_id != end.organization_id:
             raise CannotStart("The proof is of another organization.")
         return end
@@ -248,6 +275,12 @@ class AuditVerification:
         done = self.entries + verifier.position
         self.out.write(f"{prefix}{done:,} entries checked, {done / (now - self._began_at):,.0f} per second\n")
         self.out.flush()
+
+
+def _is_base64url(part: str) -> bool:
+    """Return whether a part of a JWS is the one way to write its bytes."""
+    decoded = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+    return base64.urlsafe_b64encode(decoded).rstrip(b"=") == part.encode()
 
 
 def _counted(number: int, one: str, several: str) -> str:

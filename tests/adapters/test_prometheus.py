@@ -125,6 +125,15 @@ def test_a_request_is_counted_under_its_template_and_the_class_of_its_status(met
     assert f'sso_http_request_duration_seconds_count{{{labels},status="4xx"}} 1.0' in lines(metrics)
 
 
+def test_what_others_have_caused_is_no_failure_of_ours(metrics: PrometheusMetrics) -> None:
+    metrics.request_finished("GET", "/auth/codehost/callback", 500, 0.004, is_external=True)
+    metrics.request_finished("GET", "/auth/codehost/callback", 500, 0.004)
+
+    labels = 'method="GET",route="/auth/codehost/callback"'
+    assert f'sso_http_request_duration_seconds_count{{{labels},status="external"}} 1.0' in lines(metrics)
+    assert f'sso_http_request_duration_seconds_count{{{labels},status="5xx"}} 1.0' in lines(metrics)
+
+
 def test_a_duration_is_counted_in_its_bucket(metrics: PrometheusMetrics) -> None:
     metrics.request_finished("GET", "/health", 200, 0.004)
 

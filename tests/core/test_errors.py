@@ -79,6 +79,12 @@ def test_the_codes_are_the_documented_ones_with_their_statuses() -> None:
     assert {code.name: code.status for code in ErrorCode} == DOCUMENTED
 
 
+def test_every_code_that_others_can_cause_is_known_as_external() -> None:
+    external = {code.name for code in ErrorCode if code.is_external}
+
+    assert external == {"OAUTH_ERROR", "BILLING_ERROR", "NOT_IMPLEMENTED"}
+
+
 def test_every_code_has_a_meaning_of_its_own() -> None:
     meanings = [code.meaning for code in ErrorCode]
 

@@ -1,6 +1,5 @@
 """Reading an organization's audit log, its export with a proof, and the vocabulary of its actions."""
 
-import json
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -8,7 +7,7 @@ from quart import Response
 
 from core.audit import audit_log, chain
 from core.audit.audit_log import AuditLogEntry, AuditLogFilter, AuditLogPage
-from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainState
+from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainEntry, ChainState
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
 from core.sessions.tokens import TokenKind
@@ -37,6 +36,16 @@ class AuditLogPageRecord(Record, of=AuditLogPage):
     """A page of entries, newest first."""
 
     logs: list[AuditLogEntryRecord]
+
+
+class ExportedAuditEntry(Record, of=ChainEntry):
+    """A sealed entry of the audit log, as a line of the export."""
+
+    position: int
+    digests: dict[str, str]
+    salts: dict[str, str]
+    previous_hash: str
+    hash: str
 
 
 class Entries(Paged, Input, of=AuditLogFilter):
@@ -68,7 +77,9 @@ async def prove_audit_log(call: Call, org_slug: str) -> AuditLogProof:
 
 @routes.get("/api/organizations/:org_slug/audit-log/export")
 @in_organization(Operation.AUDIT_LOG_READ)
-async def export_audit_log(call: Call, org_slug: str) -> Annotated[Response, Media(JSON_LINES)]:
+async def export_audit_log(
+    call: Call, org_slug: str
+) -> Annotated[Response, Media(JSON_LINES, lines=(ExportedAuditEntry, AuditLogProof))]:
     """Export the sealed entries in the order of their positions, one JSON object on each line.
 
     Each line has the hash of the entry and of the one before it, and the digests and salts of the personal fields. The
@@ -91,13 +102,9 @@ async def _lines(call: Call, slug: str, state: ChainState) -> AsyncIterator[byte
     position = 0
     # Each page is authorized anew, so an export ends with the session or the role.
     while page := await call.read(chain.export_page, slug, after=position, through=state.end.sealed_through):
-        yield b"".join(_line(chain.line_of(sealed)) for sealed in page)
+        yield b"".join(chain.written(chain.line_of(sealed)) for sealed in page)
         position = page[-1].seal.position
     yield encode(_proof(call, state)) + b"\n"
-
-
-def _line(fields: dict[str, object]) -> bytes:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _proof(call: Call, state: ChainState) -> AuditLogProof:
@@ -107,7 +114,7 @@ def _proof(call: Call, state: ChainState) -> AuditLogProof:
         sealed_through=state.end.sealed_through,
         pending=state.pending,
         head=installation.tokens.sign(
-            chain.head_claims(state.end, audience=installation.settings.base_url),
+            chain.head_claims(state, audience=installation.settings.base_url),
             kind=TokenKind.AUDIT_HEAD,
             lifetime=PROOF_LIFETIME,
             now=installation.clock(),

@@ -14,7 +14,7 @@ from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
 from entrypoints.http.saml.saml import SamlRecord
 from entrypoints.web.serving import hosts
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.answers import EXAMPLE_URL, Media
 from entrypoints.web.serving.bodies import DocumentBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service, public
@@ -24,6 +24,7 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("SAML", saml.routes.description)
 
 METADATA_TYPE = "application/samlmetadata+xml"
+METADATA_EXAMPLE = f'<EntityDescriptor entityID="{EXAMPLE_URL}/saml/acme/shop/metadata">…</EntityDescriptor>'
 
 
 class ProviderDescription(DocumentBody, kw_only=True):
@@ -43,7 +44,7 @@ class ProviderDescription(DocumentBody, kw_only=True):
 @public
 async def show_metadata(
     call: Call, org_slug: str, service_slug: str
-) -> Annotated[Response, Media("application/samlmetadata+xml")]:
+) -> Annotated[Response, Media(METADATA_TYPE, example=METADATA_EXAMPLE)]:
     """Return the metadata of the identity provider of a service, for its service provider."""
     content = await call.read(providers.metadata, org_slug, service_slug, hosts.issuer_of(call))
     return Response(await call.installation.saml.provider_metadata(content), content_type=METADATA_TYPE)

@@ -12,7 +12,8 @@ from core.scim.patches import PatchOperation, operations_of
 from core.scim.user_filters import USER_SCHEMA
 from core.scim.users import DirectoryUser
 from entrypoints.http.scim.dialect import GROUP_SCHEMA, LIST_SCHEMA, ROOT
-from entrypoints.http.scim.selection import Selection
+from entrypoints.http.scim.selection import ALWAYS_ANSWERED, Selection
+from entrypoints.web.serving.answers import PartialAnswer
 from entrypoints.web.serving.calls import Call
 
 COUNT_DEFAULT: Final = 100
@@ -33,7 +34,7 @@ class ListQuery(Selection, kw_only=True, rename="camel"):
         self.count = min(max(self.count, 0), COUNT_MAX)
 
 
-class ScimMeta(msgspec.Struct, kw_only=True, rename="camel"):
+class ScimMeta(PartialAnswer, kw_only=True, rename="camel"):
     """About a resource."""
 
     resource_type: str
@@ -43,7 +44,7 @@ class ScimMeta(msgspec.Struct, kw_only=True, rename="camel"):
     version: str
 
 
-class ScimName(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
+class ScimName(PartialAnswer, kw_only=True, rename="camel", omit_defaults=True):
     """The name of a user."""
 
     formatted: str | None = None
@@ -51,7 +52,7 @@ class ScimName(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True)
     family_name: str | None = None
 
 
-class ScimEmail(msgspec.Struct, kw_only=True):
+class ScimEmail(PartialAnswer, kw_only=True):
     """An address of a user."""
 
     value: str
@@ -59,8 +60,10 @@ class ScimEmail(msgspec.Struct, kw_only=True):
     primary: bool
 
 
-class ScimUser(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
+class ScimUser(PartialAnswer, kw_only=True, rename="camel", omit_defaults=True):
     """A member of the organization."""
+
+    always_answered = ALWAYS_ANSWERED
 
     schemas: list[str]
     id: UUID
@@ -83,7 +86,7 @@ class ScimUserList(msgspec.Struct, kw_only=True, rename="camel"):
     resources: list[ScimUser] = msgspec.field(name="Resources")
 
 
-class ScimMember(msgspec.Struct, kw_only=True):
+class ScimMember(PartialAnswer, kw_only=True):
     """A member of a group."""
 
     value: UUID
@@ -91,8 +94,10 @@ class ScimMember(msgspec.Struct, kw_only=True):
     type: str
 
 
-class ScimGroup(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
+class ScimGroup(PartialAnswer, kw_only=True, rename="camel", omit_defaults=True):
     """The organization, as a group of its members."""
+
+    always_answered = ALWAYS_ANSWERED
 
     schemas: list[str]
     id: UUID

@@ -10,7 +10,7 @@ from entrypoints.http.scim.dialect import GROUP_SCHEMA
 from entrypoints.web.input.decoding import Query
 
 # Returned whatever the request names.
-_ALWAYS: Final = frozenset({"schemas", "id"})
+ALWAYS_ANSWERED: Final = frozenset({"schemas", "id"})
 _RESOURCES: Final = "Resources"
 _PREFIXES: Final = tuple(f"{schema.lower()}:" for schema in (USER_SCHEMA, GROUP_SCHEMA))
 
@@ -57,8 +57,8 @@ def _part_of(resource: dict[str, Any], wanted: frozenset[str], unwanted: frozens
     part: dict[str, Any] = {}
     for name, value in resource.items():
         key = name.lower()
-        if name in _ALWAYS or (key in wanted and key not in unwanted):
-            part[name] = value if name in _ALWAYS else _without(value, _subs(key, unwanted))
+        if name in ALWAYS_ANSWERED or (key in wanted and key not in unwanted):
+            part[name] = value if name in ALWAYS_ANSWERED else _without(value, _subs(key, unwanted))
         elif key in unwanted:
             continue
         elif not wanted:

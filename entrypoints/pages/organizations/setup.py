@@ -91,14 +91,18 @@ async def show_link(call: Call, secret: str) -> Page:
     setup = await call.read(setup_links.inspect, secret)
     brand = await brand_of(call, setup.organization_id)
     titles = [PARTS[part][0] for part in setup.parts]
-    return _protected(page(call, "setup_link.html", secret=secret, setup=setup, titles=titles, brand=brand))
+    token = browsers.form_token_before_sign_in(call)
+    return _protected(
+        page(call, "setup_link.html", secret=secret, setup=setup, titles=titles, form_token=token, brand=brand)
+    )
 
 
 @routes.post("/app/setup/:secret", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused))
 @public
-async def press_begin(call: Call, secret: str) -> None:
+async def press_begin(call: Call, secret: str, form: ProtectedForm) -> None:
     """Exchange the secret of a setup link for a cookie."""
     browsers.require_own_site(call)
+    browsers.require_form_token_before_sign_in(call, form)
     cookie = await call.transact(setup_links.enter, secret)
     call.set_cookie(browsers.cookie_name(call, COOKIE), cookie.reveal(), lifetime=COOKIE_LIFETIME)
     call.headers["Location"] = SETUP

@@ -151,7 +151,7 @@ def _route_view(route: Route, schemas: Schemas, base_url: str) -> RouteView:
                 status=answer.status,
                 phrase=HTTPStatus(answer.status).phrase,
                 media_type=answer.media_type or "",
-                fields=[] if answer.shape is None else field_rows(schemas, schemas.of(answer.shape)),
+                fields=[row for shape in answer.shapes for row in field_rows(schemas, schemas.of(shape))],
             )
             for answer in answers(route)
         ],

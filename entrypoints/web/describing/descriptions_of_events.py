@@ -30,7 +30,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "is_active": _field("Whether the webhook is active; an inactive one receives nothing."),
     "CreatedWebhook.secret": _field(
         "The secret that verifies deliveries (Standard Webhooks), which is shown only once.",
-        examples=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
+        examples=["whsec_ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZQA="],
     ),
     # Deliveries
     "delivery_id": _field("The id of the delivery."),
@@ -77,7 +77,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         " one removes it.",
         maxLength=TOKEN_CHARACTERS_MAX,
         pattern="^[!-~]*$",
-        examples=["sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw"],
+        examples=["ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZQA"],
     ),
     "has_token": _field("Whether a token is stored."),
     "SiemSettings.options": _field("What the receiver is told besides the entries."),
@@ -111,5 +111,13 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "A JWS by a published key that names this position and its hash.",
         examples=["eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"],
     ),
+    "position": _field("The position of the entry in the chain, from 1.", minimum=1),
+    "actor_user_id": _field("The id of the user who did it; null for Gatehouse itself or a setup link."),
+    "digests": _field(
+        "The SHA-256 digest of each personal field, by its name, such as `ip_address` or `details.reason`."
+    ),
+    "salts": _field("The salt of each digest, in hexadecimal; anonymization removes it."),
+    "previous_hash": _field("The hash of the entry before it; zeros for the first one."),
+    "hash": _field("The SHA-256 hash of the entry and of the hash before it, in hexadecimal."),
     "sealed_at": _field("When that entry was sealed; null for an empty chain."),
 }

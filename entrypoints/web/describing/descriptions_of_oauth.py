@@ -8,7 +8,7 @@ def _field(text: str, **keywords: Any) -> dict[str, Any]:
 
 
 _PKCE: Final = {"examples": ["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"]}
-_CODE: Final = {"examples": ["sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw"]}
+_CODE: Final = {"examples": ["ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZQA"]}
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     # The record of a service

@@ -10,6 +10,7 @@ def _field(text: str, **keywords: Any) -> dict[str, Any]:
 _BOX: Final = {"enum": ["", "on"]}
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
+    "pages": _field("Whether the pages for people are described as well.", examples=[True]),
     "form_token": _field("The token of the browser, which every form of a page carries."),
     "return_to": _field("A path of Gatehouse without parameters, to open after signing in."),
     "return_id": _field("The id of a kept path, to open after signing in; valid once."),

@@ -16,7 +16,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "tokens": _field("The tokens."),
     "CreatedScimToken.token": _field(
         "The token, which is shown only once.",
-        examples=["scim_live_a1B2c3_sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw"],
+        examples=["scim_live_a1B2c3_…"],
     ),
     "CreatedScimToken.prefix": _field(
         "The beginning of the token, by which people recognize it.", examples=["scim_live_a1B2c3"]

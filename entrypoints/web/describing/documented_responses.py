@@ -8,12 +8,16 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from entrypoints.web.describing.documented_errors import ErrorGroup, error_groups, error_schema, meanings
-from entrypoints.web.describing.schemas import REFERENCE, Schema, Schemas, answers
-from entrypoints.web.serving.answers import JSON
+from entrypoints.web.describing.examples import answer_example
+from entrypoints.web.describing.schemas import REFERENCE, DocumentedAnswer, Schema, Schemas, answers
+from entrypoints.web.serving.answers import JSON, Error, encode
+from entrypoints.web.serving.oauth import OauthError, name_of_code
 
 if TYPE_CHECKING:
     from entrypoints.web.serving.routes import Route
 
+# The kinds of errors in the examples of SCIM (RFC 7644, 3.12).
+_SCIM_TYPES: Final = {400: "invalidValue", 409: "uniqueness"}
 _RESPONSES: Final = "#/components/responses/"
 _HEADERS: Final = "#/components/headers/"
 HEADERS: Final[dict[str, Any]] = {
@@ -58,18 +62,46 @@ def _answers(route: Route, schemas: Schemas) -> dict[str, Any]:
             response["headers"]["Location"] = {"$ref": _HEADERS + "Location"}
         if answer.shape is not None:
             shapes[answer.status].append(schemas.of(answer.shape))
-            several = shapes[answer.status]
-            schema = several[0] if len(several) == 1 else {"anyOf": several}
-            response.setdefault("content", {})[answer.media_type] = {"schema": schema}
+            response.setdefault("content", {})[answer.media_type] = _json(schemas, shapes[answer.status])
+        elif answer.lines:
+            response.setdefault("content", {})[answer.media_type] = _json_lines(schemas, answer)
         elif answer.media_type is not None:
-            response.setdefault("content", {})[answer.media_type] = _document(answer.media_type)
+            described = {} if answer.example is None else {"example": answer.example}
+            response.setdefault("content", {})[answer.media_type] = _document(answer.media_type) | described
     return by_status
+
+
+def _json(schemas: Schemas, several: list[Schema]) -> dict[str, Any]:
+    """Return the description of a body that has one of these schemas, with an example of each."""
+    if len(several) == 1:
+        return {"schema": several[0], "example": answer_example(schemas, several[0])}
+    examples = {_name(schema): {"value": answer_example(schemas, schema)} for schema in several}
+    return {"schema": {"anyOf": several}, "examples": examples}
+
+
+def _json_lines(schemas: Schemas, answer: DocumentedAnswer) -> dict[str, Any]:
+    """Return the description of JSON lines: a text that contains values of these types."""
+    lines = [schemas.of(line) for line in answer.lines]
+    schema = {
+        "type": "string",
+        "description": f"Lines of JSON: {', then '.join(f'`{_name(line)}`' for line in lines)}.",
+        "contentMediaType": answer.media_type,
+        "contentSchema": {"type": "array", "items": {"anyOf": lines}},
+    }
+    text = "".join(f"{encode(answer_example(schemas, line)).decode()}\n" for line in lines)
+    return {"schema": schema, "example": text}
+
+
+def _name(schema: Schema) -> str:
+    return schema["$ref"].removeprefix(REFERENCE)
 
 
 def _document(media_type: str) -> dict[str, Any]:
     """Return the description of a body that is not made from a type."""
-    if media_type == JSON:
+    if media_type.endswith("json"):
         return {"schema": {"type": "object"}}
+    if media_type.endswith("xml"):
+        return {"schema": {"type": "string", "contentMediaType": media_type}}
     return {"schema": {"type": "string"}} if media_type.startswith("text/") else {}
 
 
@@ -99,14 +131,31 @@ class Errors:
         failure = self.schemas.name_of(body)
         name = f"{group.name}{failure}"
         if name not in self.responses:
-            content = {media_type: {"schema": {"$ref": REFERENCE + failure}}}
+            schema = {"$ref": REFERENCE + failure}
+            content = {media_type: {"schema": schema, "example": self._example(group, schema)}}
             self.responses[name] = self._described(group, is_page=False) | {"content": content}
         return {"$ref": _RESPONSES + name}
 
     def _response(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
         response = self._described(group, is_page=is_page)
-        content = {JSON: {"schema": {"$ref": REFERENCE + group.name}}}
+        example = self._example(group, self.schemas.of(Error), set(self.bodies[group.name]["properties"]))
+        content = {JSON: {"schema": {"$ref": REFERENCE + group.name}, "example": example}}
         return response | {"content": {"text/html": _document("text/html"), **content} if is_page else content}
+
+    def _example(self, group: ErrorGroup, schema: Schema, fields: set[str] | None = None) -> dict[str, Any]:
+        """Return an example of a body with these fields, or with all, for the first of the codes."""
+        code = group.codes[0]
+        known = {
+            "error": name_of_code(code) if _name(schema) == OauthError.__name__ else code.meaning,
+            "error_code": code.name,
+            "error_description": code.meaning,
+            "detail": code.meaning,
+            "status": code.status,
+            "scimType": _SCIM_TYPES.get(code.status),
+        }
+        body = answer_example(self.schemas, schema) | known
+        names = self.schemas.resolved(schema)["properties"].keys() if fields is None else fields
+        return {name: value for name, value in body.items() if name in names and value is not None}
 
     def _described(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
         response = _response(meanings(group))

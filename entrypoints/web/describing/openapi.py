@@ -15,6 +15,7 @@ from entrypoints.web.describing.documented_errors import all_codes
 from entrypoints.web.describing.documented_responses import HEADERS, Errors, responses_of
 from entrypoints.web.describing.examples import example
 from entrypoints.web.describing.schemas import Schema, Schemas, for_readers
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import JSON, AnswerStatus, Error, Media, encode
 from entrypoints.web.serving.calls import Call
@@ -28,20 +29,37 @@ INTRODUCTION: Final = (
     "A self-hosted identity platform.\n\n"
     "Every error has the body `Error`; each response lists the codes that it may have. Besides the errors of an"
     " operation, any request may be refused because it is not valid HTTP (400, 408, 413) or because the path does not"
-    " have its method (405)."
+    " have its method (405).\n\n"
+    "The pages for people are in `/openapi.json?pages=true`."
 )
 OPENAPI_VERSION: Final = "3.1.0"
 
 
+class DescriptionQuery(Query, kw_only=True):
+    """What to describe besides the interface for programs."""
+
+    pages: bool = False
+
+
+EXAMPLE: Final = {"openapi": OPENAPI_VERSION, "info": {"title": "Gatehouse", "version": "1.0.0"}, "paths": {}}
+
+
 @routes.get("/openapi.json")
 @public
-async def openapi(call: Call) -> Annotated[Response, Media(JSON)] | Annotated[None, AnswerStatus(304)]:
-    """Describe every route as an OpenAPI 3.1 document."""
-    document = await generated_once(_write)
+async def openapi(
+    call: Call, query: DescriptionQuery
+) -> Annotated[Response, Media(JSON, example=EXAMPLE)] | Annotated[None, AnswerStatus(304)]:
+    """Describe the interface for programs as an OpenAPI 3.1 document; with `pages`, the pages for people too."""
+    document = await generated_once(_write_with_pages if query.pages else _write)
     return document.response(call)
 
 
 def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
+    for_programs = [route for route in routes if not route.is_page]
+    return Document.of(encode(describe(for_programs, base_url=base_url, version=version)), media_type=JSON)
+
+
+def _write_with_pages(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
     return Document.of(encode(describe(routes, base_url=base_url, version=version)), media_type=JSON)
 
 

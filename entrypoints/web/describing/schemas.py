@@ -14,7 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from entrypoints.web.describing.descriptions import FIELDS, SENT
-from entrypoints.web.serving.answers import AnswerStatus, Error, Media
+from entrypoints.web.serving.answers import AnswerStatus, Error, Media, PartialAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,11 +32,21 @@ _ANNOTATIONS: Final = ("description", "examples", "default")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentedAnswer:
-    """One possible response of a route: the status, the media type, and the type of the body where it is JSON."""
+    """One possible response of a route: the status, the media type, and the type of the body where it is JSON.
+
+    Of a body of JSON lines it has the types of the lines, and of any other one an example if the route declares it.
+    """
 
     status: int
     media_type: str | None = None
     shape: Any = None
+    lines: tuple[Any, ...] = ()
+    example: Any = None
+
+    @property
+    def shapes(self) -> tuple[Any, ...]:
+        """The types of what it has as JSON."""
+        return self.lines if self.shape is None else (self.shape,)
 
 
 class Schemas:
@@ -49,7 +59,7 @@ class Schemas:
         for route in routes:
             sent += [route.sent] if route.sent is not None else []
             queries += [route.query] if route.query is not None else []
-            answered += [answer.shape for answer in answers(route) if answer.shape is not None]
+            answered += [shape for answer in answers(route) for shape in answer.shapes]
             answered += [route.refusal_body] if route.refusal_body is not None else []
             answered += [route.dialect.failure] if route.dialect is not None else []
         # The classes inside the shapes are added, so that each of them is found by its type.
@@ -161,6 +171,8 @@ def _inside_schema(value: Any) -> Iterator[Schema]:
 
 
 def _is_always_answered(cls: Any, field: inspect.Field) -> bool:
+    if issubclass(cls, PartialAnswer):
+        return field.encode_name in cls.always_answered
     omits_defaults = issubclass(cls, msgspec.Struct) and cls.__struct_config__.omit_defaults
     # A field that is unset by default has no default here.
     has_default = field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
@@ -174,9 +186,9 @@ def _members(annotation: Any) -> tuple[Any, ...]:
 def _answer(route: Route, annotation: Any) -> DocumentedAnswer:
     shape, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     status = next((note.code for note in notes if isinstance(note, AnswerStatus)), route.status)
-    media = next((note.type for note in notes if isinstance(note, Media)), None)
+    media = next((note for note in notes if isinstance(note, Media)), None)
     if media is not None:
-        return DocumentedAnswer(status=status, media_type=media)
+        return DocumentedAnswer(status=status, media_type=media.type, lines=media.lines, example=media.example)
     if shape is None or shape is type(None):
         return DocumentedAnswer(status=status)
     return DocumentedAnswer(status=status, media_type=route.answer_media_type, shape=shape)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 from quart import Response
@@ -43,11 +43,20 @@ _CHALLENGES: Final = {
 }
 
 
+# The base URL of examples.
+EXAMPLE_URL: Final = "https://id.example.com"
+
+
 @dataclass(frozen=True, slots=True)
 class Media:
-    """The media type of a handler's own `Response` in its return annotation: `Annotated[Response, Media("a/b")]`."""
+    """The media type of a handler's own `Response` in its return annotation: `Annotated[Response, Media("a/b")]`.
+
+    `lines` are the types of the lines of a body of JSON lines; `example` is a body, for the OpenAPI document.
+    """
 
     type: str
+    lines: tuple[Any, ...] = ()
+    example: Any = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,12 @@ class Error(msgspec.Struct, kw_only=True, omit_defaults=True):
     timestamp: datetime
     request_id: str
     details: tuple[FieldError, ...] = ()
+
+
+class PartialAnswer(msgspec.Struct):
+    """An answer of which a request may choose the fields: only those in `always_answered` are certain."""
+
+    always_answered: ClassVar[frozenset[str]] = frozenset()
 
 
 class InternalFailure(Refusal):

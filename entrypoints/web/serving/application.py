@@ -322,11 +322,15 @@ class Application(QuartTrio):
             # The client disconnected before the response.
             log.info("request.abandoned", **about)
             return
-        self.installation.metrics.request_finished(request.method, path, status, seconds)
+        # Callers can make these answers at will, so no alert on 5xx may count them.
+        is_external = request.refusal is not None and request.refusal.code.is_external
+        self.installation.metrics.request_finished(request.method, path, status, seconds, is_external=is_external)
         # Probes arrive every few seconds; logging each of them would bury the other lines.
         write = log.debug if route is not None and route.is_operational else log.info
         if request.refusal is not None:
             about["error_code"] = request.refusal.code.name
+            if is_external:
+                about["is_external"] = True
             # Why, where the answer must not say it: a sign-in is refused alike for every account.
             if request.refusal.reason is not None:
                 about["reason"] = request.refusal.reason

@@ -101,6 +101,11 @@ def form_token(call: Call) -> str:
     """Return the token for the forms of the page that answers this request."""
     if call.browser is not None:
         return call.browser.form_token.reveal()
+    return form_token_before_sign_in(call)
+
+
+def form_token_before_sign_in(call: Call) -> str:
+    """Return the token for forms that use no session, also of a browser that has one."""
     value = binding(call) or secrets.token_urlsafe(32)
     call.set_cookie(cookie_name(call, FORM_COOKIE), value, lifetime=FORM_LIFETIME)
     return browser_sessions.form_token_of(value).reveal()
@@ -127,11 +132,15 @@ def require_own_site(call: Call) -> None:
 def require_form_token(call: Call, form: ProtectedForm) -> None:
     """Raise `FormRefused` unless the form was made for this browser as it is now."""
     if call.browser is not None:
-        expected = call.browser.form_token
+        require_token(form, call.browser.form_token)
     else:
-        value = binding(call)
-        expected = browser_sessions.form_token_of(value) if value is not None else Secret("")
-    require_token(form, expected)
+        require_form_token_before_sign_in(call, form)
+
+
+def require_form_token_before_sign_in(call: Call, form: ProtectedForm) -> None:
+    """Raise `FormRefused` unless the form carries the token of the short-lived cookie."""
+    value = binding(call)
+    require_token(form, browser_sessions.form_token_of(value) if value is not None else Secret(""))
 
 
 def require_token(form: ProtectedForm, expected: Secret) -> None:

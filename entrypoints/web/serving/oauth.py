@@ -61,7 +61,12 @@ def name_of(refusal: Refusal) -> str:
         return refusal.error
     if isinstance(refusal, BadRequest):
         return "invalid_request"
-    return _NAMES.get(refusal.code, "server_error" if refusal.code.status >= _SERVER_ERROR_MIN else "invalid_request")
+    return name_of_code(refusal.code)
+
+
+def name_of_code(code: ErrorCode) -> str:
+    """Return the name in OAuth of a refusal that has none of its own."""
+    return _NAMES.get(code, "server_error" if code.status >= _SERVER_ERROR_MIN else "invalid_request")
 
 
 def challenge(call: Call, refusal: Refusal) -> str:

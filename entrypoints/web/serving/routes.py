@@ -45,6 +45,9 @@ RefusalPage: TypeAlias = "Callable[[Call, Refusal], Response]"
 JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
 
+# The modules whose routes are for people.
+PAGES: Final = "entrypoints.pages."
+
 _PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
 
 
@@ -83,6 +86,11 @@ class Route:
     def name(self) -> str:
         """The route's name in the router, the log and the golden file."""
         return f"{self.method} {self.path}"
+
+    @property
+    def is_page(self) -> bool:
+        """Whether people open it in a browser: it answers with a page or a part of one, or leads a browser on."""
+        return self.handler.__module__.startswith(PAGES)
 
     @property
     def rule(self) -> str:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.audit.chain import FIRST_HASH, digest_of, hash_of, personal_fields
-from core.audit.verification import ChainBroken, ChainVerifier, KeptHead
+from core.audit.verification import ChainBroken, ChainVerifier, KeptHead, wrong_field_of_proof
 
 Line: TypeAlias = dict[str, Any]
 Attack: TypeAlias = Callable[[list[Line]], object]
@@ -239,3 +239,60 @@ def test_no_single_change_of_a_covered_value_goes_unnoticed(data: st.DataObject)
 
     with pytest.raises(ChainBroken):
         verified(lines, end)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda line: line["salts"].update(role=SALT.upper()), "the field role was added or removed"),
+        (
+            lambda line: line["salts"].update({"details.role": SALT.upper()}),
+            "the salt of the field details.role is not",
+        ),
+        (lambda line: line["salts"].update({"details.role": f" {SALT}"}), "the salt of the field details.role is"),
+        (lambda line: line.update(note="x"), "the field note was added or removed"),
+    ],
+)
+def test_what_the_hash_does_not_cover_has_one_form(change: Callable[[Line], object], problem: str) -> None:
+    lines = log()
+    change(lines[0])
+
+    with pytest.raises(ChainBroken, match=problem):
+        verified(lines, end_of(lines))
+
+
+def test_a_number_of_more_digits_than_a_digest_covers_is_refused() -> None:
+    lines = log(1)
+    lines[0]["details"]["n"] = [{"a": 2**53 + 1, "b": True}]
+    chained(lines)
+
+    with pytest.raises(ChainBroken, match=r"the field details\.n has a number of more digits"):
+        verified(lines, end_of(lines))
+
+
+PROOF = {"entries": 3, "sealed_through": 2, "pending": 1, "sealed_at": "2026-02-03T04:05:06Z", "head": "…"}
+CLAIMS = {"entries": 3, "position": 2, "pending": 1, "sealed_at": "2026-02-03T04:05:06.000000Z"}
+EARLIER_CLAIMS = {"position": 2, "sealed_at": "2026-02-03T04:05:06.000000Z"}
+
+
+@pytest.mark.parametrize(
+    ("change", "claims", "wrong"),
+    [
+        ({}, CLAIMS, None),
+        ({}, EARLIER_CLAIMS, None),
+        ({"sealed_at": None}, CLAIMS | {"sealed_at": None}, None),
+        ({"entries": 4}, CLAIMS, "entries"),
+        ({"sealed_through": True}, CLAIMS | {"position": 1}, "sealed_through"),
+        ({"sealed_at": "2026-02-03t04:05:06Z"}, CLAIMS, "sealed_at"),
+        ({"note": 1}, CLAIMS, "note"),
+        ({"entries": 4}, EARLIER_CLAIMS, "pending"),
+    ],
+)
+def test_the_plain_fields_of_a_proof_say_what_its_head_says(
+    change: dict[str, Any], claims: dict[str, Any], wrong: str | None
+) -> None:
+    assert wrong_field_of_proof(PROOF | change, claims) == wrong
+
+
+def test_a_plain_field_that_is_missing_is_wrong() -> None:
+    assert wrong_field_of_proof({"head": "…"}, CLAIMS) == "entries"

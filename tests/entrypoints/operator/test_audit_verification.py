@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 from dataclasses import replace
@@ -11,7 +12,8 @@ import pytest
 
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, KeptKeys, SigningKeyRing
-from core.audit.chain import EXPORT_ENTRIES_MAX
+from core.audit.chain import EXPORT_ENTRIES_MAX, PROOF_LIFETIME, written
+from core.sessions.tokens import TokenKind
 from entrypoints import equipment
 from entrypoints.operator.audit_verification import (
     NOT_CHECKED,
@@ -26,7 +28,7 @@ from tests.audit_chains import ENTRIES, OK, add_entry, export_of, seal_all
 from tests.world.team import Team
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from uuid import UUID
 
     from adapters.postgres.database import PostgresDatabase
@@ -248,6 +250,95 @@ class TestInAnExport:
         assert summary.startswith("Verified 1,005 entries of 1 log")
 
 
+class TestWithOneByteChanged:
+    """An export in which any byte was changed, with the published keys."""
+
+    @pytest.fixture
+    async def small(self, team: Team, builder: Builder, clock: SettableClock, transact: Transact) -> bytes:
+        """An export of two entries, one of them with texts and numbers of every kind."""
+        connection = team.world.connection
+        for table in ("audit_entries", "audit_seals", "audit_chains"):
+            connection.execute(f"DELETE FROM {table}".encode())
+        add_entry(
+            connection, team.organization_id, clock, text="größer", numbers=[1.5, 20, None, True], nested={"a": "b"}
+        )
+        add_entry(connection, team.organization_id, clock, ip_address=None)
+        seal_all(transact)
+        return await export_of(team)
+
+    async def assert_found(self, content: bytes, keys: NamedKeys, changes: Iterable[tuple[int, int]]) -> None:
+        """Fail for the changes that a verification does not find."""
+        unnoticed: list[bytes] = []
+        for position, byte in changes:
+            changed = content[:position] + bytes([byte]) + content[position + 1 :]
+            if (await in_file(changed, signatures=keys))[0].startswith("Verified"):
+                unnoticed.append(changed[max(0, position - 20) : position + 20])
+        assert unnoticed == []
+
+    async def test_the_case_and_the_last_bit_of_every_byte_count(self, team: Team, small: bytes) -> None:
+        keys = await published_keys(team)
+        assert (await in_file(small, signatures=keys))[0].startswith("Verified 2 entries of 1 log")
+
+        await self.assert_found(small, keys, ((at, byte ^ bit) for at, byte in enumerate(small) for bit in (1, 32)))
+
+    @pytest.mark.long
+    async def test_every_bit_of_every_byte_counts(self, team: Team, small: bytes) -> None:
+        keys = await published_keys(team)
+
+        changes = ((at, byte ^ (1 << bit)) for at, byte in enumerate(small) for bit in range(8))
+        await self.assert_found(small, keys, changes)
+
+    async def test_a_line_is_written_in_one_way(self, team: Team, small: bytes, subtests: pytest.Subtests) -> None:
+        first, *_ = small.splitlines()
+        for case, changed in (
+            ("a blank", small.replace(b'"position":1', b'"position": 1')),
+            ("an escape", small.replace(b'"action"', b'"\\u0061ction"')),
+            ("another end of the line", small.replace(b"\n", b"\r\n")),
+            ("a field twice", small.replace(b'"position":1', b'"position":1,"position":1')),
+            ("a field of another", small.replace(first, first.replace(b'{"id"', b'{"note":1,"id"'))),
+            ("a number of another form", small.replace(b"1.5", b"1.50")),
+        ):
+            with subtests.test(case):
+                assert changed != small
+                assert "was changed" in (await in_file(changed))[0]
+
+    async def test_an_export_may_lack_the_end_of_its_last_line(self, small: bytes) -> None:
+        assert (await in_file(small.rstrip(b"\n")))[0].startswith("Verified 2 entries")
+
+    async def test_the_plain_fields_of_a_proof_are_those_of_its_head(
+        self, team: Team, small: bytes, subtests: pytest.Subtests
+    ) -> None:
+        proof = json.loads(small.splitlines()[-1])
+        for name, value in (("entries", 3), ("sealed_through", 1), ("pending", 1), ("sealed_at", None), ("note", 1)):
+            with subtests.test(field=name):
+                with pytest.raises(CannotStart, match=f"says something else than `{name}`"):
+                    KeptProof.parse(json.dumps(proof | {name: value}).encode(), where="proof.json")
+                changed = small.replace(small.splitlines()[-1], json.dumps(proof | {name: value}).encode())
+                assert f"`{name}`" in (await in_file(changed))[0]
+
+    async def test_the_proof_of_another_organization_does_not_end_an_export(
+        self, team: Team, builder: Builder, small: bytes
+    ) -> None:
+        head = team.world.installation.tokens.sign(
+            {name: value for name, value in claims_of(small).items() if name not in {"exp", "iat", "iss", "jti"}}
+            | {"sub": str(builder.organization("bolt"))},
+            kind=TokenKind.AUDIT_HEAD,
+            lifetime=PROOF_LIFETIME,
+            now=team.world.clock(),
+        )
+        changed = small.replace(json.loads(small.splitlines()[-1])["head"].encode(), head.encode())
+
+        [broken, *_] = await in_file(changed, signatures=await published_keys(team))
+
+        assert broken == "The last line was changed: it is the proof of another organization."
+
+
+def claims_of(export: bytes) -> dict[str, Any]:
+    """Return the claims of the proof of an export."""
+    payload = json.loads(export.splitlines()[-1])["head"].split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+
+
 class TestAgainstAProof:
     """Comparing a log with a proof that was kept."""
 
@@ -331,7 +422,7 @@ async def test_an_export_is_checked_with_the_published_keys(team: Team) -> None:
 async def test_an_export_that_was_made_up_does_not_verify_with_the_published_keys(team: Team) -> None:
     *lines, last = (await export_of(team)).splitlines()
     end = forged(KeptProof.parse(last, where="the last line"))
-    content = b"\n".join([*lines, json.dumps({"head": end.token}).encode()])
+    content = b"\n".join([*lines, written(json.loads(last) | {"head": end.token})])
     others = NamedKeys(KeptKeys(b'{"keys": []}'))
 
     for keys in (await published_keys(team), others):

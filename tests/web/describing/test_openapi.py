@@ -13,6 +13,7 @@ from core.errors import ErrorCode
 from entrypoints import capabilities
 from entrypoints.web.describing.documented_errors import CREDENTIAL_REFUSALS, refusals
 from entrypoints.web.describing.openapi import describe, operation_id, path_template
+from entrypoints.web.describing.schemas import answers
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import encode
 from tests import specimen
@@ -45,6 +46,11 @@ def operation(document: dict[str, Any], method: str, path: str) -> dict[str, Any
 def component(document: dict[str, Any], name: str) -> dict[str, Any]:
     """Return a schema."""
     return document["components"]["schemas"][name]
+
+
+def resolved(document: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the response that a reference names, or the response itself."""
+    return document["components"]["responses"][answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer
 
 
 def everything_in(value: Any) -> Iterator[dict[str, Any]]:
@@ -89,8 +95,9 @@ def test_operation_ids_are_unique_and_valid_identifiers() -> None:
 
 
 def test_every_reference_has_a_target(document: dict[str, Any]) -> None:
-    # A property may have this name too.
-    references = {part["$ref"] for part in everything_in(document) if isinstance(part.get("$ref"), str)}
+    # A property may have this name too, and an example of it has an address.
+    named = {part["$ref"] for part in everything_in(document) if isinstance(part.get("$ref"), str)}
+    references = {reference for reference in named if not reference.startswith("https:")}
 
     for reference in references:
         target: Any = document
@@ -334,6 +341,79 @@ async def test_the_service_returns_its_own_document_without_a_credential(client:
     assert answer.json["servers"] == [{"url": "http://localhost:8000"}]
     assert answer.json["info"]["version"] == VERSION
     assert "/openapi.json" in answer.json["paths"]
+
+
+async def test_pages_are_described_only_when_they_are_asked_for(client: Client) -> None:
+    interface = (await client.get("/openapi.json")).json
+    everything = (await client.get("/openapi.json?pages=true")).json
+
+    pages = {route.path for route in capabilities.routes(is_development=True) if route.is_page}
+    assert {"/app/sign-in", "/auth/authorize", "/docs"} <= pages
+    assert not [path for path in interface["paths"] if path in pages and "get" in interface["paths"][path]]
+    assert set(interface["paths"]) < set(everything["paths"])
+    assert pages <= {re.sub(r"{([^}]+)}", r":\1", path) for path in everything["paths"]}
+    assert "text/html" not in json.dumps(interface)
+    assert "SignInForm" not in interface["components"]["schemas"]
+
+
+def test_no_answer_of_the_interface_for_programs_is_html() -> None:
+    html = [
+        route.name
+        for route in capabilities.routes(is_development=True)
+        if not route.is_page and any(one.media_type == "text/html" for one in answers(route))
+    ]
+
+    assert html == []
+
+
+def test_every_body_has_a_schema_and_every_one_of_json_an_example(document: dict[str, Any]) -> None:
+    for path, methods in document["paths"].items():
+        for described in methods.values():
+            for status, answer in described["responses"].items():
+                for media_type, content in resolved(document, answer).get("content", {}).items():
+                    where = (path, status, media_type)
+                    assert content.get("schema") or media_type.startswith("image/"), where
+                    is_download = path in {"/app/account/data/download", "/boats/picture"}
+                    assert not media_type.endswith("json") or is_download or {"example", "examples"} & set(content), (
+                        where
+                    )
+
+
+def test_json_lines_are_a_text_of_values(document: dict[str, Any]) -> None:
+    answer = operation(document, "get", "/api/organizations/{org_slug}/audit-log/export")["responses"]["200"]
+    content = answer["content"]["application/x-ndjson"]
+
+    assert (content["schema"]["type"], content["schema"]["contentMediaType"]) == ("string", "application/x-ndjson")
+    assert content["schema"]["contentSchema"]["items"]["anyOf"] == [
+        {"$ref": "#/components/schemas/ExportedAuditEntry"},
+        {"$ref": "#/components/schemas/AuditLogProof"},
+    ]
+    assert [sorted(json.loads(line)) for line in content["example"].splitlines()] == [
+        sorted(component(document, name)["properties"]) for name in ("ExportedAuditEntry", "AuditLogProof")
+    ]
+
+
+def test_xml_is_a_text(document: dict[str, Any]) -> None:
+    answer = operation(document, "get", "/saml/{org_slug}/{service_slug}/metadata")["responses"]["200"]
+
+    assert answer["content"]["application/samlmetadata+xml"]["schema"] == {
+        "type": "string",
+        "contentMediaType": "application/samlmetadata+xml",
+    }
+
+
+def test_what_a_request_can_leave_out_of_a_resource_of_scim_is_not_required(document: dict[str, Any]) -> None:
+    required = {
+        name: component(document, name)["required"]
+        for name in ("ScimUser", "ScimGroup", "ScimMeta", "ScimName", "ScimEmail", "ScimMember", "ScimUserList")
+    }
+
+    assert required == {
+        "ScimUser": ["schemas", "id"],
+        "ScimGroup": ["schemas", "id"],
+        **{name: [] for name in ("ScimMeta", "ScimName", "ScimEmail", "ScimMember")},
+        "ScimUserList": ["schemas", "totalResults", "startIndex", "itemsPerPage", "Resources"],
+    }
 
 
 async def test_an_unchanged_document_is_not_sent_again(client: Client) -> None:

@@ -220,6 +220,25 @@ class TestPages:
         assert [answer.status for answer in answers] == [403] * 3
         assert_refused(await setups.domains.request("GET"), 404, "NOT_FOUND")
 
+    async def test_the_form_that_begins_belongs_to_the_browser_that_opened_the_link(self, setups: DomainSetups) -> None:
+        path = path_of(await setups.create())
+        opened = await setups.visitor.open(path)
+        [form] = forms_of(opened)
+        foreign = Visitor(setups.visitor.client)
+        await foreign.open(path)
+
+        answers = [
+            await setups.visitor.post(path, {}),
+            await setups.visitor.post(path, {"form_token": form.fields["form_token"][::-1]}),
+            await foreign.post(path, form.fields),
+            await Visitor(setups.visitor.client).post(path, form.fields),
+        ]
+
+        assert [answer.status for answer in answers] == [403] * 4
+        assert "gatehouse_setup" not in {**setups.visitor.cookies, **foreign.cookies}
+        assert (await setups.visitor.post(path, form.fields)).status in {200, 303}
+        assert "gatehouse_setup" in setups.visitor.cookies
+
 
 class TestDeadLinks:
     """When a link, and what was begun with it, ends."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from tests.concurrency import at_once
 from tests.http.sign_in.upstream.test_identities import link
@@ -132,8 +133,14 @@ async def test_a_provider_that_fails_keeps_the_refresh_token(
     user = await _again(user)
     stand_in.wrong["/websuite/token"] = (503, "text/plain", b"busy")
 
-    assert_refused(await user.get(PATH), 500, "OAUTH_ERROR")
+    with capture_logs() as logs:
+        assert_refused(await user.get(PATH), 500, "OAUTH_ERROR")
+    exposition = (await user.client.get("/metrics")).text
     stand_in.wrong.clear()
+    assert {line["log_level"] for line in logs} == {"info"}
+    assert [line["is_external"] for line in logs if line["event"] == "request"] == [True]
+    assert 'status="external"} 1.0' in exposition
+    assert 'status="5xx"' not in exposition
     assert (await user.get(PATH)).status == 200
 
 
