@@ -190,6 +190,7 @@ NOT_ISSUED = {
     "siem_streams": "the token of an organization's receiver, which it has entered",
     "sign_in_failures": "attempts that are counted",
     "signing_keys": "the installation's own",
+    "elliptic_signing_keys": "the installation's own",
     "single_uses": "what was used up",
     "upstream_connections": "the secret of an organization at its provider, which it has entered",
     "users": "the account itself; its password is replaced or removed with the account",
