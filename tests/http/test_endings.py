@@ -191,6 +191,7 @@ NOT_ISSUED = {
     "siem_streams": "the token of an organization's receiver, which it has entered",
     "sign_in_failures": "attempts that are counted",
     "signing_keys": "the installation's own",
+    "elliptic_signing_keys": "the installation's own",
     "single_uses": "what was used up",
     "provider_sessions": "how an identity provider names a session, for the logout",
     "upstream_connections": "the secret of an organization at its provider, which it has entered",

@@ -6,10 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.errors import BadRequest
-from core.services.client_records import Outside
-from core.sessions import security_profiles
-from core.sessions.security_profiles import SecurityProfile
 from entrypoints.settings import Settings
 from tests.world.world import assert_refused
 
@@ -128,17 +124,3 @@ class TestOutsideDevelopment:
 
 async def test_in_development_mode_a_redirect_uri_may_be_on_loopback(team: Team) -> None:
     assert (await create(team, redirect_uris=["http://127.0.0.1:9000/callback"], **STRICT)).status == 200
-
-
-def test_a_malformed_key_set_is_no_usable_one() -> None:
-    for jwks in ({"keys": "no list"}, {"keys": ["no key"]}, {}):
-        with pytest.raises(BadRequest) as refused:
-            security_profiles.require_record(
-                SecurityProfile.FAPI2,
-                is_confidential=True,
-                redirect_uris=[],
-                jwks_uri=None,
-                jwks=jwks,
-                allows_loopback=Outside().allows_loopback,
-            )
-        assert [problem.field for problem in refused.value.details] == ["jwks"]
