@@ -183,6 +183,19 @@ async def test_a_pushed_request_is_answered_once(bank: StrictParty, visitor: Vis
     assert "Location" not in again.headers
 
 
+# par-ensure-reused-request-uri-prior-to-auth-completion-succeeds
+async def test_a_pushed_request_may_be_opened_twice_before_anyone_has_signed_in(
+    bank: StrictParty, visitor: Visitor
+) -> None:
+    address = await bank.address()
+    first = await visitor.open(address)
+
+    back = await bank.sign_in(visitor, address)
+
+    assert first.status == 200
+    assert (await bank.redeem(back["code"])).status == 200
+
+
 # par-attempt-to-use-expired-request_uri
 async def test_a_pushed_request_that_has_expired_is_refused(bank: StrictParty, visitor: Visitor, world: World) -> None:
     pushed = (await bank.push()).json
