@@ -1,0 +1,23 @@
+"""The application and the world, for the tests in this folder."""
+
+from tests.application import actors, application, client, installation, key_pairs, settings
+from tests.world.fixtures import acme_shop, inviter, keyring, platform, saml, seller, setups, team, visitor, world
+
+__all__ = [
+    "acme_shop",
+    "actors",
+    "application",
+    "client",
+    "installation",
+    "inviter",
+    "key_pairs",
+    "keyring",
+    "platform",
+    "saml",
+    "seller",
+    "settings",
+    "setups",
+    "team",
+    "visitor",
+    "world",
+]
