@@ -57,6 +57,7 @@ class LeadBack:
     `posted` are the fields of a form that it posts to the address, for the response mode `form_post`; None to open it.
     """
 
+    locales: Sequence[str]
     address: str = field(repr=False)
     posted: Mapping[str, str] | None = field(default=None, repr=False)
 
@@ -336,7 +337,6 @@ def _refusal(uow: UnitOfWork, client: Client, refused: AuthorizationRefused, iss
 
 def _lead_back(to: AnswerAddress, **parameters: str | None) -> LeadBack:
     if to.response_mode != FORM_POST:
-        return LeadBack(address=with_parameters(to.redirect_uri, **parameters))
-    return LeadBack(
-        address=to.redirect_uri, posted={name: value for name, value in parameters.items() if value is not None}
-    )
+        return LeadBack(locales=to.locales, address=with_parameters(to.redirect_uri, **parameters))
+    posted = {name: value for name, value in parameters.items() if value is not None}
+    return LeadBack(locales=to.locales, address=to.redirect_uri, posted=posted)

@@ -8,7 +8,7 @@ pushed beforehand (RFC 9126), and it is stored while its user signs in or answer
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -74,11 +74,15 @@ class RequestOver(RequestRefused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerAddress:
-    """Where the answer to a request goes, and how; `pushed_key` names the pushed request that the answer uses up."""
+    """Where the answer to a request goes, and how; `pushed_key` names the pushed request that the answer uses up.
+
+    `locales` are the languages in which the user may read on the way, the preferred one first.
+    """
 
     redirect_uri: str
     state: str | None
     response_mode: str = QUERY
+    locales: Sequence[str] = ()
     pushed_key: bytes | None = field(default=None, repr=False)
 
 
@@ -130,6 +134,7 @@ class AuthorizationRequest:
             redirect_uri=self.redirect_uri,
             state=self.state,
             response_mode=self.response_mode,
+            locales=self.locales,
             pushed_key=bytes.fromhex(self.pushed_key) if self.pushed_key is not None else None,
         )
 
@@ -172,8 +177,12 @@ class AuthorizationRequest:
         )
 
     def stored(self) -> dict[str, Any]:
-        """Return the request as data to store, which `recalled` reads."""
-        return asdict(self)
+        """Return the request as data to store, which `recalled` reads.
+
+        What is as it is by itself is left out: a process of the previous version may read it, which knows fewer fields.
+        """
+        defaults = {one.name: one.default for one in fields(self)}
+        return {name: value for name, value in asdict(self).items() if getattr(self, name) != defaults[name]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +197,8 @@ class StoredRequest:
 
 def recalled(stored: Mapping[str, Any]) -> AuthorizationRequest:
     """Return the request that was stored."""
-    fields: dict[str, Any] = {**stored, "claims": RequestedClaims(**stored.get("claims", {}))}
-    return AuthorizationRequest(**fields)
+    asked: dict[str, Any] = stored.get("claims", {})
+    return AuthorizationRequest(**{**stored, "claims": RequestedClaims(**asked)})  # pyright: ignore[reportArgumentType]
 
 
 def parse(client: Client, parameters: Mapping[str, str], pushed_key: bytes | None = None) -> AuthorizationRequest:
@@ -212,25 +221,23 @@ def arrived(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> A
     if request_uri is None:
         security_profiles.require_pushed(client.security_profile, is_pushed=False)
         return parse(client, parameters)
-    if not request_uri.startswith(URN):
-        raise AuthorizationRefused(
-            RequestUriUnsupported.error,
-            RequestUriUnsupported.default_message,
-            _answer_address(client, parameters, None),
+    is_reference = request_uri.startswith(URN)
+    if is_reference:
+        key, service = hash_token(request_uri.removeprefix(URN)), client.service
+        opened = uow.authorization_requests.open(
+            key, service.organization_id, service.id, expires_at=uow.now + OPENED_LIFETIME
         )
-    key = hash_token(request_uri.removeprefix(URN))
-    service = client.service
-    opened = uow.authorization_requests.open(
-        key, service.organization_id, service.id, expires_at=uow.now + OPENED_LIFETIME
-    )
-    if opened is not None:
-        # What a form has brought is stored likewise, but no client has authenticated for it.
-        security_profiles.require_pushed(client.security_profile, is_pushed=PUSHED in opened.parameters)
-        return parse(client, opened.parameters, key)
+        if opened is not None:
+            # What a form has brought is stored likewise, but no client has authenticated for it.
+            security_profiles.require_pushed(client.security_profile, is_pushed=PUSHED in opened.parameters)
+            return parse(client, opened.parameters, key)
     if "redirect_uri" not in parameters:
-        raise RequestOver
+        raise (
+            RequestOver if is_reference else RequestRefused("The request names a request_uri that was not pushed here.")
+        )
+    refusal = RequestUriInvalid if is_reference else RequestUriUnsupported
     to = _answer_address(client, parameters, None)
-    raise AuthorizationRefused(RequestUriInvalid.error, RequestUriInvalid.default_message, to)
+    raise AuthorizationRefused(refusal.error, refusal.default_message, to)
 
 
 def use_pushed(uow: UnitOfWork, client: Client, to: AnswerAddress) -> None:
@@ -299,6 +306,7 @@ def _answer_address(client: Client, parameters: Mapping[str, str], pushed_key: b
         redirect_uri=redirect_uri,
         state=parameters.get("state"),
         response_mode=mode if is_known else QUERY,
+        locales=(parameters.get("ui_locales") or "").split()[:LOCALES_MAX],
         pushed_key=pushed_key,
     )
 
@@ -346,7 +354,7 @@ def _parsed(client: Client, parameters: Mapping[str, str], to: AnswerAddress) ->
         hinted_user_id=parameters.get(HINTED_USER),
         wants_second_factor=_wants_second_factor(parameters.get("acr_values")) or claims.wants_second_factor,
         was_pushed=PUSHED in parameters,
-        locales=(parameters.get("ui_locales") or "").split()[:LOCALES_MAX],
+        locales=to.locales,
         claims=claims,
     )
 

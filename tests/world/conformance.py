@@ -156,9 +156,13 @@ class ConformanceClient:
         assert header["alg"] == "RS256"
         assert typ is None or header["typ"] == typ
         # The clock of the test is not that of the library.
-        unchecked = {"verify_exp": False, "verify_iat": False, "verify_nbf": False}
         return jwt.decode(
-            token, keys[header["kid"]], ["RS256"], audience=str(self.shop.client_id), issuer=ISSUER, options=unchecked
+            token,
+            keys[header["kid"]],
+            ["RS256"],
+            audience=str(self.shop.client_id),
+            issuer=ISSUER,
+            options={"verify_exp": False, "verify_iat": False, "verify_nbf": False},
         )
 
     def check_id_token(self, claims: dict[str, Any], access_token: str, *, nonce: str | None, scope: str) -> None:

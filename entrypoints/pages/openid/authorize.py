@@ -15,7 +15,7 @@ from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SignInRefused
-from entrypoints.pages import languages
+from entrypoints.pages.languages import offered
 from entrypoints.pages.openid.leading_back import led_back
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
@@ -161,7 +161,7 @@ async def _begin(call: Call, query: AuthorizationQuery) -> Answer:
 async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Response:
     if isinstance(answer, LeadBack):
         return led_back(call, answer, is_after_form=is_after_form)
-    call.language = languages.offered(answer.locales)
+    call.language = offered(answer.locales)
     if isinstance(answer, SignInNeeded):
         call.set_cookie(cookie_name(call, KEY_COOKIE), answer.browser_key.reveal(), lifetime=requests.WAITING_LIFETIME)
         return await send_to_sign_in(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from entrypoints.pages.carried_messages import open_to_other_sites
+from entrypoints.pages.languages import offered
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, page
 from entrypoints.web.serving.answers import see_other
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 def led_back(call: Call, back: LeadBack, *, is_after_form: bool) -> Response:
     """Return what takes an answer to the service: a redirect, a page after a form, or a form that posts itself."""
+    call.language = offered(back.locales)
     if back.posted is not None:
         return open_to_other_sites(page(call, "form_post.html", address=back.address, fields=back.posted))
     return leading_page(call, back.address) if is_after_form else see_other(back.address)

@@ -81,6 +81,7 @@ async def test_a_form_carries_the_token_to_this_endpoint_alone(shop: RelyingPart
     for fields in ({}, {"access_token": ""}, {"access_token": "nonsense"}, {"other": token}):
         assert (await shop.send("/auth/userinfo", fields)).status == 401
     assert (await shop.send("/auth/userinfo", {"x": "1"}, {"Authorization": f"Bearer {token}"})).status == 200
+    assert (await shop.send("/auth/userinfo", {"x": "1" * 100_000, "access_token": token})).status == 413
 
 
 async def test_a_token_of_an_organization_that_is_not_active_is_refused(shop: RelyingParty, world: World) -> None:

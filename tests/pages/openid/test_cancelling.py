@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from jinja2 import meta
 
+from entrypoints.pages.rendering import TEMPLATES
 from tests.world.authorization import ISSUER, address_of, led_back, posted_back, push
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.second_factors import Person
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
     from tests.world.world import World
 
 CANCEL = "/auth/authorize/cancel"
+
+
+def undeclared(name: str) -> set[str]:
+    """Return the names of the values that a template shows."""
+    assert TEMPLATES.loader is not None, "the templates have no folder"
+    source, _, _ = TEMPLATES.loader.get_source(TEMPLATES, name)
+    return meta.find_undeclared_variables(TEMPLATES.parse(source))
 
 
 def link_to(page: Answer, path: str) -> str:
@@ -198,3 +207,10 @@ async def test_a_sign_in_for_a_device_refuses_the_device(
     assert unknown.status == 400
     assert done.status == 200
     assert polled.json["error"] == "access_denied"
+
+
+def test_every_page_that_carries_where_a_sign_in_leads_has_the_button() -> None:
+    carrying = {name for name in TEMPLATES.list_templates() if "way" in undeclared(name)}
+
+    assert {name for name in carrying if "cancel" not in undeclared(name)} == set()
+    assert len(carrying) >= 12

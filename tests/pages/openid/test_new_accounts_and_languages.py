@@ -56,9 +56,12 @@ async def test_all_pages_of_the_sign_in_are_in_the_first_language_that_is_offere
     wrong = await visitor.submit(second, "/app/sign-in/password", password="wrong")
     [register] = [part.split('"')[0] for part in first.text.split('href="')[1:] if part.startswith("/app/register")]
     registering = await visitor.open(register.replace("&amp;", "&"))
+    back = await visitor.submit(wrong, "/app/sign-in/password", password=PASSWORD)
     left = await visitor.open("/app/sign-in")
 
-    assert ['lang="de"' in page.text for page in (first, second, wrong, registering, left)] == [True] * 4 + [False]
+    pages = (first, second, wrong, registering, back, left)
+    assert ['lang="de"' in page.text for page in pages] == [True] * 5 + [False]
+    assert "code" in led_back(back)
 
 
 async def test_the_question_of_a_first_visit_is_in_it_too(shop: RelyingParty, visitor: Visitor) -> None:
