@@ -275,6 +275,13 @@ class TestCalls:
         [entry] = (await program.request("GET", "/audit-log")).json["logs"]
         assert entry["actor"] == {"id": f"api_key:{program.key_id}", "email": "", "is_platform_owner": False}
 
+    async def test_concurrent_uses_all_succeed(self, team: Team) -> None:
+        program = insert_program(team)
+
+        answers = await at_once(*[lambda: program.request("GET", "/services")] * 10)
+
+        assert statuses_of(answers) == [200] * 10
+
     async def test_the_platform_ownership_of_its_maker_is_not_its_own(self, team: Team) -> None:
         team.world.connection.execute("UPDATE users SET is_platform_owner = true")
         program = insert_program(team)
