@@ -161,6 +161,10 @@ class TestMaker:
         ways = {
             "removed": lambda user_id: team.request("owner", "POST", f"/members/{user_id}"),
             "deleted by the directory": lambda user_id: directory.request("DELETE", f"/Users/{user_id}"),
+            "taken out of the group": lambda user_id: directory.patch_group(
+                {"op": "remove", "path": f'members[value eq "{user_id}"]'}
+            ),
+            "left": lambda _user_id: team.request("maker-3", "POST", "/leave"),
         }
         for number, (way, remove) in enumerate(ways.items()):
             with subtests.test(way=way):
