@@ -127,8 +127,10 @@ def describe(routes: Iterable[Route], base_url: str) -> list[CapabilityView]:
 
 def describe_limit(limit: RateLimit) -> str:
     """Describe a rate limit in words."""
-    seconds = f"{limit.seconds_per_request:g}"
+    seconds, per_second = f"{limit.seconds_per_request:g}", round(1 / limit.seconds_per_request, 6)
     pace = "one per second" if seconds == "1" else f"one every {seconds} seconds"
+    if per_second > 1 and per_second.is_integer():
+        pace = f"{per_second:g} per second"
     return f"{limit.burst} requests at once, then {pace}"
 
 

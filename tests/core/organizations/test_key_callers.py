@@ -42,4 +42,15 @@ def test_what_an_owner_or_a_person_does_is_closed() -> None:
         Operation.ORGANIZATION_READ,
         Operation.ROLES_READ,
     }
+    # One that is added makes something of the organization, which stays, or is closed too.
+    assert {operation for operation in Operation if operation.makes_credential} - closed == {
+        Operation.SERVICE_CREATE,
+        Operation.SERVICE_SECRET_ROTATE,
+        Operation.WEBHOOK_CONFIGURE,
+        Operation.SIEM_CONFIGURE,
+        Operation.SAML_CERTIFICATE_CREATE,
+        Operation.CONNECTION_CONFIGURE,
+        Operation.OAUTH_CREDENTIALS_SET,
+        Operation.MAIL_SERVER_SET,
+    }
     assert {Operation.KEYS_READ, Operation.KEY_CREATE, Operation.KEYS_CHANGE, Operation.OWNERSHIP_TRANSFER} <= closed

@@ -161,6 +161,10 @@ class TestMaker:
         ways = {
             "removed": lambda user_id: team.request("owner", "POST", f"/members/{user_id}"),
             "deleted by the directory": lambda user_id: directory.request("DELETE", f"/Users/{user_id}"),
+            "taken out of the group": lambda user_id: directory.patch_group(
+                {"op": "remove", "path": f'members[value eq "{user_id}"]'}
+            ),
+            "left": lambda _user_id: team.request("maker-3", "POST", "/leave"),
         }
         for number, (way, remove) in enumerate(ways.items()):
             with subtests.test(way=way):
@@ -274,6 +278,13 @@ class TestCalls:
         assert data.items() >= named.items()
         [entry] = (await program.request("GET", "/audit-log")).json["logs"]
         assert entry["actor"] == {"id": f"api_key:{program.key_id}", "email": "", "is_platform_owner": False}
+
+    async def test_concurrent_uses_all_succeed(self, team: Team) -> None:
+        program = insert_program(team)
+
+        answers = await at_once(*[lambda: program.request("GET", "/services")] * 10)
+
+        assert statuses_of(answers) == [200] * 10
 
     async def test_the_platform_ownership_of_its_maker_is_not_its_own(self, team: Team) -> None:
         team.world.connection.execute("UPDATE users SET is_platform_owner = true")

@@ -135,6 +135,7 @@ def test_the_media_type_of_a_body_is_shown() -> None:
         (RateLimit.MFA_VERIFICATION, "3 requests at once, then one per second"),
         (RateLimit.LOGIN, "10 requests at once, then one every 6 seconds"),
         (RateLimit.BILLING_RECEIVER, "100 requests at once, then one every 0.06 seconds"),
+        (RateLimit.ORGANIZATION_KEY, "60 requests at once, then 60 per second"),
     ],
 )
 def test_a_rate_limit_is_described_in_words(limit: RateLimit, words: str) -> None:
