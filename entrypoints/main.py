@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from actors.periods import PeriodicConnections
     from core.mail.mail import RenderedMail
     from entrypoints.settings import Settings
+    from ports.clock import Clock
     from ports.database import Database
     from ports.mail.mail import MailGateway
 
@@ -143,6 +144,10 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def _nanoseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000) * 1_000
+
+
 def require_settings(settings: Settings) -> None:
     """Raise `CannotStart` for settings that only an adapter can check, before anything is started."""
     master_keys.vault(settings)
@@ -170,15 +175,17 @@ async def connected(
     count_database_restarts: Callable[[], int] | None = None,
     count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
     observed: Callable[[Database], Database] = lambda database: database,
+    clock: Clock = now,
 ) -> AsyncGenerator[ConnectedInstallation]:
     """Connect every port to its adapter; the actors do not run until `start_actors`.
 
     `worker` is the number of this worker process, or None when there is only one process.
     `count_database_restarts` returns how often an embedded database was started again, `count_replaced_workers` how
     many workers were replaced, by the reason. `observed` may put a port that measures in front of the database.
+    `clock` may be another one than that of the machine; ids then have its times.
     """
     vault = master_keys.vault(settings)
-    randomness = SystemRandomness()
+    randomness = SystemRandomness() if clock is now else SystemRandomness(lambda: _nanoseconds(clock()))
     metrics = equipment.metrics(
         settings,
         version=version(),
@@ -193,7 +200,7 @@ async def connected(
     postgres = PostgresDatabase(
         pool=pool,
         tools=Tools(
-            clock=now,
+            clock=clock,
             randomness=randomness,
             vault=vault,
             pepper=pepper,
@@ -209,7 +216,7 @@ async def connected(
     ring = SigningKeyRing()
     renderer = JinjaMailRenderer(base_url=settings.base_url)
     refresher = KeyRefresher(database=database, ring=ring)
-    gateway = equipment.mail_gateway(settings, now)
+    gateway = equipment.mail_gateway(settings, clock)
     turns = MemoryTurns()
     precedence = RequestsFirst()
     housekeeper = Housekeeper(
@@ -231,16 +238,16 @@ async def connected(
     )
     upstream_requests = UpstreamRequests(http.connections, version=version())
     tokens = JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness)
-    billing = equipment.billing_gateway(settings, database, now)
+    billing = equipment.billing_gateway(settings, database, clock)
     billing_receiver = EventReceiver(
         mode=billing.mode,
         secret=lambda: settings.billing_webhook_secret or Secret(pepper.mark(sandbox.SIGNING_PURPOSE).hex()),
-        clock=now,
+        clock=clock,
         database=database,
     )
     try:
         async with trio.open_nursery() as nursery:
-            supervisor = Supervisor(nursery, clock=now, metrics=metrics)
+            supervisor = Supervisor(nursery, clock=clock, metrics=metrics)
 
             def start_actors() -> None:
                 everywhere: PeriodicConnections = {
@@ -254,7 +261,7 @@ async def connected(
                         listening_address(settings, address), mode=billing.mode, database_address=address
                     ),
                     mode=billing.mode,
-                    clock=now,
+                    clock=clock,
                     doorbells=doorbells,
                     waiters=waiters,
                     database=database,
@@ -296,7 +303,7 @@ async def connected(
             installation = Installation(
                 settings=settings,
                 version=version(),
-                clock=now,
+                clock=clock,
                 database=database,
                 metrics=metrics,
                 actors=supervisor,
@@ -309,15 +316,15 @@ async def connected(
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
                 saml=equipment.saml_messages(),
-                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now, lookups=http.lookups),
+                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock, lookups=http.lookups),
                 pictures=RebuildingCleaner(),
                 resolver=resolver,
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
                 external_providers=external_providers(settings),
-                upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=now),
-                upstream_connections=HttpConnectionGateway(upstream_requests, clock=now),
+                upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=clock),
+                upstream_connections=HttpConnectionGateway(upstream_requests, clock=clock),
                 saml_connections=equipment.saml_connections(upstream_requests, settings),
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
                 precedence=precedence,

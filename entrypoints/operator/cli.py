@@ -101,6 +101,10 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument(
         "--keys", metavar="JWKS", help="check signatures with these published keys: /.well-known/jwks.json, in a file"
     )
+    demo = command("demo", _demo, "Run a filled installation with a small application that signs in with it.")
+    demo.add_argument("--folder", default=".gatehouse-demo", help="where its data is (default: .gatehouse-demo)")
+    demo.add_argument("--port", type=_positive, default=8000, help="the port of Gatehouse (default: 8000)")
+    demo.add_argument("--shop-port", type=_positive, default=8001, help="that of the application (default: 8001)")
     command("routes", _routes, "List every route and who may call it.")
     command("config", _config, "Show the effective settings, secrets masked.")
     login = command("login", _login, "Sign in to a running Gatehouse, in the browser.")
@@ -179,6 +183,22 @@ def _audit(settings: Settings, options: argparse.Namespace) -> int:
             file=options.file,
             proof=options.proof,
             keys=options.keys,
+            report=_print_line,
+        )
+    )
+
+
+def _demo(settings: Settings, options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from entrypoints.demo import command
+
+    return _operate(
+        lambda: command.run(
+            settings,
+            folder=Path(options.folder),
+            port=options.port,
+            shop_port=options.shop_port,
             report=_print_line,
         )
     )

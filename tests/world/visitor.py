@@ -44,8 +44,13 @@ class _Forms(HTMLParser):
 
 def forms_of(page: Answer) -> list[Form]:
     """Return the forms of a page."""
+    return forms_in(page.text)
+
+
+def forms_in(html: str) -> list[Form]:
+    """Return the forms in the source of a page."""
     parser = _Forms()
-    parser.feed(page.text)
+    parser.feed(html)
     return parser.forms
 
 

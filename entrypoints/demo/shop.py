@@ -1,0 +1,233 @@
+"""The small application of the demo: a relying party that signs people in with Gatehouse, and a receiver of webhooks.
+
+It does what an application of yours would do: the code flow with PKCE, `state` and `nonce`, an ID token whose signature
+and claims are checked, and deliveries whose signatures are (Standard Webhooks). It keeps everything in memory.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlencode
+
+import httpx
+import jwt
+from markupsafe import Markup
+from quart import Response, redirect, request
+from quart_trio import QuartTrio
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Response as AnyResponse
+
+    from entrypoints.demo.filling import DemoService
+
+COOKIE: Final = "demo_shop"
+BROWSERS_MAX: Final = 1_000
+DELIVERIES_MAX: Final = 100
+BODY_BYTES_MAX: Final = 2**18
+SECONDS_MAX: Final = 10.0
+# An older delivery may be a repetition by somebody who has read it.
+AGE_SECONDS_MAX: Final = 300
+KEYS_AT: Final = "/.well-known/jwks.json"
+STYLE: Final = Markup(
+    "<style>body{font:16px/1.5 system-ui;max-width:60rem;margin:3rem auto;padding:0 1rem}"
+    "td,th{text-align:start;padding:.2rem 1rem .2rem 0;vertical-align:top}code{word-break:break-all}</style>"
+)
+
+
+@dataclass
+class ShopBrowser:
+    """A browser: what it waits for while it signs in, and the claims of who has signed in."""
+
+    state: str = ""
+    nonce: str = ""
+    verifier: str = ""
+    id_token: str = ""
+    claims: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedDelivery:
+    """A delivery whose signature was right."""
+
+    received_at: str
+    message_id: str
+    event: str
+    data: str
+
+
+class SignInFailed(Exception):
+    """The sign-in cannot be completed; the message is for the person."""
+
+
+class DemoShop:
+    """The application; `app` is what a server serves."""
+
+    def __init__(self, service: DemoService, *, gatehouse_url: str, own_url: str, client: httpx.AsyncClient) -> None:
+        self._service = service
+        self._gatehouse_url = gatehouse_url
+        self._own_url = own_url
+        self._client = client
+        self._browsers: OrderedDict[str, ShopBrowser] = OrderedDict()
+        self.received: deque[ReceivedDelivery] = deque(maxlen=DELIVERIES_MAX)
+        self.app = QuartTrio("demo_shop", static_folder=None)
+        self.app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
+        for path, view, methods in (
+            ("/", self._home, ["GET"]),
+            ("/sign-in", self._sign_in, ["GET"]),
+            ("/callback", self._callback, ["GET"]),
+            ("/sign-out", self._sign_out, ["GET"]),
+            ("/webhooks", self._show_deliveries, ["GET"]),
+            ("/webhooks", self._receive, ["POST"]),
+        ):
+            self.app.add_url_rule(path, f"{methods[0]} {path}", view, methods=methods)
+
+    async def _home(self) -> Response:
+        browser = self._browsers.get(request.cookies.get(COOKIE, ""))
+        if browser is None or not browser.claims:
+            return _page("Acme Shop", Markup('<p><a href="/sign-in">Sign in with Gatehouse</a></p>'))
+        rows = Markup("").join(
+            Markup("<tr><th>{}</th><td><code>{}</code></td></tr>").format(name, json.dumps(value))
+            for name, value in browser.claims.items()
+        )
+        text = Markup('<p>Signed in as <strong>{}</strong>. <a href="/sign-out">Sign out</a></p><table>{}</table>')
+        return _page("Acme Shop", text.format(browser.claims.get("email", browser.claims["sub"]), rows))
+
+    async def _sign_in(self) -> AnyResponse:
+        key, browser = (
+            secrets.token_urlsafe(32),
+            ShopBrowser(
+                state=secrets.token_urlsafe(32), nonce=secrets.token_urlsafe(32), verifier=secrets.token_urlsafe(48)
+            ),
+        )
+        self._keep(key, browser)
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(browser.verifier.encode()).digest()).rstrip(b"=")
+        wanted = {
+            "client_id": self._service.client_id,
+            "response_type": "code",
+            "redirect_uri": f"{self._own_url}/callback",
+            "scope": "openid email profile",
+            "state": browser.state,
+            "nonce": browser.nonce,
+            "code_challenge": challenge.decode(),
+            "code_challenge_method": "S256",
+        }
+        answer = redirect(f"{self._gatehouse_url}/auth/authorize?{urlencode(wanted)}")
+        answer.set_cookie(COOKIE, key, httponly=True, samesite="Lax")
+        return answer
+
+    async def _callback(self) -> AnyResponse | Response:
+        browser = self._browsers.pop(request.cookies.get(COOKIE, ""), None)
+        try:
+            state = request.args.get("state", "").encode()
+            if browser is None or not hmac.compare_digest(state, browser.state.encode()):
+                raise SignInFailed("This sign-in did not begin in this browser.")
+            if request.args.get("iss") != self._gatehouse_url:
+                raise SignInFailed("This answer is not from Gatehouse.")
+            if "error" in request.args:
+                raise SignInFailed(request.args.get("error_description", request.args["error"]))
+            browser.id_token = await self._id_token(request.args.get("code", ""), browser.verifier)
+            browser.claims = await self._claims(browser.id_token, browser.nonce)
+        except SignInFailed as failed:
+            return _page("Not signed in", Markup('<p>{}</p><p><a href="/">Back</a></p>').format(failed), status=400)
+        # A new id, so that nobody who knew the one before is signed in with it.
+        key = secrets.token_urlsafe(32)
+        self._keep(key, browser)
+        answer = redirect("/")
+        answer.set_cookie(COOKIE, key, httponly=True, samesite="Lax")
+        return answer
+
+    async def _sign_out(self) -> AnyResponse:
+        browser = self._browsers.pop(request.cookies.get(COOKIE, ""), ShopBrowser())
+        hint = {"id_token_hint": browser.id_token, "post_logout_redirect_uri": f"{self._own_url}/"}
+        return redirect(f"{self._gatehouse_url}/auth/logout?{urlencode(hint)}" if browser.id_token else "/")
+
+    async def _id_token(self, code: str, verifier: str) -> str:
+        """Exchange a code for an ID token; raise `SignInFailed`."""
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": f"{self._own_url}/callback",
+            "code_verifier": verifier,
+        }
+        credentials = (self._service.client_id, self._service.client_secret)
+        try:
+            answer = await self._client.post(f"{self._gatehouse_url}/auth/token", data=form, auth=credentials)
+            return str(answer.json()["id_token"])
+        except (httpx.HTTPError, KeyError, TypeError, ValueError):
+            raise SignInFailed("Gatehouse did not take the code. Sign in again.") from None
+
+    async def _claims(self, id_token: str, nonce: str) -> dict[str, Any]:
+        """Return the claims of an ID token for this application and this sign-in; raise `SignInFailed`."""
+        try:
+            keys = jwt.PyJWKSet.from_dict((await self._client.get(f"{self._gatehouse_url}{KEYS_AT}")).json())
+            claims: dict[str, Any] = jwt.decode(
+                id_token,
+                keys[jwt.get_unverified_header(id_token)["kid"]],
+                algorithms=["RS256"],
+                audience=self._service.client_id,
+                issuer=self._gatehouse_url,
+                options={"require": ["exp", "iat", "sub", "nonce"]},
+            )
+        except (httpx.HTTPError, jwt.PyJWTError, KeyError, ValueError):
+            raise SignInFailed("The ID token is not valid. Sign in again.") from None
+        if not hmac.compare_digest(str(claims["nonce"]).encode(), nonce.encode()):
+            raise SignInFailed("The ID token belongs to another sign-in. Sign in again.")
+        return claims
+
+    async def _show_deliveries(self) -> Response:
+        rows = Markup("").join(
+            Markup("<tr><td>{}</td><td>{}</td><td><code>{}</code></td></tr>").format(
+                one.received_at, one.event, one.data
+            )
+            for one in reversed(self.received)
+        )
+        head = Markup("<tr><th>Received</th><th>Event</th><th>Data</th></tr>")
+        text = Markup("<p>{} deliveries with the right signature, the newest first.</p><table>{}{}</table>")
+        return _page("Webhooks", text.format(len(self.received), head, rows))
+
+    async def _receive(self) -> Response:
+        body = cast("bytes", await request.get_data(as_text=False))
+        message_id, sent_at = request.headers.get("webhook-id", ""), request.headers.get("webhook-timestamp", "")
+        if not self._is_signed(message_id, sent_at, body, request.headers.get("webhook-signature", "")):
+            return Response(b"The signature is wrong.", status=400, content_type="text/plain")
+        event = json.loads(body)
+        # A delivery may come again: its id is the same then.
+        if all(one.message_id != message_id for one in self.received):
+            data = json.dumps(event.get("data", event), ensure_ascii=False)
+            now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+            self.received.append(
+                ReceivedDelivery(received_at=now, message_id=message_id, event=str(event.get("event")), data=data)
+            )
+        return Response(b"ok", content_type="text/plain")
+
+    def _is_signed(self, message_id: str, sent_at: str, body: bytes, signatures: str) -> bool:
+        if not sent_at.isdecimal() or abs(time.time() - int(sent_at)) > AGE_SECONDS_MAX:
+            return False
+        key = base64.b64decode(self._service.webhook_secret.removeprefix("whsec_"))
+        signed = hmac.digest(key, f"{message_id}.{sent_at}.".encode() + body, "sha256")
+        expected = b"v1," + base64.b64encode(signed)
+        return any(hmac.compare_digest(one.encode(), expected) for one in signatures.split(" "))
+
+    def _keep(self, key: str, browser: ShopBrowser) -> None:
+        self._browsers[key] = browser
+        while len(self._browsers) > BROWSERS_MAX:
+            self._browsers.popitem(last=False)
+
+
+def client() -> httpx.AsyncClient:
+    """Return the client with which the application calls Gatehouse."""
+    return httpx.AsyncClient(timeout=SECONDS_MAX, trust_env=False)
+
+
+def _page(title: str, content: Markup, status: int = 200) -> Response:
+    links = Markup('<nav><a href="/">Shop</a> <a href="/webhooks">Webhooks</a></nav>')
+    html = Markup("<!doctype html><html lang=en><meta charset=utf-8><title>{}</title>{}{}<h1>{}</h1>{}")
+    return Response(html.format(title, STYLE, links, title, content), status=status, content_type="text/html")
