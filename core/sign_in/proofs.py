@@ -31,6 +31,8 @@ class IdentityProof:
     authenticated_at: datetime | None = None
     # What the session is limited to, because of how it was proved.
     confinement: Confinement | None = None
+    # Until when the identity provider lets the session last; None without such an end.
+    bounded_until: datetime | None = None
 
     @property
     def has_second_factor(self) -> bool:

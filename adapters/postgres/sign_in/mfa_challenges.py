@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -27,6 +28,7 @@ class PostgresMfaChallenges(Aggregate):
             "organization": destination.organization_slug,
             "service": destination.service_slug,
             **_stored(proof.confinement),
+            **({"bounded_until": proof.bounded_until.isoformat()} if proof.bounded_until is not None else {}),
         }
         self._connection.execute_later(
             """
@@ -86,6 +88,7 @@ def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> Mfa
             provider=Provider(context["provider"]),
             amr=tuple(context["amr"]),
             confinement=_confinement(context),
+            bounded_until=datetime.fromisoformat(context["bounded_until"]) if "bounded_until" in context else None,
         ),
         destination=Destination(organization_slug=context["organization"], service_slug=context["service"]),
         **columns,

@@ -161,7 +161,11 @@ def _begin(
 ) -> Outcome | SignInToLink:
     """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further."""
     proof = IdentityProof(
-        user_id=user.id, provider=proven.provider, amr=(FEDERATED,), confinement=sign_in.context.confinement
+        user_id=user.id,
+        provider=proven.provider,
+        amr=(FEDERATED,),
+        confinement=sign_in.context.confinement,
+        bounded_until=proven.session_ends_at,
     )
     if connected is not None:
         if connected.connection.trust_mfa:

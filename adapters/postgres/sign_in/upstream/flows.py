@@ -147,6 +147,8 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         "subject": proven.subject,
         "email": proven.email,
         "is_email_verified": proven.is_email_verified,
+        # Left out without one, because the version before does not know it.
+        **({"session_ends_at": proven.session_ends_at.isoformat()} if proven.session_ends_at is not None else {}),
         "tokens": None
         if tokens is None
         else {
@@ -162,9 +164,11 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
 
 def _proven(stored: dict[str, Any]) -> ProvenIdentity:
     tokens = stored.pop("tokens")
+    ends_at = stored.pop("session_ends_at", None)
     return ProvenIdentity(
         provider=Provider(stored.pop("provider")),
         tokens=_tokens(**tokens) if tokens is not None else None,
+        session_ends_at=datetime.fromisoformat(ends_at) if ends_at is not None else None,
         **stored,
     )
 
