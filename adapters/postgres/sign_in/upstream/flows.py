@@ -149,6 +149,8 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         "email": proven.email,
         "is_email_verified": proven.is_email_verified,
         "provider_session": asdict(proven.provider_session) if proven.provider_session is not None else None,
+        # Left out without one, because the version before does not know it.
+        **({"session_ends_at": proven.session_ends_at.isoformat()} if proven.session_ends_at is not None else {}),
         "tokens": None
         if tokens is None
         else {
@@ -166,10 +168,12 @@ def _proven(stored: dict[str, Any]) -> ProvenIdentity:
     tokens = stored.pop("tokens")
     # What versions before logouts have stored has none.
     known = stored.pop("provider_session", None)
+    ends_at = stored.pop("session_ends_at", None)
     return ProvenIdentity(
         provider=Provider(stored.pop("provider")),
         provider_session=ProviderSession(**known) if known is not None else None,
         tokens=_tokens(**tokens) if tokens is not None else None,
+        session_ends_at=datetime.fromisoformat(ends_at) if ends_at is not None else None,
         **stored,
     )
 
