@@ -1625,7 +1625,8 @@ CREATE TABLE sessions (
     confined_to uuid,
     confined_to_service uuid,
     connection_id uuid,
-    confined_to_role text
+    confined_to_role text,
+    bounded_until timestamp with time zone
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
@@ -1636,6 +1637,7 @@ COMMENT ON COLUMN sessions.confined_to IS 'The organization beyond which this se
 COMMENT ON COLUMN sessions.confined_to_service IS 'The one service of it that the session may sign in to; null for all.';
 COMMENT ON COLUMN sessions.connection_id IS 'The upstream connection by which its user has signed in.';
 COMMENT ON COLUMN sessions.confined_to_role IS 'The role that the session opens besides member, while only the word of its connection says whose it is; null without that limit.';
+COMMENT ON COLUMN sessions.bounded_until IS 'Until when the identity provider that signed its user in lets the session last; null without such an end.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);

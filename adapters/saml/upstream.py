@@ -210,6 +210,11 @@ def read_metadata(given: bytes) -> SamlDescription:
         raise Unreadable(
             "These metadata name no entityID, or no SingleSignOnService with the HTTP-Redirect or HTTP-POST binding."
         )
+    if "{" in entity_id:
+        raise Unreadable(
+            f"These metadata are those of no tenant: their entity id, {entity_id}, has a placeholder. Use the metadata"
+            " that the identity provider publishes for your own tenant."
+        )
     return SamlDescription(
         entity_id=entity_id,
         sso_url=sso_url,

@@ -64,6 +64,7 @@ class BrowserSession:
     confined_to_service: UUID | None = None
     connection_id: UUID | None = None
     confined_to_role: str | None = None
+    bounded_until: datetime | None = None
     domain_id: UUID | None = None
     domain_organization_id: UUID | None = None
     is_disowned: bool = False
@@ -107,9 +108,12 @@ def find(uow: UnitOfWork, secret: str) -> BrowserSession | None:
     return replace(found, form_token=_form_token(uow, found.session_id))
 
 
-def end_of(created_at: datetime, *, stays_signed_in: bool, at: datetime) -> datetime:
+def end_of(
+    created_at: datetime, *, stays_signed_in: bool, at: datetime, bounded_until: datetime | None = None
+) -> datetime:
     """Return when a session ends that is used at that moment and then no more."""
-    return min(at + (LONG_IDLE_LIFETIME if stays_signed_in else IDLE_LIFETIME), created_at + ABSOLUTE_LIFETIME)
+    ends_at = min(at + (LONG_IDLE_LIFETIME if stays_signed_in else IDLE_LIFETIME), created_at + ABSOLUTE_LIFETIME)
+    return ends_at if bounded_until is None else min(ends_at, bounded_until)
 
 
 def begin(uow: UnitOfWork, session_id: UUID, *, stays_signed_in: bool) -> BrowserCookie:
@@ -149,7 +153,12 @@ def keep_up(uow: UnitOfWork, browser: BrowserSession) -> None:
 
     Without the second, every page would refuse a user who was removed from the organization that they had chosen.
     """
-    ends_at = end_of(browser.created_at, stays_signed_in=browser.stays_signed_in, at=uow.now)
+    ends_at = end_of(
+        browser.created_at,
+        stays_signed_in=browser.stays_signed_in,
+        at=uow.now,
+        bounded_until=browser.bounded_until,
+    )
     uow.browser_sessions.store_use(
         browser.session_id, ends_at=ends_at, leave_organization=browser.has_lost_organization
     )

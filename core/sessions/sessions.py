@@ -34,6 +34,8 @@ ABSOLUTE_LIFETIME: Final = timedelta(days=90)
 class Session:
     """A session. `refreshed_at` is the time of its last use, `expires_at` the end of its absolute lifetime.
 
+    `bounded_until` is the end that the identity provider has named which signed its user in; None without one.
+
     The session of an impersonation names the platform owner and the session that began it, and ends with that. So does
     the child of a browser session, which names its parent.
     """
@@ -54,6 +56,7 @@ class Session:
     impersonator_session_id: UUID | None = None
     parent_id: UUID | None = None
     confinement: Confinement | None = None
+    bounded_until: datetime | None = None
     created_at: datetime
 
 

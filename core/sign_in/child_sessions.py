@@ -67,6 +67,7 @@ def begin(
         amr=tuple(parent.amr),
         authenticated_at=parent.authenticated_at,
         confinement=parent.confinement,
+        bounded_until=parent.bounded_until,
     )
     return _conclude(uow, user, proof, destination, circumstances)
 
@@ -100,6 +101,7 @@ def begin_by_saml(
         amr=tuple(caller.amr),
         authenticated_at=caller.authenticated_at,
         confinement=caller.confinement,
+        bounded_until=browser.bounded_until if browser is not None else None,
     )
     return _conclude(uow, user, proof, destination, circumstances)
 

@@ -203,6 +203,10 @@ def _begin_session(
     event_id: UUID | None = None,
 ) -> SignInCompleted:
     sign_in.require_second_factor()
+    bounded_until = sign_in.proof.bounded_until
+    if bounded_until is not None and bounded_until <= uow.now:
+        # Its user has taken longer than the identity provider allows.
+        raise SignInInterrupted().because(SignInReason.SESSION_OVER_THERE)
     user = sign_in.user
     closing.reopen(uow, user)
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
@@ -248,6 +252,7 @@ def _keep_provider_session(uow: UnitOfWork, session_id: UUID, proof: IdentityPro
 
 
 def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, parent_id: UUID | None) -> Session:
+    bounded_until, latest = sign_in.proof.bounded_until, uow.now + ABSOLUTE_LIFETIME
     return Session(
         id=uow.randomness.new_id(),
         user_id=sign_in.user.id,
@@ -258,12 +263,13 @@ def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, p
         amr=list(sign_in.proof.amr),
         authenticated_at=sign_in.proof.authenticated_at or uow.now,
         refreshed_at=uow.now,
-        expires_at=uow.now + ABSOLUTE_LIFETIME,
+        expires_at=latest if bounded_until is None else min(latest, bounded_until),
         ip_address=uow.origin.ip_address,
         user_agent=uow.origin.user_agent,
         impersonator_id=None,
         parent_id=parent_id,
         confinement=sign_in.proof.confinement,
+        bounded_until=bounded_until,
         created_at=uow.now,
     )
 

@@ -107,7 +107,8 @@ class ProviderSession:
 class ProvenIdentity:
     """An account at a provider whose holder has just signed in there, as the provider's answers describe it.
 
-    `email` is the address that the provider gave, `is_email_verified` whether it vouches for it.
+    `email` is the address that the provider gave, `is_email_verified` whether it vouches for it. `session_ends_at` is
+    when the holder's session there ends, if the provider says so.
     """
 
     provider: Provider
@@ -116,6 +117,7 @@ class ProvenIdentity:
     is_email_verified: bool = False
     tokens: ProviderTokens | None = None
     provider_session: ProviderSession | None = None
+    session_ends_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

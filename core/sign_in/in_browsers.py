@@ -13,6 +13,7 @@ from core.secrets import hash_token
 from core.sessions import browser_sessions, sessions
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
+from core.sign_in.proofs import FEDERATED
 
 if TYPE_CHECKING:
     from core.secrets import Secret
@@ -50,7 +51,12 @@ def _keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InB
         raise SessionOver
     if present is not None:
         sessions.sign_out(uow, present.session_id, present.user_id, present.email)
-    ends_at = browser_sessions.end_of(session.created_at, stays_signed_in=browser.stays_signed_in, at=uow.now)
+    ends_at = browser_sessions.end_of(
+        session.created_at,
+        stays_signed_in=browser.stays_signed_in,
+        at=uow.now,
+        bounded_until=session.bounded_until,
+    )
     session = replace(session, expires_at=ends_at)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
     cookie = browser_sessions.begin(uow, session.id, stays_signed_in=browser.stays_signed_in)
@@ -64,7 +70,13 @@ def _is_continued(browser: InBrowser, present: BrowserSession, session: Session)
 
 def _continue(uow: UnitOfWork, session: Session, present: BrowserSession) -> KeptSession:
     assert session.device_id is not None, "a sign-in began on no device"
-    ends_at = browser_sessions.end_of(present.created_at, stays_signed_in=present.stays_signed_in, at=uow.now)
-    uow.browser_sessions.authenticate(present.session_id, session.amr, device_id=session.device_id, ends_at=ends_at)
-    continued = replace(session, id=present.session_id, expires_at=ends_at)
+    # Only a provider that signs the user in again says anew how long that lasts.
+    bounded_until = session.bounded_until if FEDERATED in session.amr else present.bounded_until
+    ends_at = browser_sessions.end_of(
+        present.created_at, stays_signed_in=present.stays_signed_in, at=uow.now, bounded_until=bounded_until
+    )
+    uow.browser_sessions.authenticate(
+        present.session_id, session.amr, device_id=session.device_id, ends_at=ends_at, bounded_until=bounded_until
+    )
+    continued = replace(session, id=present.session_id, expires_at=ends_at, bounded_until=bounded_until)
     return KeptSession(session=continued, cookie=browser_sessions.renew(uow, present))

@@ -34,6 +34,8 @@ class IdentityProof:
     confinement: Confinement | None = None
     # How the identity provider that has proved it names the session there.
     provider_session: ProviderSession | None = None
+    # Until when the identity provider lets the session last; None without such an end.
+    bounded_until: datetime | None = None
 
     @property
     def has_second_factor(self) -> bool:

@@ -32,7 +32,15 @@ class BrowserSessions(Protocol):
         """Replace the secret of a session."""
         ...
 
-    def authenticate(self, session_id: UUID, methods: Sequence[str], *, device_id: UUID, ends_at: datetime) -> None:
+    def authenticate(
+        self,
+        session_id: UUID,
+        methods: Sequence[str],
+        *,
+        device_id: UUID,
+        ends_at: datetime,
+        bounded_until: datetime | None,
+    ) -> None:
         """Store that the user of a locked session has authenticated again now, by these methods too."""
         ...
 

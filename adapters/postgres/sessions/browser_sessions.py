@@ -33,6 +33,7 @@ _LIVE: Final = f"""
            s.confined_to_service,
            s.connection_id,
            s.confined_to_role,
+           s.bounded_until,
            b.domain_id,
            d.organization_id AS domain_organization_id,
            u.disowned_at IS NOT NULL AS is_disowned
@@ -79,15 +80,32 @@ class PostgresBrowserSessions(Aggregate):
             "UPDATE browser_sessions SET secret_hash = %s WHERE session_id = %s", (secret_hash, session_id)
         )
 
-    def authenticate(self, session_id: UUID, methods: Sequence[str], *, device_id: UUID, ends_at: datetime) -> None:
+    def authenticate(
+        self,
+        session_id: UUID,
+        methods: Sequence[str],
+        *,
+        device_id: UUID,
+        ends_at: datetime,
+        bounded_until: datetime | None,
+    ) -> None:
         self._connection.execute_later(
             """
             UPDATE sessions
             SET    amr = amr || ARRAY(SELECT method FROM unnest(%s::text[]) AS method WHERE method <> ALL (amr)),
-                   device_id = %s, authenticated_at = %s, refreshed_at = %s, expires_at = %s
+                   device_id = %s, authenticated_at = %s, refreshed_at = %s, expires_at = %s,
+                   bounded_until = %s
             WHERE  id = %s
             """,
-            (list(methods), device_id, self._transaction.now, self._transaction.now, ends_at, session_id),
+            (
+                list(methods),
+                device_id,
+                self._transaction.now,
+                self._transaction.now,
+                ends_at,
+                bounded_until,
+                session_id,
+            ),
         )
 
     def store_use(self, session_id: UUID, *, ends_at: datetime, leave_organization: bool) -> None:

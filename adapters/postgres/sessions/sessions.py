@@ -45,8 +45,8 @@ class PostgresSessions(Aggregate):
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                                   refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
                                   impersonator_session_id, parent_id, confined_to, confined_to_service, connection_id,
-                                  confined_to_role, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                  confined_to_role, bounded_until, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 session.id,
@@ -66,6 +66,7 @@ class PostgresSessions(Aggregate):
                 session.impersonator_session_id,
                 session.parent_id,
                 *_limits(session.confinement),
+                session.bounded_until,
                 session.created_at,
             ),
         )

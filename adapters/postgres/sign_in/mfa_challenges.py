@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -30,6 +31,7 @@ class PostgresMfaChallenges(Aggregate):
             "service": destination.service_slug,
             **_stored(proof.confinement),
             "provider_session": asdict(proof.provider_session) if proof.provider_session is not None else None,
+            **({"bounded_until": proof.bounded_until.isoformat()} if proof.bounded_until is not None else {}),
         }
         self._connection.execute_later(
             """
@@ -91,6 +93,7 @@ def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> Mfa
             amr=tuple(context["amr"]),
             confinement=_confinement(context),
             provider_session=_provider_session(context.get("provider_session")),
+            bounded_until=datetime.fromisoformat(context["bounded_until"]) if "bounded_until" in context else None,
         ),
         destination=Destination(organization_slug=context["organization"], service_slug=context["service"]),
         **columns,

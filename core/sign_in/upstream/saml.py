@@ -253,7 +253,7 @@ def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> S
         raise UpstreamFailed().because("wrong_audience")
     if not _is_within(assertion.not_before, assertion.not_on_or_after, at):
         raise UpstreamFailed().because("expired")
-    if not _is_within(None, assertion.session_ends_at, at):
+    if assertion.session_ends_at is not None and assertion.session_ends_at <= at:
         raise UpstreamFailed().because(SignInReason.SESSION_OVER_THERE)
     if not any(_confirms(confirmation, expected, at) for confirmation in assertion.confirmations):
         raise UpstreamFailed().because("not_confirmed")
@@ -273,6 +273,7 @@ def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIden
         subject=checked_subject(assertion.name_id if mapped is None else _first(assertion, (mapped,))),
         email=_address(assertion, mapping.get("email")),
         provider_session=_provider_session(assertion),
+        session_ends_at=assertion.session_ends_at,
     )
 
 

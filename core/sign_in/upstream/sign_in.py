@@ -166,6 +166,7 @@ def _begin(
         amr=(FEDERATED,),
         confinement=sign_in.context.confinement,
         provider_session=proven.provider_session,
+        bounded_until=proven.session_ends_at,
     )
     if connected is not None:
         if connected.connection.trust_mfa:

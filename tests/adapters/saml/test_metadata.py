@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,14 +12,17 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 from lxml import etree
 
-from adapters.saml import certificates, metadata
+from adapters.saml import certificates, metadata, upstream
 from adapters.saml.documents import Unreadable
+from adapters.saml.metadata import METADATA_BYTES_MAX
 from tests.adapters.saml.messages import IDP, NOW, PAIR, provider_metadata
+from tests.identity_provider import IdentityProvider
 from tests.service_provider import DECLARED, EMAIL_FORMAT, NAMESPACES, POST, ServiceProvider, key_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+PROVIDER = IdentityProvider(now=lambda: NOW)
 SP = ServiceProvider(now=lambda: NOW, idp=IDP)
 REDIRECT = POST.replace("POST", "Redirect")
 
@@ -114,6 +117,74 @@ class TestServiceProvider:
     )
     def test_metadata_of_nothing_usable_are_refused(self, document: str, problem: str) -> None:
         with pytest.raises(Unreadable, match=problem):
+            read(document)
+
+
+class TestWritten:
+    """Metadata as people write them."""
+
+    def test_comments_and_processing_instructions_are_left_out_wherever_they_stand(self) -> None:
+        document = SP.metadata(inside=SP.key_descriptor(), AuthnRequestsSigned="true")
+        commented = document.replace("</ds:X509Certificate>", "<!-- of 2026 --></ds:X509Certificate>").replace(
+            "><", "><?a b?><!-- c --><"
+        )
+
+        found = read(f'\ufeff<?xml version="1.0" encoding="utf-16"?>\n<!-- example --><?x y?>{commented}<!-- end -->')
+
+        assert found == read(document)
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            f'<!DOCTYPE a SYSTEM "http://a.example/a.dtd">{SP.metadata()}',
+            f"<!-- <!DOCTYPE a> -->{SP.metadata()}",
+            SP.metadata().replace("</md:NameIDFormat>", "&a;</md:NameIDFormat>"),
+            "<md:a " + DECLARED + ">" + "<md:a>" * 50 + "</md:a>" * 50 + "</md:a>",
+            SP.metadata() + " " * METADATA_BYTES_MAX,
+        ],
+        ids=["a DTD", "a DTD in a comment", "an entity", "too deep", "too large"],
+    )
+    def test_what_no_metadata_need_is_refused(self, document: str) -> None:
+        with pytest.raises(Unreadable):
+            read(document)
+
+    def test_one_of_several_entities_is_read_if_it_alone_has_the_role(self) -> None:
+        idp = metadata.identity_provider(provider_metadata()).decode().partition("?>")[2]
+        inner = f"<md:EntitiesDescriptor>{SP.metadata()}</md:EntitiesDescriptor>"
+
+        both = f"<md:EntitiesDescriptor {DECLARED}>{idp}{inner}</md:EntitiesDescriptor>"
+
+        assert read(both)["entity_id"] == SP.entity_id
+        assert upstream.read_metadata(both.encode()).entity_id == IDP
+        with pytest.raises(Unreadable, match="more than one identity provider"):
+            upstream.read_metadata(both.replace(idp, idp * 2).encode())
+
+    def test_a_role_of_another_protocol_does_not_count(self) -> None:
+        old = 'protocolSupportEnumeration="urn:oasis:names:tc:SAML:1.1:protocol"'
+        document = SP.metadata().replace(f'protocolSupportEnumeration="{NAMESPACES["samlp"]}"', old)
+
+        with pytest.raises(Unreadable, match=r"no service provider of SAML 2\.0"):
+            read(document)
+
+    def test_the_earliest_end_of_all_that_stands_around_a_role_counts(self) -> None:
+        def ends(*, group: str = "", entity: str = "", role: str = "") -> datetime | None:
+            given = [f' validUntil="{end}"' if end else "" for end in (group, entity, role)]
+            document = PROVIDER.metadata().replace(" entityID", f"{given[1]} entityID")
+            document = document.replace("<md:IDPSSODescriptor", f"<md:IDPSSODescriptor{given[2]}")
+            wrapped = f"<md:EntitiesDescriptor {DECLARED}{given[0]}>{document}</md:EntitiesDescriptor>"
+            return upstream.read_metadata(wrapped.encode()).valid_until
+
+        early, late = "2027-01-01T00:00:00Z", "2028-01-01T00:00:00.000+01:00"
+        earliest = datetime(2027, 1, 1, tzinfo=UTC)
+        assert ends() is None
+        assert ends(group=early) == ends(entity=early, role=late) == ends(group=late, role=early) == earliest
+        with pytest.raises(Unreadable, match="validUntil"):
+            ends(entity="never")
+
+    def test_those_of_a_service_provider_end_too(self) -> None:
+        document = SP.metadata().replace(" entityID", ' validUntil="2020-01-01T00:00:00Z" entityID')
+
+        with pytest.raises(Unreadable, match="have expired on 2020-01-01"):
             read(document)
 
 

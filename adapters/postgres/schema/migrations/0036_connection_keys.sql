@@ -1,5 +1,6 @@
 -- gatehouse: compatible from 0025
--- Keys of SAML connections, and what the metadata of their identity providers say besides (decisions 9.1 and 10.9).
+-- Keys of SAML connections, and what their identity providers say besides: when metadata and sessions end (decisions 9.1
+-- and 10.9). The largest table comes last, so that nothing waits for it longer than a column takes that has no value.
 
 CREATE TABLE connection_keys (
     id                 uuid PRIMARY KEY,
@@ -29,3 +30,6 @@ ALTER TABLE upstream_connections
 COMMENT ON COLUMN upstream_connections.metadata_valid_until IS 'When the metadata of the identity provider end, as they say; null when they do not.';
 COMMENT ON COLUMN upstream_connections.metadata_warned_of IS 'The end of metadata of which a mail has warned last.';
 COMMENT ON COLUMN upstream_connections.signs_requests IS 'Whether the metadata of the identity provider want requests that are signed.';
+
+ALTER TABLE sessions ADD COLUMN bounded_until timestamptz;
+COMMENT ON COLUMN sessions.bounded_until IS 'Until when the identity provider that signed its user in lets the session last; null without such an end.';

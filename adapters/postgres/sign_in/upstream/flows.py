@@ -148,7 +148,9 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         "subject": proven.subject,
         "email": proven.email,
         "is_email_verified": proven.is_email_verified,
-        "provider_session": asdict(proven.provider_session) if proven.provider_session is not None else None,
+        # Left out without them, because the version before does not know them.
+        **({"provider_session": asdict(proven.provider_session)} if proven.provider_session is not None else {}),
+        **({"session_ends_at": proven.session_ends_at.isoformat()} if proven.session_ends_at is not None else {}),
         "tokens": None
         if tokens is None
         else {
@@ -164,12 +166,13 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
 
 def _proven(stored: dict[str, Any]) -> ProvenIdentity:
     tokens = stored.pop("tokens")
-    # What versions before logouts have stored has none.
     known = stored.pop("provider_session", None)
+    ends_at = stored.pop("session_ends_at", None)
     return ProvenIdentity(
         provider=Provider(stored.pop("provider")),
         provider_session=ProviderSession(**known) if known is not None else None,
         tokens=_tokens(**tokens) if tokens is not None else None,
+        session_ends_at=datetime.fromisoformat(ends_at) if ends_at is not None else None,
         **stored,
     )
 

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from core.accounts.providers import Provider
+from core.errors import Refusal
+from core.sign_in import child_sessions, mfa_challenges
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.upstream import connection_keys, metadata_validity
 from tests.identity_provider import IdentityProvider
 from tests.upstream_provider import serving as serving_answers
@@ -165,3 +169,104 @@ async def test_a_session_that_has_ended_there_begins_none_here(acme: SamlAcme, c
     assert reasons(acme) == ["session_over_there"] * 2
     later = await acme.sign_in(statement=statement.format(at(clock, -DAY), at(clock, DAY)))
     assert later.status == 200
+
+
+STATEMENT = (
+    '<saml:AuthnStatement AuthnInstant="{0}" SessionNotOnOrAfter="{1}"><saml:AuthnContext>'
+    "<saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified</saml:AuthnContextClassRef>"
+    "</saml:AuthnContext></saml:AuthnStatement>"
+)
+
+
+def lasting(clock: SettableClock, shift: timedelta) -> str:
+    """Return the statement that a user has signed in, for as long."""
+    return STATEMENT.format(at(clock, timedelta()), at(clock, shift))
+
+
+def ends(acme: SamlAcme) -> list[timedelta]:
+    """Return how long the sessions by the connection and those that began from them last."""
+    rows = acme.world.rows(
+        "SELECT expires_at - authenticated_at FROM sessions WHERE revoked_at IS NULL AND bounded_until IS NOT NULL"
+    )
+    return [lasts for (lasts,) in rows]
+
+
+async def test_a_session_lasts_no_longer_than_that_at_the_provider(acme: SamlAcme, clock: SettableClock) -> None:
+    clock.now = clock.now.replace(microsecond=0)
+    hour = timedelta(hours=1)
+    assert (await acme.sign_in(statement=lasting(clock, hour))).status == 200
+    assert ends(acme) == [hour]
+
+    clock.now += hour / 2
+    used = await acme.visitor.open("/app")
+    assert ends(acme) == [hour]
+    clock.now += hour / 2
+    over = await acme.visitor.send("GET", "/app")
+
+    assert used.status == 200
+    assert over.status == 303
+
+
+async def test_signing_in_there_again_says_anew_how_long_the_session_lasts(
+    acme: SamlAcme, clock: SettableClock
+) -> None:
+    clock.now = clock.now.replace(microsecond=0)
+    hour = timedelta(hours=1)
+    await acme.sign_in(statement=lasting(clock, hour))
+
+    await acme.sign_in(statement=lasting(clock, 2 * hour))
+    assert ends(acme) == [2 * hour]
+    await acme.sign_in()
+
+    assert ends(acme) == []
+    assert acme.world.value("SELECT count(*) FROM sessions WHERE provider = 'upstream' AND revoked_at IS NULL") == 1
+
+
+async def test_a_session_that_ends_there_before_its_user_goes_on_begins_none(
+    acme: SamlAcme, clock: SettableClock
+) -> None:
+    await acme.sign_in()
+    acme.visitor.cookies.clear()
+    request = await acme.depart()
+    minute = timedelta(minutes=1)
+    answer = await acme.post(acme.idp.answer(request, statement=lasting(clock, minute)), request.relay_state)
+    clock.now += 2 * minute
+
+    page = await acme.visitor.send("GET", answer.headers["Location"])
+
+    assert page.status == 401
+    assert not acme.visitor.has_session
+
+
+async def test_the_session_of_a_service_ends_with_that_of_the_provider(acme: SamlAcme, clock: SettableClock) -> None:
+    clock.now = clock.now.replace(microsecond=0)
+    hour = timedelta(hours=1)
+    acme.world.service(acme.organization_id)
+    await acme.sign_in(statement=lasting(clock, hour))
+    transact = acme.world.installation.database.transact
+    [(session_id, user_id)] = acme.world.rows("SELECT id, user_id FROM sessions WHERE provider = 'upstream'")
+
+    outcome = await transact(
+        child_sessions.begin,
+        session_id,
+        user_id,
+        organization_slug="acme",
+        service_slug="shop",
+        device_token=None,
+    )
+
+    assert not isinstance(outcome, Refusal)
+    assert ends(acme) == [hour, hour]
+
+
+async def test_the_end_is_kept_while_a_sign_in_waits_for_a_second_factor(acme: SamlAcme, clock: SettableClock) -> None:
+    await acme.sign_in()
+    transact = acme.world.installation.database.transact
+    user_id = acme.world.value("SELECT user_id FROM identities")
+    proof = IdentityProof(user_id=user_id, provider=Provider.UPSTREAM, amr=("fed",), bounded_until=clock.now)
+
+    waits = await transact(mfa_challenges.begin, proof, Destination())
+
+    found = await transact(lambda uow: uow.mfa_challenges.find(waits.id, user_id=user_id))
+    assert found is not None
+    assert found.proof == proof
