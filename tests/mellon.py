@@ -86,7 +86,7 @@ def mellon(*, metadata: str, key: KeyPair) -> Generator[Mellon]:
 
 
 def _running(apache: str, folder: Path, metadata: str, key: KeyPair) -> Generator[Mellon]:
-    port = _free_port()
+    port = free_port()
     pages = folder / "pages" / "secret"
     pages.mkdir(parents=True)
     (pages / "index.html").write_text("a secret")
@@ -108,7 +108,8 @@ def _running(apache: str, folder: Path, metadata: str, key: KeyPair) -> Generato
             process.terminate()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of this machine that nothing uses now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

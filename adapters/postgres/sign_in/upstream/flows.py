@@ -148,8 +148,8 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         "subject": proven.subject,
         "email": proven.email,
         "is_email_verified": proven.is_email_verified,
-        "provider_session": asdict(proven.provider_session) if proven.provider_session is not None else None,
-        # Left out without one, because the version before does not know it.
+        # Left out without them, because the version before does not know them.
+        **({"provider_session": asdict(proven.provider_session)} if proven.provider_session is not None else {}),
         **({"session_ends_at": proven.session_ends_at.isoformat()} if proven.session_ends_at is not None else {}),
         "tokens": None
         if tokens is None
@@ -166,7 +166,6 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
 
 def _proven(stored: dict[str, Any]) -> ProvenIdentity:
     tokens = stored.pop("tokens")
-    # What versions before logouts have stored has none.
     known = stored.pop("provider_session", None)
     ends_at = stored.pop("session_ends_at", None)
     return ProvenIdentity(

@@ -51,10 +51,10 @@ def printed(provider: subprocess.Popen[str]) -> str:
     return json.loads(provider.stdout.readline())
 
 
-def answer_of(provider: subprocess.Popen[str], address: str, acs_url: str) -> PostedForm:
-    """Return the form with the answer of the provider to a request."""
+def answer_of(provider: subprocess.Popen[str], address: str, acs_url: str, *encryption_pem: str) -> PostedForm:
+    """Return the form with the answer of the provider to a request, encrypted if there is a certificate."""
     assert provider.stdin is not None, "the provider has no input"
-    provider.stdin.write(json.dumps([address, acs_url]) + "\n")
+    provider.stdin.write(json.dumps([address, acs_url, *encryption_pem]) + "\n")
     provider.stdin.flush()
     return posted_form(printed(provider))
 
@@ -75,5 +75,26 @@ async def test_a_user_signs_in_by_samlp(
     page = await visitor.open(answer.headers["Location"])
 
     assert form.action == acs_url
+    assert page.status == 200, page.text
+    assert world.rows("SELECT subject, email FROM identities") == [("employee-1", "ada@acme.example")]
+
+
+async def test_an_assertion_that_samlp_has_encrypted_is_read(
+    world: World, visitor: Visitor, clock: SettableClock, running: subprocess.Popen[str]
+) -> None:
+    clock.now = datetime.now(UTC)
+    acme = await saml_acme(world, visitor, IdentityProvider(now=clock))
+    acs_url = f"http://localhost:8000{acme.acs}"
+    assert (await acme.change(metadata_xml=printed(running))).status == 200
+    assert (await visitor.send("GET", f"/auth/upstream/{acme.connection_id}/metadata")).status == 200
+    certificate = world.value("SELECT public_key FROM connection_keys WHERE is_active")
+
+    begun = await visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
+    form = answer_of(running, begun.headers["Location"], acs_url, certificate)
+    answer = await world.client.request("POST", acme.acs, data=urlencode(form.fields).encode(), headers=HEADERS)
+    page = await visitor.open(answer.headers["Location"])
+
+    assert b"aes256-gcm" in form.xml
+    assert b"employee-1" not in form.xml
     assert page.status == 200, page.text
     assert world.rows("SELECT subject, email FROM identities") == [("employee-1", "ada@acme.example")]
