@@ -365,8 +365,8 @@ class Caller:
         """
         if self.is_impersonated:
             raise Forbidden("This cannot be done while impersonating a user.")
-        if self.is_platform_owner:
-            self.forbid_service_tokens()
+        if self.is_platform_owner and self.is_limited:
+            raise AccountUsedElsewhere if self.has_service_token else ConfinedElsewhere
 
     def forbid_credentials(self) -> None:
         """Raise `Forbidden` for an impersonator, who makes no credential: it would outlive the impersonation."""

@@ -222,7 +222,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problem": PROBLEM,
     },
     "password_link_sent.html": _WAY,
-    "register.html": {**_WAY, "problems": {"email": PROBLEM, "password": PROBLEM, "name": PROBLEM}},
+    "register.html": {**_WAY, "name": "Ada", "problems": {"email": PROBLEM, "password": PROBLEM, "name": PROBLEM}},
     "registered.html": _WAY,
     "reset_password.html": {
         "token": "token",

@@ -52,16 +52,18 @@ def codehost_identity(user: Mapping[str, Any], emails: Sequence[Any]) -> ProvenI
         for one in (cast("Mapping[str, Any]", one) for one in emails if isinstance(one, Mapping))
         if one.get("verified") is True and checked_address(one.get("email")) is not None
     ]
+    # The interface of codehost has numbers, as it documents.
+    subject = _text_or_number(user.get("id"))
     primary = next((one for one in verified if one.get("primary") is True), verified[0] if verified else None)
     if primary is None:
         return ProvenIdentity(
             provider=Provider.CODEHOST,
-            subject=checked_subject(user.get("id")),
+            subject=subject,
             email=checked_address(user.get("email")),
         )
     return ProvenIdentity(
         provider=Provider.CODEHOST,
-        subject=checked_subject(user.get("id")),
+        subject=subject,
         email=checked_address(primary["email"]),
         is_email_verified=True,
     )
@@ -77,6 +79,7 @@ def officesuite_identity(claims: Mapping[str, Any]) -> ProvenIdentity:
 
     A tenant sets the addresses of its accounts freely; only `xms_edov` says that the tenant has proved the domain.
     """
+    _require_text(claims)
     tenant, account = checked_subject(claims.get("tid")), checked_subject(claims.get("oid"))
     email = checked_address(claims.get("email"))
     return ProvenIdentity(
@@ -92,9 +95,10 @@ def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -
 
     Whether its address counts is decided by the domains that the organization has verified.
     """
+    _require_text(claims)
     email = checked_address(claims.get(mapping.get("email", "email")))
     return ProvenIdentity(
-        provider=Provider.UPSTREAM, subject=checked_subject(claims.get(mapping.get("id", "sub"))), email=email
+        provider=Provider.UPSTREAM, subject=_text_or_number(claims.get(mapping.get("id", "sub"))), email=email
     )
 
 
@@ -150,11 +154,26 @@ def provider_tokens(answer: Mapping[str, Any], client_id: str, *, at: datetime) 
 
 
 def checked_subject(value: Any) -> str:
-    """Return the stable id of an account as text; some providers send a number."""
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    if not isinstance(text, str) or not 0 < len(text) <= SUBJECT_CHARACTERS_MAX or not text.isprintable():
+    """Return the stable id of an account; raise `UpstreamFailed` for anything but a text.
+
+    A number is none (OpenID Connect Core, 2): two programs may read a long one as different numbers.
+    """
+    if not isinstance(value, str):
+        raise UpstreamFailed("The id of the account (sub) is not a text.").because("no_subject")
+    if not 0 < len(value) <= SUBJECT_CHARACTERS_MAX or not value.isprintable():
         raise UpstreamFailed().because("no_subject")
-    return text
+    return value
+
+
+def _require_text(claims: Mapping[str, Any]) -> None:
+    """Raise `UpstreamFailed` for claims whose `sub` is not a text, also where another claim has the stable id."""
+    if "sub" in claims:
+        checked_subject(claims["sub"])
+
+
+def _text_or_number(value: Any) -> str:
+    """Return the stable id of an account that no standard defines, as text; some providers send a number."""
+    return checked_subject(str(value) if isinstance(value, int) and not isinstance(value, bool) else value)
 
 
 def checked_address(value: Any) -> str | None:

@@ -7,7 +7,7 @@ authorization endpoint with the service's request, which answers it with a code 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
@@ -81,6 +81,18 @@ def begin(
         context=_context(organization, service, own),
     )
     return Begun(departure=departure, scopes=_scopes(provider, service))
+
+
+def way_to(uow: UnitOfWork, organization_slug: str, wanted: Wanted) -> ReturnAddress:
+    """Return where a sign-in by a connection of an organization leads, as `begin` does for a provider.
+
+    Raise `NotFound` for another organization than the connection's: it signs in nowhere else.
+    """
+    if wanted.org not in {"", organization_slug}:
+        raise NotFound("There is no such organization, or the connection is another one's.")
+    named = replace(wanted, org=organization_slug)
+    service = _service(uow, _organization(uow, named), named)
+    return _way(service, wanted)
 
 
 def begin_link(

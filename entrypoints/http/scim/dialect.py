@@ -133,4 +133,5 @@ SCIM: Final = Dialect(
     decode=decode_named,
     refused=refused,
     failure=ScimError,
+    ignores_trailing_slash=True,
 )

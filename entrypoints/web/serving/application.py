@@ -116,7 +116,15 @@ class Application(QuartTrio):
         """Match routes by the path alone: no route depends on the Host header."""
         if request is None:
             return None
-        return self.url_map.bind("", default_method=request.method, path_info=request.path)
+        return self.url_map.bind("", default_method=request.method, path_info=self._matched_path(request.path))
+
+    def _matched_path(self, path: str) -> str:
+        """Return the path by which a route is found: without a slash at its end where the dialect has no such paths."""
+        if path.endswith("/"):
+            dialect = next((one for one in self._dialects.values() if one.has_path(path)), None)
+            if dialect is not None and dialect.ignores_trailing_slash:
+                return path.removesuffix("/")
+        return path
 
     async def handle_request(self, request: Any) -> Response:
         """Return the response to one request, also when its processing fails."""

@@ -22,7 +22,11 @@ Refused: TypeAlias = "Callable[[Refusal], Response]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The conventions of the routes below a path; `failure` is the type of the body of its refusals."""
+    """The conventions of the routes below a path; `failure` is the type of the body of its refusals.
+
+    With `ignores_trailing_slash`, a path that ends with a slash is the path without it. It is not redirected: most
+    clients repeat a redirected request without its body.
+    """
 
     path: str
     media_type: str
@@ -31,6 +35,7 @@ class Dialect:
     decode: Decode
     refused: Refused
     failure: type[Any]
+    ignores_trailing_slash: bool = False
 
     def has_path(self, path: str) -> bool:
         """Return whether a path belongs to the dialect."""

@@ -192,3 +192,24 @@ class TestSessions:
         foreign = await world.sign_in("bob@example.com")
 
         assert_refused(await self.end(world, tokens, foreign), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/user/change-password"),
+        ("DELETE", f"/api/user/sessions/{ID}"),
+        ("DELETE", "/api/user/identities/codehost"),
+        ("POST", "/api/user/identities/codehost/link"),
+    ],
+)
+async def test_the_service_of_a_platform_owner_is_told_where_the_owner_continues(
+    world: World, user_id: UUID, method: str, path: str
+) -> None:
+    tokens = await shopping(world, "UPDATE users SET is_platform_owner = true WHERE id = %(user_id)s", user_id)
+    body = {"current_password": PASSWORD, "new_password": "another horse battery"} if method == "POST" else None
+
+    answer = await world.client.request(method, path, token=tokens.access_token, body=body)
+
+    assert_refused(answer, 403, "FORBIDDEN")
+    assert answer.json["details"] == [{"field": "continue_at", "message": "http://localhost:8000/app/account"}]

@@ -15,6 +15,7 @@ from entrypoints import capabilities, equipment
 from entrypoints.settings import Settings
 from tests.application import serving
 from tests.pages.billing.shopper import BUTTON, FORM, Shopper
+from tests.world.backend import KEY, Backend, insert_key
 from tests.world.billing import CHECKOUT, MONTH, Seller
 from tests.world.world import assert_refused
 
@@ -62,6 +63,30 @@ async def test_paying_begins_a_subscription(shopper: Shopper, seller: Seller) ->
     assert (user_id, plan, status) == (seller.buyer_id, "pro", "active")
     assert end == seller.world.clock().replace(microsecond=0) + MONTH
     assert shopper.waiting() == 0
+
+
+async def test_an_end_user_buys_through_their_service_and_manages_that_alone(shopper: Shopper, seller: Seller) -> None:
+    world = seller.world
+    insert_key(world, seller.organization_id, seller.service.id, KEY)
+    backend = Backend(world, seller.organization_id, seller.service.id, KEY)
+    bob = backend.user("bob@example.com")
+    await shopper.buy()
+
+    started = await backend.request("POST", f"/users/{bob}/checkout", body=seller.purchase("team"))
+    assert started.status == 200, started.text
+    assert (await shopper.press(started.json["checkout_url"])).status == 303
+    await shopper.send()
+
+    assert {(user_id, plan, status) for user_id, plan, status, _ in seller.subscriptions()} == {
+        (seller.buyer_id, "pro", "active"),
+        (bob, "team", "active"),
+    }
+    customers = world.rows("SELECT organization_id, seller_organization_id, user_id FROM billing_customers")
+    assert set(customers) == {(seller.organization_id, None, None), (None, seller.organization_id, bob)}
+    opened = await backend.request("POST", f"/users/{bob}/portal", body={"return_url": "https://app.example.com/me"})
+    own, organizations = await shopper.open(opened.json["portal_url"]), await shopper.open(await shopper.portal())
+    assert ("Team" in own.text, "Pro" in own.text) == (True, False)
+    assert ("Team" in organizations.text, "Pro" in organizations.text) == (False, True)
 
 
 async def test_paying_twice_buys_once(shopper: Shopper, seller: Seller) -> None:

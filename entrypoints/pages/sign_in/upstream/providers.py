@@ -49,7 +49,7 @@ CONTINUE: Final = "/auth/upstream/continue"
 IDENTITIES: Final = "/app/account/identities"
 BINDING_LIFETIME: Final = timedelta(hours=1)
 DECLINED: Final = frozenset({"access_denied", "user_cancelled_login", "consent_required", "login_required"})
-_BEGINNING: Final = (NotFound, ProviderNotOffered, RedirectNotRegistered, OrganizationNotActive, SignInOver, Forbidden)
+BEGINNING: Final = (NotFound, ProviderNotOffered, RedirectNotRegistered, OrganizationNotActive, SignInOver, Forbidden)
 RETURNING: Final = (SignInOver, UpstreamFailed, Forbidden, SignInRefused, Conflict, NotFound, OrganizationNotActive)
 
 
@@ -62,7 +62,7 @@ class SignInDeclined(Forbidden):
     )
 
 
-class ProviderQuery(ReturnQuery, kw_only=True):
+class DestinationQuery(ReturnQuery, kw_only=True):
     """Where the sign-in leads: to a service of an organization, to a device that waits, or to a page."""
 
     org: Annotated[str, msgspec.Meta(description="The slug of the organization.")] = ""
@@ -74,6 +74,26 @@ class ProviderQuery(ReturnQuery, kw_only=True):
     code_challenge: Annotated[str, msgspec.Meta(description="The PKCE challenge of the service.")] = ""
     code_challenge_method: Annotated[str, msgspec.Meta(description="The PKCE method, which is S256.")] = ""
     user_code: Annotated[str, msgspec.Meta(description="The user code of a device that waits.")] = ""
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the request names."""
+        return Wanted(
+            org=self.org,
+            service=self.service,
+            redirect_uri=self.redirect_uri,
+            state=self.state,
+            code_challenge=self.code_challenge,
+            code_challenge_method=self.code_challenge_method,
+            user_code=self.user_code,
+            return_to=self.return_to,
+            return_id=self.return_id,
+        )
+
+
+class ProviderQuery(DestinationQuery, kw_only=True):
+    """Where the sign-in leads, or the account to link."""
+
     link: Annotated[str, msgspec.Meta(description="The id of a wish to link an account, valid once.")] = ""
 
 
@@ -91,21 +111,21 @@ class ContinueQuery(Query, kw_only=True):
     id: Annotated[str, msgspec.Meta(description="The id of the sign-in, valid once.")] = ""
 
 
-@routes.get("/auth/codehost", refuses=_BEGINNING, status=303)
+@routes.get("/auth/codehost", refuses=BEGINNING, status=303)
 @in_browser_or_not
 async def begin_codehost(call: Call, query: ProviderQuery) -> None:
     """Sign in with codehost: redirect to it, and back to the service or page."""
     await _begin(call, Provider.CODEHOST, query)
 
 
-@routes.get("/auth/websuite", refuses=_BEGINNING, status=303)
+@routes.get("/auth/websuite", refuses=BEGINNING, status=303)
 @in_browser_or_not
 async def begin_websuite(call: Call, query: ProviderQuery) -> None:
     """Sign in with websuite: redirect to it, and back to the service or page."""
     await _begin(call, Provider.WEBSUITE, query)
 
 
-@routes.get("/auth/officesuite", refuses=_BEGINNING, status=303)
+@routes.get("/auth/officesuite", refuses=BEGINNING, status=303)
 @in_browser_or_not
 async def begin_officesuite(call: Call, query: ProviderQuery) -> None:
     """Sign in with officesuite: redirect to it, and back to the service or page."""
@@ -212,17 +232,7 @@ async def _begin(call: Call, provider: Provider, query: ProviderQuery) -> None:
         begun = await call.transact(
             beginning.begin,
             provider,
-            Wanted(
-                org=query.org,
-                service=query.service,
-                redirect_uri=query.redirect_uri,
-                state=query.state,
-                code_challenge=query.code_challenge,
-                code_challenge_method=query.code_challenge_method,
-                user_code=query.user_code,
-                return_to=query.return_to,
-                return_id=query.return_id,
-            ),
+            query.wanted,
             external.client,
             browser=bind(call),
         )

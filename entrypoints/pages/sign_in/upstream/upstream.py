@@ -6,9 +6,8 @@ from uuid import UUID
 import msgspec
 
 from core.accounts.providers import Provider
-from core.errors import NotFound
 from core.secrets import Secret
-from core.sign_in.upstream import answers, by_connection, discovery, flows, refused
+from core.sign_in.upstream import answers, beginning, by_connection, discovery, flows, refused
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.flows import Departure, ReturnAddress
@@ -16,13 +15,14 @@ from core.sign_in.upstream.providers import CodeExchange
 from core.sign_in.upstream.saml import MetadataExpired
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import PageOrRedirect
-from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.upstream import acs
 from entrypoints.pages.sign_in.upstream.providers import (
+    BEGINNING,
     DECLINED,
     RETURNING,
     CallbackQuery,
+    DestinationQuery,
     SignInDeclined,
     bind,
     complete,
@@ -38,7 +38,7 @@ routes = Routes("upstream sign-in", "Signing in by an organization's own identit
 CALLBACK: Final = "/auth/upstream/callback"
 
 
-class ConnectionQuery(ReturnQuery, kw_only=True):
+class ConnectionQuery(DestinationQuery, kw_only=True):
     """The connection, and where the sign-in leads."""
 
     connection_id: Annotated[str, msgspec.Meta(description="The id of the connection.")] = ""
@@ -50,22 +50,23 @@ class ConnectionCallbackQuery(CallbackQuery, kw_only=True):
     iss: Annotated[str, msgspec.Meta(description="The issuer that answers (RFC 9207).")] = ""
 
 
-@routes.get("/auth/upstream", refuses=(ConnectionClosed, UpstreamFailed, MetadataExpired, NotFound))
+@routes.get("/auth/upstream", refuses=(*BEGINNING, ConnectionClosed, UpstreamFailed, MetadataExpired))
 @in_browser_or_not
 async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
-    """Sign in by a connection: redirect to its provider, and back to the page.
+    """Sign in by a connection: redirect to its provider, and back to the service or page.
 
     A page posts the request to an identity provider of SAML that takes no redirects.
     """
     target = await call.read(by_connection.find, _id(query.connection_id))
+    way = await call.read(beginning.way_to, target.organization_slug, query.wanted)
     connection = target.connection
     # Asked first: a sign-in at a provider that does not answer is none.
     if connection.is_saml:
         described = await current_description(call, target.organization_id, connection)
-        return await acs.send_request(call, target, await _depart(call, target, query), described)
+        return await acs.send_request(call, target, await _depart(call, target, way), described)
     assert connection.issuer is not None, "an OpenID connection has no issuer"
     found = await call.installation.upstream_connections.discover(target.organization_id, connection.issuer)
-    departure = await _depart(call, target, query)
+    departure = await _depart(call, target, way)
     return see_other(departure.address(found.authorize_url, redirect_uri=_callback(call), scopes=connection.scopes))
 
 
@@ -103,13 +104,13 @@ def _callback(call: Call) -> str:
     return f"{call.installation.settings.base_url}{CALLBACK}"
 
 
-async def _depart(call: Call, target: OpenConnection, query: ConnectionQuery) -> Departure:
+async def _depart(call: Call, target: OpenConnection, way: ReturnAddress) -> Departure:
     return await call.transact(
         flows.depart,
         Provider.UPSTREAM,
         browser=bind(call),
         client_id=target.connection.client_id,
-        way=ReturnAddress(return_to=query.return_to, return_id=query.return_id),
+        way=way,
         context=target.context,
     )
 

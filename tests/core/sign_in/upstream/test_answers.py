@@ -170,7 +170,21 @@ def test_an_identity_may_have_the_tokens_of_its_provider() -> None:
     assert answers.with_tokens(answers.connection_identity({"sub": "1"}, {}), tokens).tokens is tokens
 
 
-@pytest.mark.parametrize("subject", [None, "", True, 1.5, "a\nb", "x" * 256, []], ids=lambda one: repr(one)[:20])
+@pytest.mark.parametrize("subject", [7, 0, -1, True, 1.5, None, ["7"]])
+def test_a_sub_that_is_not_a_text_is_refused(subject: object) -> None:
+    claims = {"sub": subject, "tid": "tenant", "oid": "account", "email": "ada@example.com"}
+
+    for identity in (
+        lambda: answers.websuite_identity(claims),
+        lambda: answers.officesuite_identity(claims),
+        lambda: answers.connection_identity(claims, {}),
+        lambda: answers.connection_identity(claims, {"id": "oid"}),
+    ):
+        with pytest.raises(UpstreamFailed):
+            identity()
+
+
+@pytest.mark.parametrize("subject", [7, None, "", True, 1.5, "a\nb", "x" * 256, []], ids=lambda one: repr(one)[:20])
 def test_an_account_without_a_usable_id_is_refused(subject: object) -> None:
     with pytest.raises(UpstreamFailed):
         answers.checked_subject(subject)
