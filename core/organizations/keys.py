@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
-# Enough for the programs of any organization; a key that nobody can find any more is a risk.
+# Enough for the programs of any organization, and few enough to be listed without pages.
 KEYS_MAX: Final = 50
 LIFETIME_DAYS_MAX: Final = 3650
 
