@@ -13,11 +13,11 @@ from core.billing import checkout, customers
 from core.billing.checkout import PlanNotForSale, Started
 from core.errors import NotFound
 from core.events.actions import AuditAction
-from core.service_api import subscriptions
+from core.service_api import info, subscriptions
 from core.service_api.subscriptions import SubscriptionExists
 from core.service_api.users import ServiceUserUnknown
 from core.services import api_keys
-from core.services.api_keys import ApiKeyInvalid, Permission
+from core.services.api_keys import Permission
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -55,10 +55,7 @@ def start(
     current = uow.subscriptions.current(caller.service_id, user_id)
     if current is not None and current.is_live:
         raise SubscriptionExists
-    service = uow.services.by_id(caller.organization_id, caller.service_id)
-    if service is None:
-        # It was deleted at this moment, and its keys with it.
-        raise ApiKeyInvalid
+    service = info.find_service(uow, caller)
     begun = checkout.begin(
         uow, plan, plan.billing_price_id, user_id, success_url=success_url, cancel_url=cancel_url, mode=mode
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def read(uow: UnitOfWork) -> Service:
     """Return the service of the key."""
-    return _service(uow, api_keys.authorize(uow, Permission.READ_SERVICE))
+    return find_service(uow, api_keys.authorize(uow, Permission.READ_SERVICE))
 
 
 def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Service:
@@ -25,10 +25,11 @@ def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Ser
     # organization first, and its keys then.
     uow.organizations.lock(uow.service_caller.organization_id)
     caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
-    return management.apply(uow, _service(uow, caller), changes, outside=outside)
+    return management.apply(uow, find_service(uow, caller), changes, outside=outside)
 
 
-def _service(uow: UnitOfWork, caller: ServiceCaller) -> Service:
+def find_service(uow: UnitOfWork, caller: ServiceCaller) -> Service:
+    """Return the service of an API key; raise `ApiKeyInvalid` when it was deleted at this moment."""
     service = uow.services.by_id(caller.organization_id, caller.service_id)
     if service is None:
         # It was deleted at this moment, and its keys with it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,34 @@ def test_a_customer_of_an_organization_that_was_deleted_meanwhile_is_a_billing_e
 ) -> None:
     with pytest.raises(BillingFailed):
         transact(checkout.bind_customer, NO_ID, "cus_1", MODE)
+
+
+def test_of_two_customers_that_were_made_for_an_end_user_the_first_one_stays(
+    seller: Seller, transact: Transact
+) -> None:
+    wish = transact(
+        customers.wish_of_user, seller.organization_id, seller.service.id, seller.buyer_id, "buyer@example.com", MODE
+    )
+
+    bound = [transact(checkout.bind_wished, wish, made, MODE) for made in ("cus_1", "cus_2", "cus_1")]
+
+    assert bound == ["cus_1"] * 3
+    # Nor does it become the organization's.
+    own = CustomerWish(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
+    with pytest.raises(BillingFailed):
+        transact(checkout.bind_wished, own, "cus_1", MODE)
+    assert transact(checkout.bind_wished, own, "cus_2", MODE) == "cus_2"
+    with pytest.raises(BillingFailed):
+        transact(checkout.bind_wished, replace(wish, user_id=seller.world.user("bob@example.com")), "cus_2", MODE)
+
+
+def test_a_customer_of_an_end_user_who_was_deleted_meanwhile_is_a_billing_error(
+    seller: Seller, transact: Transact
+) -> None:
+    wish = transact(customers.wish_of_user, seller.organization_id, seller.service.id, NO_ID, "gone@example.com", MODE)
+
+    with pytest.raises(BillingFailed):
+        transact(checkout.bind_wished, wish, "cus_1", MODE)
 
 
 def test_the_key_of_a_customer_does_not_depend_on_a_concurrent_request(seller: Seller, transact: Transact) -> None:
