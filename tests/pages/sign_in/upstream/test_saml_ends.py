@@ -250,9 +250,7 @@ async def test_the_session_of_a_service_ends_with_that_of_the_provider(acme: Sam
         child_sessions.begin,
         session_id,
         user_id,
-        organization_slug="acme",
-        service_slug="shop",
-        device_token=None,
+        Destination(organization_slug="acme", service_slug="shop", device_token=None),
     )
 
     assert not isinstance(outcome, Refusal)
