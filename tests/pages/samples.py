@@ -182,7 +182,11 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "drop_email_change.html": {"token": "token"},
     "email_change_dropped.html": {},
     "email_change_undone.html": {"token": "token"},
-    "form_post.html": {"address": "https://harbour.example/callback", "fields": {"code": "c", "state": NAME}},
+    "form_post.html": {
+        "address": "https://harbour.example/callback",
+        "fields": {"code": "c", "state": NAME},
+        "submits_itself": False,
+    },
     "forgot_password.html": {**_WAY, "problem": PROBLEM},
     "home.html": {**_FORM, "is_custom_host": False},
     "invitation.html": {

@@ -21,7 +21,9 @@ def led_back(call: Call, back: LeadBack, *, is_after_form: bool) -> Response:
     """Return what takes an answer to the service: a redirect, a page after a form, or a form that posts itself."""
     call.language = offered(back.locales)
     if back.posted is not None:
-        return open_to_other_sites(page(call, "form_post.html", address=back.address, fields=back.posted))
+        return open_to_other_sites(
+            page(call, "form_post.html", address=back.address, fields=back.posted, submits_itself=True)
+        )
     return leading_page(call, back.address) if is_after_form else see_other(back.address)
 
 
