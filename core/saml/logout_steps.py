@@ -128,10 +128,10 @@ def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> 
 
 
 def _provider_request(uow: UnitOfWork, logout: Logout, session_id: UUID, state: str) -> ProviderMessage | None:
-    """Return the request to the identity provider of a session that has ended; None when it cannot be told."""
+    """Return the request to the identity provider of an ended session; None when that was deleted since."""
     connection, organization_id = _connection(uow, logout), logout.organization_id
-    if connection is None or organization_id is None:
-        return None
+    assert connection is not None, "a logout has outlived its connection"
+    assert organization_id is not None, "a connection has no organization"
     known = uow.provider_sessions.find(organization_id, connection.id, session_id)
     if known is None:
         return None
@@ -154,7 +154,7 @@ def _provider_request(uow: UnitOfWork, logout: Logout, session_id: UUID, state: 
 
 
 def _connection(uow: UnitOfWork, logout: Logout) -> ConnectionRecord | None:
-    """Return the connection of a logout; None without one, or when it does not exist any more."""
+    """Return the connection of a logout, which ends with it; None without one."""
     if logout.organization_id is None or logout.connection_id is None:
         return None
     return uow.upstream_connections.find(logout.organization_id, logout.connection_id)
