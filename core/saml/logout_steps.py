@@ -33,7 +33,7 @@ PARTIAL: Final = StatusOf(first=SamlStatus.SUCCESS, second=SamlStatus.PARTIAL_LO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logout:
-    """A logout under way. Without `message_id` the user has signed out here, and nobody waits for an answer.
+    """A logout under way. Without `message_id` the user has signed out here, and no party waits for an answer.
 
     Who waits is the service provider of `service_id`, or else the identity provider of `connection_id`. That of a
     connection is told of the end of `provider_session_id`, unless it has asked itself. `named` are the sessions that
@@ -83,7 +83,7 @@ class ProviderMessage:
 
 @dataclass(frozen=True, slots=True)
 class LogoutCompleted:
-    """Everything has ended, and nobody waits for an answer."""
+    """Everything has ended, and no party waits for an answer."""
 
 
 Step = LogoutMessage | ProviderMessage | LogoutCompleted
