@@ -217,7 +217,7 @@ def _element(plain: bytes, encrypted: Element) -> Element | None:
 
 @cache
 def _signed_decoy() -> bytes:
-    """Return an assertion whose signature is right, by a key that nobody has."""
+    """Return an assertion whose signature is right, by a key that is thrown away."""
     made = certificates.make_certificate("decoy", valid_from=datetime.now(UTC))
     key = xmlsec.Key.from_memory(made.private_pem.reveal(), xmlsec.constants.KeyDataFormatPem)
     key.load_cert_from_memory(made.certificate_pem, xmlsec.constants.KeyDataFormatPem)

@@ -33,7 +33,7 @@ PARTIAL: Final = StatusOf(first=SamlStatus.SUCCESS, second=SamlStatus.PARTIAL_LO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logout:
-    """A logout under way. Without `message_id` the user has signed out here, and nobody waits for an answer.
+    """A logout under way. Without `message_id` the user has signed out here, and no party waits for an answer.
 
     Who waits is the service provider of `service_id`, or else the identity provider of `connection_id`. That of a
     connection is told of the end of `provider_session_id`, unless it has asked itself. `named` are the sessions that
@@ -83,7 +83,7 @@ class ProviderMessage:
 
 @dataclass(frozen=True, slots=True)
 class LogoutCompleted:
-    """Everything has ended, and nobody waits for an answer."""
+    """Everything has ended, and no party waits for an answer."""
 
 
 Step = LogoutMessage | ProviderMessage | LogoutCompleted
@@ -128,10 +128,10 @@ def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> 
 
 
 def _provider_request(uow: UnitOfWork, logout: Logout, session_id: UUID, state: str) -> ProviderMessage | None:
-    """Return the request to the identity provider of a session that has ended; None when it cannot be told."""
+    """Return the request to the identity provider of an ended session; None when that was deleted since."""
     connection, organization_id = _connection(uow, logout), logout.organization_id
-    if connection is None or organization_id is None:
-        return None
+    assert connection is not None, "a logout has outlived its connection"
+    assert organization_id is not None, "a connection has no organization"
     known = uow.provider_sessions.find(organization_id, connection.id, session_id)
     if known is None:
         return None
@@ -154,7 +154,7 @@ def _provider_request(uow: UnitOfWork, logout: Logout, session_id: UUID, state: 
 
 
 def _connection(uow: UnitOfWork, logout: Logout) -> ConnectionRecord | None:
-    """Return the connection of a logout; None without one, or when it does not exist any more."""
+    """Return the connection of a logout, which ends with it; None without one."""
     if logout.organization_id is None or logout.connection_id is None:
         return None
     return uow.upstream_connections.find(logout.organization_id, logout.connection_id)

@@ -1,7 +1,7 @@
 """Single logout with the identity providers of connections: what they ask for, and what they answer.
 
 A request is signed, so it needs no browser of the session: it ends what its name and index began by this connection, at
-once, and of nobody else. The browser that brings it then tells the service providers of those sessions, as for every
+once, and nothing else. The browser that brings it then tells the service providers of those sessions, as for every
 other logout (`logouts.py`).
 """
 

@@ -308,6 +308,16 @@ async def test_the_session_ends_also_when_the_provider_cannot_be_told(acme: Logo
     assert "This logout is over" in gone.text
 
 
+async def test_a_session_that_was_deleted_meanwhile_has_no_name_to_be_told(acme: LogoutAcme, world: World) -> None:
+    visitor = acme.acme.visitor
+    await acme.sign_in()
+
+    answer = await visitor.submit(await visitor.open("/app/sign-out"), "/app/sign-out", is_followed=False)
+    world.connection.execute("DELETE FROM provider_sessions")
+
+    assert "You are signed out" in (await visitor.open(answer.headers["Location"])).text
+
+
 async def test_a_session_that_waited_for_a_second_factor_is_known_to_the_provider_as_well(
     acme: LogoutAcme, world: World
 ) -> None:
