@@ -116,6 +116,9 @@ class Schemas:
             for schema in _inside_schema(component):
                 if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
                     schema["type"] = "string"
+                # Without this, generators of types take an object of any fields for one without fields.
+                if schema.get("type") == "object" and not {"properties", "additionalProperties"} & schema.keys():
+                    schema["additionalProperties"] = True
         for cls in inner_classes(self._schemas):
             component = self.resolved(self.of(cls))
             properties = component.get("properties", {})
