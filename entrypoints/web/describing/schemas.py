@@ -109,7 +109,8 @@ class Schemas:
 
     def _complete(self, *, only_answered: set[Any]) -> None:
         """Add what msgspec leaves out of the schemas."""
-        for component in self._components.values():
+        # Also those that have no name, such as that of an answer of any fields.
+        for component in (*self._components.values(), *self._schemas.values()):
             component.pop("title", None)
             if "description" in component:
                 component["description"] = for_readers(component["description"])
