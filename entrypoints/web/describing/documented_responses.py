@@ -99,7 +99,7 @@ def _name(schema: Schema) -> str:
 def _document(media_type: str) -> dict[str, Any]:
     """Return the description of a body that is not made from a type."""
     if media_type.endswith("json"):
-        return {"schema": {"type": "object"}}
+        return {"schema": {"type": "object", "additionalProperties": True}}
     if media_type.endswith("xml"):
         return {"schema": {"type": "string", "contentMediaType": media_type}}
     return {"schema": {"type": "string"}} if media_type.startswith("text/") else {}

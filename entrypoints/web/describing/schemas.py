@@ -109,13 +109,17 @@ class Schemas:
 
     def _complete(self, *, only_answered: set[Any]) -> None:
         """Add what msgspec leaves out of the schemas."""
-        for component in self._components.values():
+        # Also those that have no name, such as that of an answer of any fields.
+        for component in (*self._components.values(), *self._schemas.values()):
             component.pop("title", None)
             if "description" in component:
                 component["description"] = for_readers(component["description"])
             for schema in _inside_schema(component):
                 if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
                     schema["type"] = "string"
+                # Without this, generators of types take an object of any fields for one without fields.
+                if schema.get("type") == "object" and not {"properties", "additionalProperties"} & schema.keys():
+                    schema["additionalProperties"] = True
         for cls in inner_classes(self._schemas):
             component = self.resolved(self.of(cls))
             properties = component.get("properties", {})

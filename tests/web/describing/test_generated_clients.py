@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
+    from tests.peers import Peer
     from tests.processes import Service, Services
     from tests.world.builder import Builder
 
@@ -27,6 +29,13 @@ SLUG = "acme"
 MEMBER = "bob@example.com"
 STRANGER = "eve@example.com"
 CASES_PER_OPERATION = 5
+# Without the pages, and without those that end what the others need; and those that succeed with the examples as input.
+OPERATIONS_MIN = 200
+SUCCEEDED_MIN = 60
+STRICT = (
+    *("--strict", "--noEmit", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"),
+    *("--module", "nodenext", "--moduleResolution", "nodenext", "--target", "es2022"),
+)
 CASES_MIN = 500
 CHECKS = (
     "not_a_server_error",
@@ -85,11 +94,9 @@ def test_the_document_is_valid(document: Path, tmp_path: Path) -> None:
 def test_a_generated_python_client_signs_in_with_and_without_a_second_factor(
     service: Service, document: Path, tmp_path: Path
 ) -> None:
+    generate_python(document, tmp_path)
     generator = peer("openapi-python-client")
-    package = ["--meta", "none", "--output-path", "gatehouse_client", "--fail-on-warning"]
-    package += ["--config", str(generator.files / "config.yml")]
 
-    generated = generator.run("openapi-python-client", "generate", "--path", str(document), *package, folder=tmp_path)
     used = generator.run(
         "python",
         str(generator.files / "use_client.py"),
@@ -98,22 +105,68 @@ def test_a_generated_python_client_signs_in_with_and_without_a_second_factor(
         environment={"PYTHONPATH": str(tmp_path)},
     )
 
-    assert_succeeded(generated)
     assert_succeeded(used)
     assert used.stdout.splitlines() == [f"{EMAIL} {MEMBER}", "slug name"]
 
 
-def test_generated_types_compile_strictly(document: Path, tmp_path: Path) -> None:
+def test_generated_clients_read_what_every_operation_answers(service: Service, document: Path, tmp_path: Path) -> None:
+    generate_python(document, tmp_path)
+    answers = tmp_path / "answers.json"
+    generator = peer("openapi-python-client")
+
+    called = generator.run(
+        "python",
+        str(generator.files / "call_operations.py"),
+        *(address(service), EMAIL, PASSWORD, SLUG, str(document), str(answers)),
+        folder=tmp_path,
+        environment={"PYTHONPATH": str(tmp_path)},
+    )
+
+    assert_succeeded(called)
+    operations, succeeded = map(int, called.stdout.split())
+    assert operations >= OPERATIONS_MIN
+    assert succeeded >= SUCCEEDED_MIN, called.stdout
+    compiler = prepare_types(document, tmp_path)
+    (tmp_path / "answers.ts").write_text(typed(json.loads(answers.read_text()), json.loads(document.read_text())))
+    assert_succeeded(compiler.run("tsc", *STRICT, "gatehouse.ts", "answers.ts", folder=tmp_path))
+
+
+def generate_python(document: Path, folder: Path) -> None:
+    """Generate the client in Python; a warning fails it."""
+    generator = peer("openapi-python-client")
+    package = ["--meta", "none", "--output-path", "gatehouse_client", "--fail-on-warning"]
+    package += ["--config", str(generator.files / "config.yml")]
+    assert_succeeded(
+        generator.run("openapi-python-client", "generate", "--path", str(document), *package, folder=folder)
+    )
+
+
+def prepare_types(document: Path, folder: Path) -> Peer:
+    """Generate the types in TypeScript, without a warning, and return the peer with their compiler."""
     compiler = peer("openapi-typescript")
-    (tmp_path / "node_modules").symlink_to(compiler.programs.parent)
-    (tmp_path / "use_types.ts").write_bytes((compiler.files / "use_types.ts").read_bytes())
-    options = ["--strict", "--noEmit", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"]
-    modules = ["--module", "nodenext", "--moduleResolution", "nodenext", "--target", "es2022"]
-
-    generated = compiler.run("openapi-typescript", str(document), "--output", "gatehouse.ts", folder=tmp_path)
-    compiled = compiler.run("tsc", *options, *modules, "gatehouse.ts", "use_types.ts", folder=tmp_path)
-
+    (folder / "node_modules").symlink_to(compiler.programs.parent)
+    generated = compiler.run("openapi-typescript", str(document), "--output", "gatehouse.ts", folder=folder)
     assert_succeeded(generated)
+    assert "warn" not in f"{generated.stdout}{generated.stderr}".lower()
+    return compiler
+
+
+def typed(answers: list[dict[str, Any]], document: dict[str, Any]) -> str:
+    """Return a program that has each answer as a value of its generated type."""
+    lines = ['import type { operations } from "./gatehouse";']
+    for number, answer in enumerate(answers):
+        operation = document["paths"][answer["path"]][answer["method"]]["operationId"]
+        kind = f'operations["{operation}"]["responses"][{answer["status"]}]["content"]["{answer["media"]}"]'
+        lines.append(f"export const answer{number}: {kind} = {json.dumps(answer['value'])};")
+    return "\n".join(lines)
+
+
+def test_generated_types_compile_strictly(document: Path, tmp_path: Path) -> None:
+    compiler = prepare_types(document, tmp_path)
+    (tmp_path / "use_types.ts").write_bytes((compiler.files / "use_types.ts").read_bytes())
+
+    compiled = compiler.run("tsc", *STRICT, "gatehouse.ts", "use_types.ts", folder=tmp_path)
+
     assert_succeeded(compiled)
 
 
