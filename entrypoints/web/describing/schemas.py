@@ -115,11 +115,7 @@ class Schemas:
             if "description" in component:
                 component["description"] = for_readers(component["description"])
             for schema in _inside_schema(component):
-                if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
-                    schema["type"] = "string"
-                # Without this, generators of types take an object of any fields for one without fields.
-                if schema.get("type") == "object" and not {"properties", "additionalProperties"} & schema.keys():
-                    schema["additionalProperties"] = True
+                _complete_types(schema)
         for cls in inner_classes(self._schemas):
             component = self.resolved(self.of(cls))
             properties = component.get("properties", {})
@@ -172,6 +168,15 @@ def _inside_schema(value: Any) -> Iterator[Schema]:
     elif isinstance(value, list):
         for part in cast("list[Any]", value):
             yield from _inside_schema(part)
+
+
+def _complete_types(schema: Schema) -> None:
+    """Add the type of words, and that an object without declared fields has any."""
+    if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
+        schema["type"] = "string"
+    # Without this, generators of types take it for an object without fields.
+    if schema.get("type") == "object" and not {"properties", "additionalProperties"} & schema.keys():
+        schema["additionalProperties"] = True
 
 
 def _is_always_answered(cls: Any, field: inspect.Field) -> bool:
