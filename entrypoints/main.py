@@ -144,8 +144,8 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def _nanoseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1_000_000) * 1_000
+def _randomness(clock: Clock | None) -> SystemRandomness:
+    return SystemRandomness() if clock is None else SystemRandomness(lambda: int(clock().timestamp() * 1e6) * 1_000)
 
 
 def require_settings(settings: Settings) -> None:
@@ -175,7 +175,7 @@ async def connected(
     count_database_restarts: Callable[[], int] | None = None,
     count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
     observed: Callable[[Database], Database] = lambda database: database,
-    clock: Clock = now,
+    clock: Clock | None = None,
 ) -> AsyncGenerator[ConnectedInstallation]:
     """Connect every port to its adapter; the actors do not run until `start_actors`.
 
@@ -185,7 +185,7 @@ async def connected(
     `clock` may be another one than that of the machine; ids then have its times.
     """
     vault = master_keys.vault(settings)
-    randomness = SystemRandomness() if clock is now else SystemRandomness(lambda: _nanoseconds(clock()))
+    randomness, clock = _randomness(clock), clock or now
     metrics = equipment.metrics(
         settings,
         version=version(),

@@ -11,7 +11,14 @@ from tests.documents import DECISIONS, ROOT
 
 FOLDERS = ("core", "ports", "adapters", "actors", "entrypoints", "tests", "ops")
 # Names in alternatives that were not taken.
-OF_OTHERS = {"CAP_SYS_ADMIN", "SO_REUSEPORT", "account.password.lead", "psycopg.sql", "spawn"}
+OF_OTHERS = {
+    "CAP_SYS_ADMIN",
+    "SO_REUSEPORT",
+    "account.password.lead",
+    "psycopg.sql",
+    "require_pushed_authorization_requests",
+    "spawn",
+}
 
 
 @cache

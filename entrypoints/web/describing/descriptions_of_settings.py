@@ -94,7 +94,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "OrganizationKeyCreated.key": _field("The key as lists show it."),
     "OrganizationKeyCreated.secret": _field(
         "The key itself, to send in the `X-Api-Key` header.",
-        examples=["gk_a1B2c3_WfE3kHhT2mUuJ0c5tYxVq9sLr7pZbNnA4dG8iKeQwRz"],
+        examples=["gk_a1B2c3_…"],
     ),
     "OrganizationKeyList.keys": _field("The keys, the newest first."),
     "key_id": _field("The id of the key."),

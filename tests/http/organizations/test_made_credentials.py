@@ -91,6 +91,7 @@ class TestImpersonation:
             "POST /siem": SIEM,
             "POST /upstream-providers": CONNECTION,
             f"PATCH {provider}": {"client_secret": "another-secret"},
+            f"POST {provider}/rotate-key-pair": None,
             "PUT /oauth-credentials/:provider": {"client_id": "mine", "client_secret": "the-secret-of-mine"},
             "POST /scim-tokens": {"name": "Okta"},
             "POST /setup-links": {"parts": ["scim"]},

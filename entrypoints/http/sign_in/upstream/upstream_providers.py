@@ -120,7 +120,7 @@ async def test_upstream_provider(call: Call, slug: str, provider_id: UUID) -> Co
 
 
 @routes.post(
-    "/api/organizations/:slug/upstream-providers/:provider_id/rotate-key",
+    "/api/organizations/:slug/upstream-providers/:provider_id/rotate-key-pair",
     refuses=(ConnectionUnknown, NoKeyOfConnection),
 )
 @in_organization(Operation.CONNECTION_CONFIGURE)

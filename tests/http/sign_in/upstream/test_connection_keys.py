@@ -45,7 +45,7 @@ async def metadata(team: Team, connection_id: str) -> Answer:
 
 
 async def rotate(team: Team, connection_id: str, *, by: str = "owner") -> Answer:
-    return await team.request(by, "POST", f"/upstream-providers/{connection_id}/rotate-key")
+    return await team.request(by, "POST", f"/upstream-providers/{connection_id}/rotate-key-pair")
 
 
 def certificates_for(use: str, document: Answer) -> list[str]:

@@ -66,7 +66,7 @@ async def test_the_key_before_a_change_decrypts_as_long_as_it_is_published(
     acme: SamlAcme, clock: SettableClock
 ) -> None:
     before = await certificate_of(acme)
-    path = f"/api/organizations/acme/upstream-providers/{acme.connection_id}/rotate-key"
+    path = f"/api/organizations/acme/upstream-providers/{acme.connection_id}/rotate-key-pair"
     rotated = await acme.owner.post(path, {})
     assert rotated.status == 200, rotated.text
 

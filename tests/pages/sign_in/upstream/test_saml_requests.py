@@ -78,7 +78,7 @@ async def test_the_new_key_signs_after_a_change(acme: SamlAcme) -> None:
     await acme.change(metadata_xml=acme.idp.metadata(rest=WANTED))
     await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
     [first] = await certificates(acme)
-    path = f"/api/organizations/acme/upstream-providers/{acme.connection_id}/rotate-key"
+    path = f"/api/organizations/acme/upstream-providers/{acme.connection_id}/rotate-key-pair"
     assert (await acme.owner.post(path)).status == 200
 
     answer = await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
