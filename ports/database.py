@@ -10,7 +10,7 @@ from uuid import UUID
 
 from core.errors import Refusal
 from core.prefixed_tokens import PrefixedToken
-from core.sessions.callers import Origin
+from core.sessions.origins import Origin
 from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

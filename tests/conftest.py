@@ -25,7 +25,7 @@ from adapters.domain_names import IdnaDomainNames
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 
 # One browser for the whole session; imported into several modules the fixture would start one for each.
 from tests.browser import chromium, watch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.transaction import Transaction
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 
 if TYPE_CHECKING:
     from uuid import UUID

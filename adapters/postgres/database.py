@@ -31,7 +31,7 @@ from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import DatabaseFailed, Refusal, ServiceUnavailable
-from core.sessions.callers import BACKGROUND, Origin
+from core.sessions.origins import BACKGROUND, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.statements import Parameters, Text
     from core.deferred import Deferred
     from core.prefixed_tokens import PrefixedToken
-    from core.sessions.callers import Origin
+    from core.sessions.origins import Origin
     from ports.clock import Clock, Randomness
     from ports.credentials.devices import Locations
     from ports.credentials.passkeys import WebAuthn

@@ -14,7 +14,7 @@ from core.scim.tokens import ScimCaller, ScimTokenInvalid
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid, ServiceCaller
 from core.sessions import security_profiles
-from core.sessions.callers import Caller, NoLongerInContext, Origin
+from core.sessions.callers import Caller, NoLongerInContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.organizations.access import AccessContext
     from core.organizations.key_callers import KeyCaller
     from core.prefixed_tokens import PrefixedToken
+    from core.sessions.origins import Origin
     from ports.doorbells import Bell
 
 

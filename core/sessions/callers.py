@@ -1,4 +1,4 @@
-"""The caller of a request and the request's origin; use cases read both from the unit of work.
+"""The caller of a request, whom use cases read from the unit of work; its origin is in `origins.py`.
 
 The caller is loaded from the database in the transaction of the use case, never taken from a token: a revoked session,
 a removed role or a demoted platform owner takes effect with the next request.
@@ -29,42 +29,6 @@ class NoLongerInContext(Forbidden):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomHost:
-    """A verified domain of an organization, under which a request came (decisions 13.3)."""
-
-    domain_id: UUID
-    name: str
-    organization_id: UUID
-    organization_slug: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """The origin of a request, as the audit log and the login events record it; empty for background work.
-
-    `custom_host` is None for requests under the base URL. `proof_algorithm` is that of the DPoP proof which came with
-    the access token, None without one.
-    """
-
-    request_id: str | None = None
-    ip_address: str | None = None
-    user_agent: str | None = None
-    custom_host: CustomHost | None = None
-    proof_algorithm: str | None = None
-
-    @property
-    def domain_id(self) -> UUID | None:
-        """The custom domain to which belongs what begins with this request; None for the base URL."""
-        return self.custom_host.domain_id if self.custom_host is not None else None
-
-    @property
-    def host_name(self) -> str | None:
-        """The name of the custom host; None for the base URL."""
-        return self.custom_host.name if self.custom_host is not None else None
-
-
-BACKGROUND = Origin()
 # What precedes the id of an organization's key where the logs show who acted.
 KEY_ACTOR_PREFIX: Final = "api_key:"
 

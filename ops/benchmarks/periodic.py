@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from core.sessions.callers import Origin
+    from core.sessions.origins import Origin
     from ops.benchmarks.progress import Say
     from ports.database import Database
 

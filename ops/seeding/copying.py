@@ -21,7 +21,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.transaction import Transaction
 from core.audit.audit_log import SETTLES_AFTER
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from ops.seeding.population import CannotSeed, address, identifier, slug
 from ops.seeding.rows import tables
 from ops.seeding.unburdened import without_indexes

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from core.sessions.callers import Caller, Origin
+from core.sessions.callers import Caller
+from core.sessions.origins import Origin
 from ports.sessions.browser_sessions import BrowserSessions
 from ports.sessions.client_grants import ClientGrants
 from ports.sessions.server_secrets import ServerSecrets

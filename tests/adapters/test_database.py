@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from core.errors import Conflict, DatabaseFailed, NotFound
-from core.sessions.callers import BACKGROUND, Origin
+from core.sessions.origins import BACKGROUND, Origin
 from ports.doorbells import Bell
 from tests.adapters.counters import add_counters, count, on_every_connection, publish, sql, value
 

@@ -15,7 +15,7 @@ from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
-from core.sessions.callers import Origin
+from core.sessions.origins import Origin
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:

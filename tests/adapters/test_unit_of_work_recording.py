@@ -10,7 +10,7 @@ import pytest
 
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.events.actions import AuditAction
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from core.sessions.sessions import Session
 from ports.doorbells import Bell
 

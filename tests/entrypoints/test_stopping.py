@@ -20,7 +20,7 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from entrypoints.http.platform.health import STOPPING_PROBLEM
 from entrypoints.settings import Settings
 from entrypoints.signals import stop_signals

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from werkzeug.datastructures import Headers
 
-    from core.sessions.callers import Origin
+    from core.sessions.origins import Origin
     from core.sessions.signing_keys import KeyPair
     from entrypoints.web.serving.rate_limiting import RateLimiter
     from entrypoints.web.serving.routes import Routes

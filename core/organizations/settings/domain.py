@@ -23,7 +23,7 @@ from core.organizations.setup_links import Part
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from core.sessions.callers import CustomHost
+    from core.sessions.origins import CustomHost
     from ports.unit_of_work import UnitOfWork
 
 

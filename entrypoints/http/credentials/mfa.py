@@ -13,8 +13,9 @@ from core.sign_in.second_factor import CodeWrong, PreAuthExpired, PreAuthInvalid
 from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission import admit_pre_auth_token
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, admit_pre_auth_token, awaiting_second_factor, signed_in
+from entrypoints.web.serving.credentials import account_wide, awaiting_second_factor, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("multi-factor authentication", "An authenticator app, backup codes, and the code at sign-in.")

@@ -25,8 +25,9 @@ from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.ways import SECOND_FACTOR
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.serving import browsers
+from entrypoints.web.serving.admission import admit_pre_auth_token
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import admit_pre_auth_token, in_browser_or_not
+from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()

@@ -11,7 +11,6 @@ decided in core; and as `sent`, what a request has to know of the value.
 
 from typing import Any, Final
 
-from core.credentials.passkey_challenges import LIFETIME as PASSKEY_CHALLENGE_LIFETIME
 from core.limits import (
     EMAIL_CHARACTERS_MAX,
     NAME_CHARACTERS_MAX,
@@ -25,6 +24,7 @@ from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX
 from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
 from entrypoints.web.describing import (
     descriptions_of_events,
+    descriptions_of_factors,
     descriptions_of_oauth,
     descriptions_of_pages,
     descriptions_of_sales,
@@ -70,15 +70,12 @@ _USER_AGENT: Final = {"examples": ["Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Ge
 _TOKEN: Final = {"examples": ["ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZQA"]}
 _JWT: Final = {"examples": ["eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"]}
 _UUID_TOKEN: Final = {"examples": ["6f1d2c1e-9a3b-4c5d-8e7f-0a1b2c3d4e5f"]}
-_BASE64URL: Final = {
-    "pattern": "^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-]{2}(==)?|[A-Za-z0-9_-]{3}=?)?$",
-    "examples": ["dGVzdA"],
-}
 _PERMISSIONS: Final = {"examples": [["audit_logs.view", "analytics.view"]]}
 _SMALL_PAGE: Final = f"At most how many to list; more than {PAGE_ITEMS_MAX} is lowered to {PAGE_ITEMS_MAX}."
 
 _OTHERS: Final = (
     descriptions_of_events.FIELDS
+    | descriptions_of_factors.FIELDS
     | descriptions_of_oauth.FIELDS
     | descriptions_of_pages.FIELDS
     | descriptions_of_sales.FIELDS
@@ -234,34 +231,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "city": _field("The city; empty if unknown.", examples=["London"]),
     "country": _field("The country as a code of ISO 3166; empty if unknown.", examples=["GB"]),
     "DeviceDetails.risk_score": _field("The risk of the last sign-in from the device.", minimum=0, maximum=1),
-    # Second factors and passkeys
-    "code": _field("A code of the authenticator app, or a backup code.", examples=["123456"]),
-    "MfaActivation.code": _field("The six digits that the app shows.", pattern="^[0-9]{6}$", examples=["123456"]),
-    "enabled": _field("Whether multi-factor authentication is on."),
-    "has_backup_codes": _field("Whether unused backup codes are left."),
-    "secret": _field("The secret as text, to type into the app.", examples=["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"]),
-    "qr_code_svg": _field("The QR code to scan with the app, as an SVG image."),
-    "qr_code_uri": _field("The address that opens the app, `otpauth://…`.", format="uri"),
-    "backup_codes": _field("The backup codes, each of which can be used once.", examples=[["ABCD-2345"]]),
-    "challenge_id": _field(
-        f"The id of the challenge, which is valid for {PASSKEY_CHALLENGE_LIFETIME.seconds // 60} minutes."
-    ),
-    "options": _field("The options for `navigator.credentials`, as JSON (WebAuthn)."),
-    "credential": _field("The credential, as its `toJSON()` writes it."),
-    "RegistrationCredential.id": _field("The id of the credential, in base64url.", **_BASE64URL, minLength=2),
-    "AuthenticationCredential.id": _field("The id of the credential, in base64url.", **_BASE64URL, minLength=2),
-    "type": _field("The type of the credential."),
-    "response": _field("The answer of the authenticator."),
-    "clientDataJSON": _field("The client data, in base64url.", **_BASE64URL),
-    "attestationObject": _field("The attestation object, in base64url.", **_BASE64URL),
-    "authenticatorData": _field("The authenticator data, in base64url.", **_BASE64URL),
-    "signature": _field("The signature of the authenticator, in base64url.", **_BASE64URL),
-    "userHandle": _field("The user handle, in base64url.", **_BASE64URL),
-    "transports": _field("How the authenticator is connected, such as `internal` or `usb`.", examples=[["internal"]]),
     "PasskeyRegistration.name": _field("The name of the passkey; by default that of the browser.", **_NAME),
-    "passkeys": _field("The passkeys, the oldest first."),
-    "aaguid": _field("The model of the authenticator; zeros if it is not told."),
-    "backup_eligible": _field("Whether the passkey can be synchronized between devices."),
     # Organizations and members
     "organization": _field("The organization."),
     "organizations": _field("The organizations."),

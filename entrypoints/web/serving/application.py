@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from quart import Response
     from werkzeug.routing import MapAdapter
 
-    from core.sessions.callers import CustomHost
+    from core.sessions.origins import CustomHost
     from entrypoints.installation import Installation
     from entrypoints.web.serving.routes import RefusalPage, Route
 

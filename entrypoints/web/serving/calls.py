@@ -11,7 +11,7 @@ from werkzeug.http import dump_cookie
 from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.networks import limited_network, throttled_network
 from core.rate_limits import RateLimit
-from core.sessions.callers import CustomHost, Origin
+from core.sessions.origins import CustomHost, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,28 +7,16 @@ without a decorator stops Gatehouse from starting, so a forgotten one cannot exp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
-from urllib.parse import parse_qs
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from core.billing import signatures
-from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
-from core.openid.refusals import TokenBound
 from core.organizations import access
-from core.rate_limits import RateLimit
 from core.scim import tokens as scim_tokens
-from core.scim.tokens import ScimTokenInvalid
 from core.services import access as service_access
 from core.services import api_keys
-from core.services.api_keys import ApiKeyInvalid
 from core.sessions import callers
-from core.sessions.tokens import TokenKind
-from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
-from entrypoints.web.serving import browsers, dpop
+from entrypoints.web.serving import admission
 from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
-from entrypoints.web.serving.browsers import SignInFirst
-from entrypoints.web.serving.keys import KEY_HEADER, or_key
-from entrypoints.web.serving.verified_tokens import verified_access_token, verified_token
+from entrypoints.web.serving.keys import or_key
 
 if TYPE_CHECKING:
     from core.organizations.access import Operation
@@ -38,10 +26,6 @@ if TYPE_CHECKING:
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
-_BEARER: Final = "bearer"
-_DPOP: Final = "dpop"
-_FORM: Final = "application/x-www-form-urlencoded"
-_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 # The names of the path parameters of the organization and of the service in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
 SERVICE_PARAMETER: Final = "service_slug"
@@ -49,7 +33,7 @@ SERVICE_PARAMETER: Final = "service_slug"
 
 def public(handler: Handler) -> Handler:
     """Let every caller in, with or without a credential."""
-    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=_admit_every_caller))
+    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_every_caller))
 
 
 def signed_in(handler: Handler) -> Handler:
@@ -57,7 +41,7 @@ def signed_in(handler: Handler) -> Handler:
     return _declared(
         handler,
         AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_require_live_session
+            kind=CredentialKind.ACCESS_TOKEN, admit=admission.admit_access_token, before_refusing=_require_live_session
         ),
     )
 
@@ -68,7 +52,7 @@ def signed_in_or_in_form(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=_admit_access_token_or_form,
+            admit=admission.admit_access_token_or_form,
             before_refusing=_require_live_session,
         ),
     )
@@ -78,14 +62,14 @@ def in_browser(handler: Handler) -> Handler:
     """Require a browser session: `call.browser`; without one the answer leads to the sign-in and back."""
     return _declared(
         handler,
-        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=_admit_browser, has_protected_forms=True),
+        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admission.admit_browser, has_protected_forms=True),
     )
 
 
 def in_browser_or_not(handler: Handler) -> Handler:
     """Let every browser in; `call.browser` is its session, or None."""
     return _declared(
-        handler, AccessPolicy(kind=CredentialKind.NONE, admit=_admit_every_browser, has_protected_forms=True)
+        handler, AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_every_browser, has_protected_forms=True)
     )
 
 
@@ -95,7 +79,7 @@ def signed_in_or_browser(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=_admit_access_token_or_browser,
+            admit=admission.admit_access_token_or_browser,
             before_refusing=_require_live_session,
             takes_browser=True,
         ),
@@ -108,7 +92,7 @@ def in_person(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=_admit_access_token,
+            admit=admission.admit_access_token,
             before_refusing=_require_person,
             is_in_person=True,
         ),
@@ -124,7 +108,7 @@ def account_wide(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=_admit_access_token,
+            admit=admission.admit_access_token,
             before_refusing=_require_whole_account,
             is_in_person=True,
             is_account_wide=True,
@@ -147,7 +131,7 @@ def in_organization(operation: Operation, *, or_browser: bool = False) -> Callab
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
-                admit=or_key(_admit_access_token_or_browser if or_browser else _admit_access_token),
+                admit=or_key(admission.admit_access_token_or_browser if or_browser else admission.admit_access_token),
                 before_refusing=require_operation,
                 operation=operation,
                 takes_browser=or_browser,
@@ -172,7 +156,7 @@ def on_service(operation: Operation) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
-                admit=or_key(_admit_access_token),
+                admit=or_key(admission.admit_access_token),
                 before_refusing=require_operation,
                 operation=operation,
                 is_on_service=True,
@@ -188,7 +172,7 @@ def platform_owner(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=_admit_access_token,
+            admit=admission.admit_access_token,
             before_refusing=_require_platform_owner,
             governs_platform=True,
         ),
@@ -206,7 +190,7 @@ def service_key(permission: Permission) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.API_KEY,
-                admit=_admit_api_key,
+                admit=admission.admit_api_key,
                 before_refusing=require_permission,
                 permission=permission,
             ),
@@ -223,7 +207,7 @@ def scim_token(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.SCIM_TOKEN,
-                admit=_admit_scim_token,
+                admit=admission.admit_scim_token,
                 before_refusing=_require_scim_token,
                 when_refused=when_refused,
             ),
@@ -234,22 +218,18 @@ def scim_token(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
 
 def awaiting_second_factor(handler: Handler) -> Handler:
     """Require a pre-auth token; the handler reads it from the body when it is not in the header."""
-    return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
+    return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=admission.admit_pre_auth_bearer))
 
 
 def signed_by_provider(body: Any) -> Callable[[Handler], Handler]:
     """Require a signature header of the payment provider; the handler verifies it over the body of this type."""
 
     def declare(handler: Handler) -> Handler:
-        return _declared(handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=_admit_signature, signed_body=body))
+        return _declared(
+            handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=admission.admit_signature, signed_body=body)
+        )
 
     return declare
-
-
-def signature_header(call: Call) -> str | None:
-    """Return the signature header, by the name of the interface or by the provider's own."""
-    headers = call.request.headers
-    return headers.get("Billing-Signature") or headers.get("Stripe-Signature")
 
 
 def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
@@ -257,148 +237,8 @@ def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
     return getattr(handler, "__who__", None)
 
 
-def _access_token(authorization: str | None) -> tuple[str, bool]:
-    """Return an access token, and whether it is sent with a proof of possession; raise `Unauthorized` without one."""
-    scheme, _, value = (authorization or "").strip().partition(" ")
-    if scheme.lower() == _DPOP and value:
-        return value.strip(), True
-    return bearer_value(authorization), False
-
-
-def bearer_value(authorization: str | None) -> str:
-    """Return what follows `Bearer`; raise `Unauthorized` when there is no such value (decisions 1.10)."""
-    scheme, _, value = (authorization or "").strip().partition(" ")
-    if scheme.lower() != _BEARER or not value:
-        raise Unauthorized
-    return value.strip()
-
-
-def _authorization(call: Call) -> str | None:
-    """Return the header, None without one; refuse two, of which a proxy may have checked the other (RFC 9110, 5.3)."""
-    values = call.request.headers.getlist("Authorization")
-    if len(values) > 1:
-        raise BadRequest("The request has two Authorization headers. Send one.")
-    return values[0] if values else None
-
-
-async def _admit_every_caller(_call: Call) -> None:
-    return
-
-
-async def admit_pre_auth_token(call: Call, token: str | None) -> None:
-    """Verify the token between the two factors of a sign-in.
-
-    Raise `Unauthorized` without one, `PreAuthExpired` or `PreAuthInvalid`.
-    """
-    if token is None:
-        raise Unauthorized("Sign in first: the pre-auth token is missing.").because("no_preauth_token")
-    try:
-        call.claims = await verified_token(call, token, TokenKind.PRE_AUTH)
-    except TokenExpired:
-        raise PreAuthExpired().because("preauth_token_expired") from None
-    except TokenInvalid:
-        raise PreAuthInvalid().because("preauth_token_invalid") from None
-
-
-async def admit_if_signed_in(call: Call) -> None:
-    """Verify the access token of a request to a public route, if it has one; an invalid one is refused as elsewhere."""
-    if "Authorization" in call.request.headers:
-        await _admit_access_token(call)
-
-
-async def _admit_browser(call: Call) -> None:
-    await _admit_every_browser(call)
-    if call.browser is None:
-        raise SignInFirst(await browsers.sign_in_address(call, browsers.present_target(call)))
-
-
-async def _admit_every_browser(call: Call) -> None:
-    if call.request.method not in _SAFE_METHODS:
-        browsers.require_own_site(call)
-    await browsers.find_session(call)
-
-
-async def _admit_access_token_or_browser(call: Call) -> None:
-    if "Authorization" in call.request.headers:
-        await _admit_access_token(call)
-        return
-    await browsers.find_session(call)
-    if call.browser is None:
-        if "text/html" not in call.request.headers.get("Accept", ""):
-            raise Unauthorized
-        raise SignInFirst(await browsers.sign_in_address(call, browsers.present_target(call)))
-
-
-async def _admit_pre_auth_bearer(call: Call) -> None:
-    authorization = _authorization(call)
-    if authorization is not None:
-        await admit_pre_auth_token(call, bearer_value(authorization))
-
-
-async def _admit_signature(call: Call) -> None:
-    signatures.parse(signature_header(call))
-
-
-async def _admit_access_token(call: Call) -> None:
-    await _admit_token(call, *_access_token(_authorization(call)))
-
-
-async def _admit_access_token_or_form(call: Call) -> None:
-    """Take the token from the header, or as `access_token` from a form (RFC 6750, 2.2); refuse it at both places."""
-    authorization = _authorization(call)
-    if call.request.mimetype != _FORM:
-        await _admit_access_token(call)
-        return
-    data = cast("bytes", await call.request.get_data(as_text=False))
-    fields = parse_qs(data.decode("utf-8", "replace"))
-    sent = fields.get("access_token", [])
-    if not sent:
-        await _admit_access_token(call)
-    elif len(sent) > 1 or authorization is not None:
-        raise BadRequest("The request has more than one access token. Send one.")
-    else:
-        await _admit_token(call, sent[0], has_proof=False)
-
-
-async def _admit_token(call: Call, token: str, has_proof: bool) -> None:  # noqa: FBT001 - of a pair
-    claims = await verified_access_token(call, token)
-    # A token that is bound to a key needs the proof of that key, and no other token may look as if it were bound.
-    if "cnf" in claims and not has_proof:
-        raise TokenBound(call.installation.signatures.algorithms)
-    if has_proof and "cnf" not in claims:
-        raise TokenInvalid
-    if has_proof:
-        proof = await dpop.require_proof(call, token, claims)
-        call.proof_algorithm = proof.algorithm
-    audience = claims["aud"]
-    try:
-        call.session_id = UUID(str(claims.get("sid")))
-        # Loading the session checks that it belongs to this service.
-        call.client_id = UUID(audience) if audience != call.installation.settings.base_url else None
-    except ValueError:
-        raise TokenInvalid from None
-    call.claims = claims
-
-
 def _slug(words: Mapping[str, str]) -> str:
     return words[next(name for name in SLUG_PARAMETERS if name in words)]
-
-
-async def _admit_api_key(call: Call) -> None:
-    key = call.request.headers.get(KEY_HEADER)
-    if key is None:
-        raise ApiKeyInvalid
-    call.api_key = api_keys.presented(key)
-    call.limit_key(call.api_key.token_hash, RateLimit.API_KEY)
-
-
-async def _admit_scim_token(call: Call) -> None:
-    try:
-        token = bearer_value(_authorization(call))
-    except Unauthorized:
-        raise ScimTokenInvalid from None
-    call.scim_token = scim_tokens.presented(token)
-    call.limit_key(call.scim_token.token_hash, RateLimit.SCIM_TOKEN)
 
 
 async def _require_scim_token(call: Call, _words: Mapping[str, str]) -> None:

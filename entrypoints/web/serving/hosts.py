@@ -21,7 +21,7 @@ from core.organizations.settings import domain
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from core.sessions.callers import CustomHost
+    from core.sessions.origins import CustomHost
     from entrypoints.settings import Settings
     from entrypoints.web.serving.calls import Call
 

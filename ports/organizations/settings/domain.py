@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.organizations.domain_proofs import DomainProof
 from core.organizations.settings.domain import DomainClaim
-from core.sessions.callers import CustomHost
+from core.sessions.origins import CustomHost
 
 
 class CustomDomains(Protocol):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
     from core.mail.mail import RenderedMail
-    from core.sessions.callers import Origin
+    from core.sessions.origins import Origin
     from ports.database import Database
 
 

@@ -15,7 +15,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.accounts.users import User
 from core.credentials import devices
-from core.sessions.callers import Origin
+from core.sessions.origins import Origin
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sign_in import recognition
 from core.sign_in.recognition import DeviceRemovedMeanwhile

@@ -11,7 +11,7 @@ from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.organizations import access, key_callers
 from core.organizations.access import Operation
 from core.organizations.key_callers import MakerWithoutAccess, OrganizationKeyInvalid
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from tests.world.organization_keys import KEY, insert_organization_key
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Refusal
 from core.organizations import members, ownership, roles
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from tests.clock import SettableClock
 from tests.plans import explained, nodes_of, tables_read_whole
 from tests.world.builder import FREE_TIER, new_id

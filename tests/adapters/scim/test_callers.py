@@ -11,7 +11,7 @@ from core.errors import OrganizationNotActive
 from core.scim import groups, tokens
 from core.scim.refusals import ResourceUnknown
 from core.scim.tokens import ScimTokenInvalid
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from tests.world.builder import NO_ID
 from tests.world.directory import TOKEN, insert_scim_token
 

@@ -13,7 +13,7 @@ from adapters.crypto.pepper import HmacPepper
 from core.credentials import decoys
 from core.credentials.decoys import DECOYS_MAX
 from core.credentials.passkeys import PASSKEYS_MAX
-from core.sessions.callers import CustomHost, Origin
+from core.sessions.origins import CustomHost, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from core.secrets import Secret, hash_token
 from core.sessions import refresh as use_cases
-from core.sessions.callers import BACKGROUND, Caller
+from core.sessions.callers import Caller
+from core.sessions.origins import BACKGROUND
 from core.sessions.refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Refreshable, RefreshRefused, TokenReused
 
 if TYPE_CHECKING:

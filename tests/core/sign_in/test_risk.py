@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.sessions.callers import Origin
+from core.sessions.origins import Origin
 from core.sign_in import risk
 from core.sign_in.risk import FAILURES_MAX, HABIT_SIGN_INS_MIN, Habits, Location, Risk, RiskFactor
 

@@ -12,7 +12,7 @@ import trio
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.accounts import email_change_undo, one_time_tokens
 from core.accounts.one_time_tokens import TokenPurpose
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from tests.authenticators import Authenticator
 from tests.concurrency import at_once, statuses_of
 from tests.waiting import waiting_for_a_lock

@@ -12,7 +12,7 @@ from core.organizations import key_callers
 from core.organizations.access import Capability
 from core.organizations.keys import KEYS_MAX, LIFETIME_DAYS_MAX
 from core.platform.housekeeping import Leftover, sweep
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.secret_watch import WATCH

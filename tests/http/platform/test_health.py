@@ -20,7 +20,7 @@ from tests.application import VERSION, Client, ReportedActors, serving
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from core.sessions.callers import Origin
+    from core.sessions.origins import Origin
     from entrypoints.installation import Installation
     from tests.world.world import World
 

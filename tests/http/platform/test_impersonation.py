@@ -11,7 +11,7 @@ import pytest
 from core.errors import Forbidden
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonationTarget
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from entrypoints.settings import Settings
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.platform import PLATFORM_OWNER, Platform

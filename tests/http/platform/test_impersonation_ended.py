@@ -10,7 +10,7 @@ import pytest
 
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonationTarget
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from core.sessions.refresh import SessionOver
 from tests.concurrency import at_once
 from tests.world.platform import PLATFORM_OWNER, Platform

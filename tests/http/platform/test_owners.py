@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import Forbidden
 from core.platform import owners as platform_owners
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
 from tests.world.platform import PLATFORM_OWNER, Platform

@@ -10,7 +10,7 @@ import trio
 
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.privacy import anonymization
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from tests.http.privacy.anonymizing import anonymize
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL, PASSWORD

@@ -10,7 +10,7 @@ import trio
 
 from adapters.postgres.database import PostgresDatabase
 from core.sessions import sessions
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.limits import USER_AGENT_CHARACTERS_MAX
-from core.sessions.callers import BACKGROUND, Origin
+from core.sessions.origins import BACKGROUND, Origin
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes

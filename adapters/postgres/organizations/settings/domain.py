@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.organizations.domain_proofs import IN_FORCE, PROOF, DomainClaims, in_force_at, proof_row
 from core.organizations.settings.domain import DomainClaim
-from core.sessions.callers import CustomHost
+from core.sessions.origins import CustomHost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

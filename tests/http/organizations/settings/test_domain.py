@@ -12,7 +12,7 @@ from core.mail.mail import MailTemplate
 from core.organizations.domain_proofs import CHECK_PERIOD, FAILING_MAX, RECHECK_PERIOD, UNANSWERED_MAX
 from core.organizations.settings import domain
 from core.organizations.settings.domain import DomainUnset
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from tests.application import serving
 from tests.concurrency import at_once, statuses_of
 from tests.world.domains import DOMAIN, Domains

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.organizations.settings import domain
-from core.sessions.callers import BACKGROUND
+from core.sessions.origins import BACKGROUND
 from core.sign_in.upstream import domain_routes
 from tests.world.inviter import GUEST
 from tests.world.mail_servers import SERVER

@@ -1,0 +1,188 @@
+"""What a request proves its caller by, and whether that is valid: a token, a key, the session of a browser.
+
+Which of them a route takes is declared by the decorators in `credentials.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from core.billing import signatures
+from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
+from core.openid.refusals import TokenBound
+from core.rate_limits import RateLimit
+from core.scim import tokens as scim_tokens
+from core.scim.tokens import ScimTokenInvalid
+from core.services import api_keys
+from core.services.api_keys import ApiKeyInvalid
+from core.sessions.tokens import TokenKind
+from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
+from entrypoints.web.serving import browsers, dpop
+from entrypoints.web.serving.browsers import SignInFirst
+from entrypoints.web.serving.keys import KEY_HEADER
+from entrypoints.web.serving.verified_tokens import verified_access_token, verified_token
+
+if TYPE_CHECKING:
+    from entrypoints.web.serving.calls import Call
+
+_BEARER: Final = "bearer"
+_DPOP: Final = "dpop"
+_FORM: Final = "application/x-www-form-urlencoded"
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+
+
+async def admit_every_caller(_call: Call) -> None:
+    """Take every request."""
+    return
+
+
+async def admit_access_token(call: Call) -> None:
+    """Verify the access token in the header."""
+    await _admit_token(call, *_access_token(_authorization(call)))
+
+
+async def admit_access_token_or_form(call: Call) -> None:
+    """Take the token from the header, or as `access_token` from a form (RFC 6750, 2.2); refuse it at both places."""
+    authorization = _authorization(call)
+    if call.request.mimetype != _FORM:
+        await admit_access_token(call)
+        return
+    data = cast("bytes", await call.request.get_data(as_text=False))
+    fields = parse_qs(data.decode("utf-8", "replace"))
+    sent = fields.get("access_token", [])
+    if not sent:
+        await admit_access_token(call)
+    elif len(sent) > 1 or authorization is not None:
+        raise BadRequest("The request has more than one access token. Send one.")
+    else:
+        await _admit_token(call, sent[0], has_proof=False)
+
+
+async def admit_if_signed_in(call: Call) -> None:
+    """Verify the access token of a request to a public route, if it has one; an invalid one is refused as elsewhere."""
+    if "Authorization" in call.request.headers:
+        await admit_access_token(call)
+
+
+async def admit_access_token_or_browser(call: Call) -> None:
+    """Verify the access token, or find the session of a browser; raise `Unauthorized` or `SignInFirst` without both."""
+    if "Authorization" in call.request.headers:
+        await admit_access_token(call)
+        return
+    await browsers.find_session(call)
+    if call.browser is None:
+        if "text/html" not in call.request.headers.get("Accept", ""):
+            raise Unauthorized
+        raise SignInFirst(await browsers.sign_in_address(call, browsers.present_target(call)))
+
+
+async def admit_browser(call: Call) -> None:
+    """Find the session of a browser; raise `SignInFirst` without one."""
+    await admit_every_browser(call)
+    if call.browser is None:
+        raise SignInFirst(await browsers.sign_in_address(call, browsers.present_target(call)))
+
+
+async def admit_every_browser(call: Call) -> None:
+    """Find the session of a browser, if it has one; refuse forms of other sites."""
+    if call.request.method not in _SAFE_METHODS:
+        browsers.require_own_site(call)
+    await browsers.find_session(call)
+
+
+async def admit_pre_auth_bearer(call: Call) -> None:
+    """Verify the token between the two factors, if it is in the header."""
+    authorization = _authorization(call)
+    if authorization is not None:
+        await admit_pre_auth_token(call, bearer_value(authorization))
+
+
+async def admit_pre_auth_token(call: Call, token: str | None) -> None:
+    """Verify the token between the two factors of a sign-in.
+
+    Raise `Unauthorized` without one, `PreAuthExpired` or `PreAuthInvalid`.
+    """
+    if token is None:
+        raise Unauthorized("Sign in first: the pre-auth token is missing.").because("no_preauth_token")
+    try:
+        call.claims = await verified_token(call, token, TokenKind.PRE_AUTH)
+    except TokenExpired:
+        raise PreAuthExpired().because("preauth_token_expired") from None
+    except TokenInvalid:
+        raise PreAuthInvalid().because("preauth_token_invalid") from None
+
+
+async def admit_api_key(call: Call) -> None:
+    """Read the API key of a service; raise `ApiKeyInvalid` without one."""
+    key = call.request.headers.get(KEY_HEADER)
+    if key is None:
+        raise ApiKeyInvalid
+    call.api_key = api_keys.presented(key)
+    call.limit_key(call.api_key.token_hash, RateLimit.API_KEY)
+
+
+async def admit_scim_token(call: Call) -> None:
+    """Read the SCIM token; raise `ScimTokenInvalid` without one."""
+    try:
+        token = bearer_value(_authorization(call))
+    except Unauthorized:
+        raise ScimTokenInvalid from None
+    call.scim_token = scim_tokens.presented(token)
+    call.limit_key(call.scim_token.token_hash, RateLimit.SCIM_TOKEN)
+
+
+async def admit_signature(call: Call) -> None:
+    """Read the signature of the payment provider; the handler verifies it over the body."""
+    signatures.parse(signature_header(call))
+
+
+def signature_header(call: Call) -> str | None:
+    """Return the signature header, by the name of the interface or by the provider's own."""
+    headers = call.request.headers
+    return headers.get("Billing-Signature") or headers.get("Stripe-Signature")
+
+
+def bearer_value(authorization: str | None) -> str:
+    """Return what follows `Bearer`; raise `Unauthorized` when there is no such value (decisions 1.10)."""
+    scheme, _, value = (authorization or "").strip().partition(" ")
+    if scheme.lower() != _BEARER or not value:
+        raise Unauthorized
+    return value.strip()
+
+
+def _authorization(call: Call) -> str | None:
+    """Return the header, None without one; refuse two, of which a proxy may have checked the other (RFC 9110, 5.3)."""
+    values = call.request.headers.getlist("Authorization")
+    if len(values) > 1:
+        raise BadRequest("The request has two Authorization headers. Send one.")
+    return values[0] if values else None
+
+
+def _access_token(authorization: str | None) -> tuple[str, bool]:
+    """Return an access token, and whether it is sent with a proof of possession; raise `Unauthorized` without one."""
+    scheme, _, value = (authorization or "").strip().partition(" ")
+    if scheme.lower() == _DPOP and value:
+        return value.strip(), True
+    return bearer_value(authorization), False
+
+
+async def _admit_token(call: Call, token: str, has_proof: bool) -> None:  # noqa: FBT001 - of a pair
+    claims = await verified_access_token(call, token)
+    # A token that is bound to a key needs the proof of that key, and no other token may look as if it were bound.
+    if "cnf" in claims and not has_proof:
+        raise TokenBound(call.installation.signatures.algorithms)
+    if has_proof and "cnf" not in claims:
+        raise TokenInvalid
+    if has_proof:
+        proof = await dpop.require_proof(call, token, claims)
+        call.proof_algorithm = proof.algorithm
+    audience = claims["aud"]
+    try:
+        call.session_id = UUID(str(claims.get("sid")))
+        # Loading the session checks that it belongs to this service.
+        call.client_id = UUID(audience) if audience != call.installation.settings.base_url else None
+    except ValueError:
+        raise TokenInvalid from None
+    call.claims = claims
