@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.sign_in.browser_returns import PATH_CHARACTERS_MAX, TARGET_CHARACTERS_MAX, safe_path, safe_target
+from core.sign_in.browser_returns import (
+    PATH_CHARACTERS_MAX,
+    TARGET_CHARACTERS_MAX,
+    BrowserReturn,
+    safe_path,
+    safe_target,
+)
 
 BASE = "https://id.example.com/app/sign-in"
 pieces = st.sampled_from(
@@ -55,3 +61,10 @@ def test_both_have_a_maximum() -> None:
     assert safe_path("/" + "a" * PATH_CHARACTERS_MAX) is None
     assert safe_target("/?" + "a" * (TARGET_CHARACTERS_MAX - 2)) is not None
     assert safe_target("/?" + "a" * (TARGET_CHARACTERS_MAX - 1)) is None
+
+
+def test_a_step_before_the_request_says_which_request_it_answers() -> None:
+    target = "/auth/authorize/resume?request_id=1"
+
+    assert BrowserReturn(target=target).answering == target
+    assert BrowserReturn(target="/app/second-factor/set-up", request_target=target).answering == target

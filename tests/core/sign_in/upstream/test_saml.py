@@ -9,23 +9,46 @@ from uuid import UUID
 
 import pytest
 
-from core.sign_in.upstream import saml
+from core.sign_in.reasons import SignInReason
+from core.sign_in.upstream import metadata_validity, saml
 from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.saml import (
     EMAIL_ADDRESS,
     SUCCESS,
     AnswerUnusable,
     Confirmation,
     Expected,
+    MetadataExpired,
     MetadataUnusable,
     SamlAnswer,
     SamlAssertion,
+    SamlDescription,
     ServiceProvider,
 )
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 IDP = "https://idp.example"
 OWN = ServiceProvider.of("https://id.example", UUID(int=1))
+CONNECTION = ConnectionRecord(
+    id=UUID(int=1),
+    type=ConnectionType.SAML,
+    name="Acme",
+    issuer=IDP,
+    client_id=None,
+    has_secret=False,
+    scopes=[],
+    metadata_url=f"{IDP}/metadata",
+    metadata_xml=None,
+    metadata_valid_until=None,
+    signs_requests=False,
+    attribute_mapping={},
+    joins_as=None,
+    trust_mfa=False,
+    enabled=True,
+    created_at=NOW,
+    updated_at=NOW,
+)
 EXPECTED = Expected(issuer=IDP, provider=OWN, request_id="_request")
 CONFIRMATION = Confirmation(
     recipient=OWN.acs_url, in_response_to="_request", not_before=None, not_on_or_after=NOW + timedelta(minutes=5)
@@ -117,3 +140,32 @@ def test_a_user_who_may_not_sign_in_at_the_provider_is_told_apart_from_a_failure
 def test_what_is_unusable_has_its_problem_as_reason_for_the_log() -> None:
     for unusable in (MetadataUnusable, AnswerUnusable):
         assert unusable("It has no signature.").reason == "It has no signature."
+
+
+DESCRIPTION = SamlDescription(entity_id=IDP, sso_url=f"{IDP}/sso", certificates=("certificate",))
+
+
+@pytest.mark.parametrize("valid_until", [None, NOW + timedelta(seconds=1)])
+def test_metadata_count_until_the_end_that_they_name(valid_until: datetime | None) -> None:
+    described = replace(DESCRIPTION, valid_until=valid_until)
+
+    assert not described.is_expired(NOW)
+    assert saml.require_current(described, at=NOW) is described
+
+
+def test_metadata_that_have_ended_are_not_set_and_sign_nobody_in() -> None:
+    described = replace(DESCRIPTION, valid_until=NOW)
+
+    assert described.is_expired(NOW)
+    with pytest.raises(MetadataUnusable) as unusable:
+        saml.require_current(described, at=NOW)
+    assert "expired on 2026-06-01" in str(unusable.value.reason)
+    assert MetadataExpired().reason is SignInReason.METADATA_EXPIRED
+
+
+@pytest.mark.parametrize(
+    "changes", [{"valid_until": NOW}, {"wants_signed_requests": True}], ids=["another end", "signed requests"]
+)
+def test_metadata_that_say_something_else_than_is_stored_differ(changes: dict[str, Any]) -> None:
+    assert not metadata_validity.differs(CONNECTION, DESCRIPTION)
+    assert metadata_validity.differs(CONNECTION, replace(DESCRIPTION, **changes))
