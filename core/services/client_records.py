@@ -22,7 +22,8 @@ AUDIENCES_MAX: Final = 20
 KEYS_MAX: Final = 20
 KEY_MEMBERS_MAX: Final = 20
 KEY_MEMBER_CHARACTERS_MAX: Final = 4000
-_KEY_TYPES: Final = frozenset({"RSA", "EC", "OKP"})
+# A tuple, because what is looked up in it may be of any type.
+_KEY_TYPES: Final = ("RSA", "EC", "OKP")
 # The members of private and symmetric keys (RFC 7518, 6).
 _PRIVATE_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 

@@ -117,4 +117,5 @@ def _keys(jwks: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _is_usable(key: Mapping[str, Any]) -> bool:
     is_of_kind = key.get("kty") == "RSA" or (key.get("kty"), key.get("crv")) == ("EC", "P-256")
-    return is_of_kind and key.get("alg", "ES256") in CLIENT_ALGORITHMS
+    # The members of a key may be lists as well.
+    return is_of_kind and key.get("alg", "ES256") in tuple(CLIENT_ALGORITHMS)

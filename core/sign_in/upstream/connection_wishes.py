@@ -223,13 +223,16 @@ def _checked_https(text: str, allowed: Sequence[Network], field: str) -> str:
 
 
 def is_protected(url: str) -> bool:
-    """Return whether an address is one of https, or on this machine."""
+    """Return whether an address is one of https, or on this machine, and can stand in a header."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return False
-    return bool(parts.hostname) and (
-        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _THIS_MACHINE)
+    # What splits an address leaves line breaks out of its parts.
+    return (
+        url.isprintable()
+        and bool(parts.hostname)
+        and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _THIS_MACHINE))
     )
 
 

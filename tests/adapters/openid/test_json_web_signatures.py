@@ -52,6 +52,15 @@ def test_a_token_is_verified_by_the_key_that_it_names_or_by_any(key: Any, algori
     assert SIGNATURES.verified(jwt.encode(CLAIMS, key, algorithm, headers={"kid": "other"}), KEYS) is None
 
 
+@pytest.mark.parametrize("algorithm", [[], {}, ["ES256"], None, 1])
+def test_a_header_whose_algorithm_is_no_text_is_refused(algorithm: object) -> None:
+    token = f"{encoded({'alg': algorithm, 'typ': 'dpop+jwt', 'jwk': EC_PUBLIC})}.{encoded(CLAIMS)}.AAAA"
+
+    assert SIGNATURES.verified(token, KEYS) is None
+    assert SIGNATURES.self_signed(token, kind="dpop+jwt") is None
+    assert SIGNATURES.named_issuer(token) is None
+
+
 def test_a_token_with_another_algorithm_or_key_is_refused() -> None:
     hmac = jwt.encode(CLAIMS, "a-secret-with-at-least-32-characters", "HS256")
     unsigned = jwt.encode(CLAIMS, "", "none")

@@ -68,6 +68,8 @@ async def test_what_cannot_be_registered_is_refused(team: Team, subtests: pytest
         ("jwks", {"keys": [{"kty": "oct", "k": "AAAA"}]}),
         ("jwks", {"keys": [KEY | {"x": "A" * 5000}]}),
         ("jwks", {"keys": [KEY | {"x": 1}]}),
+        ("jwks", {"keys": [KEY | {"kty": ["EC"]}]}),
+        ("jwks", {"keys": [KEY | {"kty": {}}]}),
         ("jwks", {}),
         ("audiences", ["api"]),
         ("audiences", ["http://api.shop.example"]),

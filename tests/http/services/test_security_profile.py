@@ -72,6 +72,7 @@ async def test_what_does_not_fit_the_profile_is_refused(team: Team, subtests: py
         ({"jwks": {"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "AAAA"}]}}, ["jwks"]),
         ({"jwks": {"keys": [{"kty": "EC", "crv": "P-384", "x": "AAAA", "y": "AAAA"}]}}, ["jwks"]),
         ({"jwks": {"keys": [rsa | {"alg": "RS256"}]}}, ["jwks"]),
+        ({"jwks": {"keys": [rsa | {"alg": ["PS256"]}]}}, ["jwks"]),
         ({"security_profile": "fapi1"}, ["security_profile"]),
         ({"security_profile": ""}, ["security_profile"]),
         ({"security_profile": 2}, ["security_profile"]),

@@ -16,6 +16,7 @@ from lxml import etree
 from tests.identity_provider import SSO_URL, Asked, IdentityProvider
 from tests.service_provider import NAMESPACES, POST, RSA_SHA256, posted_form
 from tests.world.saml_connection import SamlAcme, saml_acme
+from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     from tests.clock import SettableClock
@@ -128,3 +129,11 @@ async def test_a_redirect_is_preferred_where_both_are_offered(acme: SamlAcme) ->
     request = await acme.depart()
 
     assert request.issuer.endswith("/metadata")
+
+
+@pytest.mark.parametrize("location", ["https://idp.acme.example&#10;/sso", "https://idp.acme.example/&#13;&#10;X: y"])
+async def test_an_address_with_a_line_break_is_refused(acme: SamlAcme, location: str) -> None:
+    answer = await acme.change(metadata_xml=acme.idp.metadata().replace(SSO_URL, location))
+
+    assert_refused(answer, 400, "BAD_REQUEST")
+    assert answer.invalid_fields == ["metadata_xml"]
