@@ -33,7 +33,7 @@ BROWSERS_MAX: Final = 1_000
 DELIVERIES_MAX: Final = 100
 BODY_BYTES_MAX: Final = 2**18
 SECONDS_MAX: Final = 10.0
-# An older delivery may be a repetition by somebody who has read it.
+# An older delivery may be a repetition by an attacker who has read it.
 AGE_SECONDS_MAX: Final = 300
 KEYS_AT: Final = "/.well-known/jwks.json"
 STYLE: Final = Markup(
@@ -137,7 +137,7 @@ class DemoShop:
             browser.claims = await self._claims(browser.id_token, browser.nonce)
         except SignInFailed as failed:
             return _page("Not signed in", Markup('<p>{}</p><p><a href="/">Back</a></p>').format(failed), status=400)
-        # A new id, so that nobody who knew the one before is signed in with it.
+        # A new id: an attacker may have set the one before in this browser.
         key = secrets.token_urlsafe(32)
         self._keep(key, browser)
         answer = redirect("/")

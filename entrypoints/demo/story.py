@@ -9,7 +9,7 @@ from typing import Final
 from entrypoints.demo.past import Visitor
 
 DAYS: Final = 30
-# Of all accounts. Only a demo has a password that everybody knows.
+# Of all accounts. Only a demo has a password that is public.
 PASSWORD: Final = "gatehouse demo"  # noqa: S105 - published, for an installation that is for nothing else
 PLATFORM_OWNER: Final = "owner@gatehouse.test"
 SHOP: Final = "shop"

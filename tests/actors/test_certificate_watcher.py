@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FakeDatabase:
-    """A fake database of certificates that end soon and of which nobody was warned; it keeps who was asked besides."""
+    """A fake database of certificates that end soon, whose owners were not warned; it keeps who was asked besides."""
 
     def __init__(self, unwarned: int) -> None:
         self.unwarned = unwarned

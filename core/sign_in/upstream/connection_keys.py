@@ -65,7 +65,7 @@ def add_first(
     uow: UnitOfWork, organization_id: UUID, connection_id: UUID, made: MadeCertificate, *, valid_from: datetime
 ) -> None:
     """Give a connection its first key, unless it has one by now or is gone."""
-    # Nobody deletes the connection meanwhile, and no other key comes in between.
+    # So that the connection is not deleted meanwhile, and no other key comes in between.
     uow.organizations.lock(organization_id)
     connection = uow.upstream_connections.find(organization_id, connection_id)
     if connection is None or uow.connection_keys.active(organization_id, connection_id) is not None:

@@ -36,7 +36,7 @@ _OF_SAML: Final = ("metadata_url", "metadata_xml")
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 # What documentation has in the place of a name, also when a browser has encoded it.
 _PLACEHOLDER: Final = re.compile("[{}<>]|%7[bd]|%3[ce]", re.IGNORECASE)
-# Nobody is signed in by these: the tokens name the tenant of each person.
+# No token has one of these as its issuer: it names the tenant of its user.
 _OF_ALL_TENANTS: Final = re.compile(
     r"https?://(login\.microsoftonline\.(com|us)|login\.partner\.microsoftonline\.cn|login\.windows\.net|sts\.windows\.net)"
     r"(:\d+)?/+(common|organizations|consumers)(/|$)",

@@ -153,7 +153,7 @@ def test_metadata_count_until_the_end_that_they_name(valid_until: datetime | Non
     assert saml.require_current(described, at=NOW) is described
 
 
-def test_metadata_that_have_ended_are_not_set_and_sign_nobody_in() -> None:
+def test_metadata_that_have_ended_are_refused() -> None:
     described = replace(DESCRIPTION, valid_until=NOW)
 
     assert described.is_expired(NOW)
