@@ -54,7 +54,7 @@ class DemoMonth:
         hashed = await installation.passwords.hash(PASSWORD)
         await installation.database.transact(owners.appoint, story.PLATFORM_OWNER, hashed)
         for organization in ORGANIZATIONS:
-            self.report(f"Founding {organization.name} …")
+            self.report(f"Creating {organization.name} …")
             await self._found(organization)
         self.report("Opening the shop …")
         service = await self._open_shop()

@@ -37,7 +37,7 @@ SECONDS_MAX: Final = 10.0
 AGE_SECONDS_MAX: Final = 300
 KEYS_AT: Final = "/.well-known/jwks.json"
 STYLE: Final = Markup(
-    "<style>body{font:16px/1.5 system-ui;max-width:60rem;margin:3rem auto;padding:0 1rem}"
+    "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui;max-width:60rem;margin:3rem auto;padding:0 1rem}"
     "td,th{text-align:start;padding:.2rem 1rem .2rem 0;vertical-align:top}code{word-break:break-all}</style>"
 )
 
@@ -229,5 +229,8 @@ def client() -> httpx.AsyncClient:
 
 def _page(title: str, content: Markup, status: int = 200) -> Response:
     links = Markup('<nav><a href="/">Shop</a> <a href="/webhooks">Webhooks</a></nav>')
-    html = Markup("<!doctype html><html lang=en><meta charset=utf-8><title>{}</title>{}{}<h1>{}</h1>{}")
+    html = Markup(
+        '<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width">'
+        "<title>{}</title>{}{}<h1>{}</h1>{}"
+    )
     return Response(html.format(title, STYLE, links, title, content), status=status, content_type="text/html")
