@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 TOKEN_CHARACTERS_MAX: Final = 8192
 RSA_BITS_MIN: Final = 2048
 RSA_BITS_MAX: Final = 8192
+# Verifying takes time in proportion to the exponent, which is 65537 nearly everywhere.
+EXPONENT_BITS_MAX: Final = 64
 # The algorithms, each with the type and the curve of its keys.
 _ALGORITHMS: Final[dict[str, tuple[str, str | None]]] = {
     "RS256": ("RSA", None),
@@ -93,11 +95,16 @@ def _claims(token: str, algorithm: str, key: Mapping[str, Any]) -> dict[str, Any
         return None
     try:
         public = jwt.PyJWK(dict(key), algorithm).key
-        if isinstance(public, RSAPublicKey) and not RSA_BITS_MIN <= public.key_size <= RSA_BITS_MAX:
+        if isinstance(public, RSAPublicKey) and not _is_usable(public):
             return None
         return _object(_JWS.decode(token, public, [algorithm]))
     except (jwt.PyJWTError, ValueError, TypeError):
         return None
+
+
+def _is_usable(public: RSAPublicKey) -> bool:
+    is_short = public.public_numbers().e.bit_length() <= EXPONENT_BITS_MAX
+    return is_short and RSA_BITS_MIN <= public.key_size <= RSA_BITS_MAX
 
 
 def _header(token: str, characters_max: int = TOKEN_CHARACTERS_MAX) -> dict[str, Any] | None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DOCUMENT_BYTES_MAX: Final = 256 * 1024
 DEPTH_MAX: Final = 40
 ELEMENTS_MAX: Final = 5_000
+# Before a signature is verified, its element is canonicalized, and that takes the square of these at every element.
+NAMESPACES_MAX: Final = 40
+ATTRIBUTES_MAX: Final = 200
 TEXT_CHARACTERS_MAX: Final = 4_096
 
 PROTOCOL: Final = "urn:oasis:names:tc:SAML:2.0:protocol"
@@ -112,17 +115,23 @@ def _parser(*, keeps_all: bool) -> etree.XMLParser[Element]:
 
 
 def _require_plain(root: Element, elements_max: int) -> None:
-    """Refuse comments, processing instructions, entities, and too many or too deeply nested elements."""
+    """Refuse comments, processing instructions, entities, and more or deeper content than a document has."""
     if root.getroottree().docinfo.doctype or root.getprevious() is not None or root.getnext() is not None:
         raise Unreadable("It contains more than one element with its contents.")
+    declared = 0
+    for event, _ in etree.iterwalk(root, events=("start-ns", "end-ns")):
+        # By an element and those around it.
+        declared += 1 if event == "start-ns" else -1
+        if declared > NAMESPACES_MAX:
+            raise Unreadable("It declares too many namespaces.")
     depth, elements = 0, 0
     for event, node in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
         if event in {"comment", "pi"} or not isinstance(node.tag, str):
             raise Unreadable("It contains a comment, an entity or a processing instruction.")
         depth += 1 if event == "start" else -1
         elements += event == "start"
-        if depth > DEPTH_MAX or elements > elements_max:
-            raise Unreadable("It has too many elements, or they are nested too deeply.")
+        if depth > DEPTH_MAX or elements > elements_max or len(node.keys()) > ATTRIBUTES_MAX:
+            raise Unreadable("It has too many elements or attributes, or they are nested too deeply.")
 
 
 def require_unique_ids(root: Element) -> str:

@@ -44,6 +44,8 @@ _DIGESTS: Final = frozenset(
 KEYS_MAX: Final = 256
 _ENVELOPED: Final = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 _EXCLUSIVE: Final = "http://www.w3.org/2001/10/xml-exc-c14n#"
+# Each is looked for at every element, before the signature is verified.
+PREFIXES_MAX: Final = 50
 _TRANSFORMS: Final = ([_ENVELOPED, _EXCLUSIVE], [_ENVELOPED])
 # The names of the parameters, in the order in which they are signed (saml-bindings-2.0, 3.4.4.1).
 _SIGNED: Final = (("SAMLRequest", "SAMLResponse"), ("RelayState",), ("SigAlg",))
@@ -190,6 +192,9 @@ def _require_strong(signature: Element, signed_id: str) -> None:
         or transforms not in _TRANSFORMS
     ):
         raise _weak()
+    lists = [one.get("PrefixList", "") for one in info.iter(f"{{{_EXCLUSIVE}}}InclusiveNamespaces")]
+    if sum(len(one.split()) for one in lists) > PREFIXES_MAX:
+        raise Unreadable("Its signature names too many prefixes.")
 
 
 def _algorithm(parent: Element, name: str) -> Any:

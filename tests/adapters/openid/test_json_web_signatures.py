@@ -61,6 +61,25 @@ def test_a_header_whose_algorithm_is_no_text_is_refused(algorithm: object) -> No
     assert SIGNATURES.named_issuer(token) is None
 
 
+def test_a_key_with_a_long_exponent_is_refused() -> None:
+    exponent = (1 << 64) + 13
+    numbers = RSA_KEY.private_numbers()
+    private_exponent = pow(exponent, -1, (numbers.p - 1) * (numbers.q - 1))
+    public = rsa.RSAPublicNumbers(exponent, numbers.public_numbers.n)
+    key = rsa.RSAPrivateNumbers(
+        numbers.p,
+        numbers.q,
+        private_exponent,
+        private_exponent % (numbers.p - 1),
+        private_exponent % (numbers.q - 1),
+        numbers.iqmp,
+        public,
+    ).private_key()
+    web_key = RSAAlgorithm(RSAAlgorithm.SHA256).to_jwk(key.public_key(), as_dict=True)
+
+    assert SIGNATURES.verified(jwt.encode(CLAIMS, key, "RS256"), {"keys": [web_key]}) is None
+
+
 def test_a_token_with_another_algorithm_or_key_is_refused() -> None:
     hmac = jwt.encode(CLAIMS, "a-secret-with-at-least-32-characters", "HS256")
     unsigned = jwt.encode(CLAIMS, "", "none")
