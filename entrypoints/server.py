@@ -15,7 +15,7 @@ import logging
 import math
 import resource
 import socket
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -71,9 +71,12 @@ def reserve(bind: Bind, *, setting: str = "GATEHOUSE_BIND") -> socket.socket:
             bind.host, bind.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listener = socket.socket(family, kind, protocol)
-        listener.setblocking(False)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        with ExitStack() as until_bound:
+            until_bound.callback(listener.close)
+            listener.setblocking(False)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            until_bound.pop_all()
         return listener
 
 
@@ -83,10 +86,10 @@ def listen_on(listener: socket.socket, bind: Bind, *, setting: str = "GATEHOUSE_
         listener.listen(BACKLOG_CONNECTIONS_MAX)
 
 
-def listen(bind: Bind) -> socket.socket:
+def listen(bind: Bind, *, setting: str = "GATEHOUSE_BIND") -> socket.socket:
     """Open a listening socket."""
-    listener = reserve(bind)
-    listen_on(listener, bind)
+    listener = reserve(bind, setting=setting)
+    listen_on(listener, bind, setting=setting)
     return listener
 
 

@@ -17,7 +17,7 @@ from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
-from core.organizations import departures, members
+from core.organizations import departures, keys, members
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def inspect(uow: UnitOfWork, token: str) -> UndoableChange:
 def undo(uow: UnitOfWork, token: str) -> Secret:
     """Restore the old address of an account, end all earlier access, and return a token to choose a new password.
 
-    Password, passkeys, sessions and known devices go. A second factor stays unless it was set up since the session
-    began that requested the change: the old mailbox alone must not open an account that has one.
+    Password, passkeys, sessions, known devices and keys of organizations go. A second factor stays unless it was set up
+    since the session began that requested the change: the old mailbox alone must not open an account that has one.
 
     Raise `LinkUnusable`, `GovernsSince` and `AddressGone`.
     """
@@ -89,6 +89,7 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
         raise GovernsSince
     uow.service_grants.remove_given_since(user.id, changed_at)
     departures.end_links_since(uow, user.id, changed_at)
+    keys.end_of_makers(uow, [user.id], reason="email_change_undone")
 
     addresses.withdraw_links(uow, user.id)
     # Links of earlier changes stay valid: the first address of a chain of changes can undo all of them.

@@ -26,6 +26,8 @@ from entrypoints.demo.filling import DemoMonth, DemoService
 from entrypoints.demo.past import Past, PastClock
 from entrypoints.demo.shop import DemoShop
 from entrypoints.refusals import CannotStart
+from entrypoints.server import listen
+from entrypoints.settings import Bind
 from entrypoints.signals import stop_signals
 from entrypoints.web.serving.application import Application
 
@@ -100,6 +102,8 @@ async def _filled(settings: Settings, address: Secret, shop_url: str, report: Re
 async def _serve(
     settings: Settings, service: DemoService, addresses: dict[str, str], ports: tuple[int, int], report: Report
 ) -> int:
+    # First, so that nothing runs yet when another process has the port.
+    listener = listen(Bind(host=HOST, port=ports[1]), setting="--shop-port")
     stopping = trio.Event()
     failed = False
 
@@ -119,7 +123,7 @@ async def _serve(
     async with trio.open_nursery() as nursery, shop.client() as client:
         nursery.start_soon(stop_on_signal)
         config = Config()
-        config.bind = [f"{HOST}:{ports[1]}"]
+        config.bind = [f"fd://{listener.detach()}"]
         config.loglevel = "WARNING"
         own = DemoShop(service, gatehouse_url=addresses["gatehouse"], own_url=addresses["shop"], client=client)
         nursery.start_soon(partial(serve_app, own.app, config, shutdown_trigger=stopping.wait))
@@ -135,10 +139,14 @@ async def _serve(
                 stderr=subprocess.STDOUT,
             )
         nursery.start_soon(watch, server)
-        if await _is_ready(client, addresses["gatehouse"], stopping):
-            report(_welcome(addresses))
-        await stopping.wait()
-        await _stop(server)
+        try:
+            if await _is_ready(client, addresses["gatehouse"], stopping):
+                report(_welcome(addresses))
+            await stopping.wait()
+        finally:
+            # Also when the application fails: the server is in a group of its own, and would go on.
+            stopping.set()
+            await _stop(server)
         nursery.cancel_scope.cancel()
     return 1 if failed else 0
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import socket
+from contextlib import closing
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from core.secrets import Secret
 from entrypoints.demo import command
-from entrypoints.demo.command import RECORD
+from entrypoints.demo.command import LOG, RECORD
+from entrypoints.demo.filling import DemoService
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 
@@ -52,3 +55,16 @@ def test_a_folder_belongs_to_the_ports_that_it_was_made_for(tmp_path: Path) -> N
 def test_one_port_is_not_enough(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match="need two ports"):
         run(tmp_path / "demo", port=8000, shop_port=8000)
+
+
+def test_a_port_in_use_is_named_and_nothing_is_left_running(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+        port = other.getsockname()[1]
+        addresses = {"gatehouse": "http://localhost:8000", "shop": f"http://localhost:{port}"}
+        service = dict.fromkeys((one.name for one in fields(DemoService)), "x")
+        (tmp_path / RECORD).write_text(json.dumps({"addresses": addresses, "service": service}))
+
+        with pytest.raises(CannotStart, match=r"Address already in use.* set --shop-port to another"):
+            run(tmp_path, shop_port=port)
+
+    assert not (tmp_path / LOG).exists()

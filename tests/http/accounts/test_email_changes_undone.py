@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.victim import NEW
 from tests.world.world import assert_refused
@@ -110,6 +111,27 @@ async def test_backup_codes_made_before_the_change_stay(victim: Victim, clock: S
     await victim.recover()
 
     assert (await victim.log_in_with_backup_code(victim.app.backup_codes[0])).status == 200
+
+
+async def test_keys_of_organizations_end_also_those_that_an_intruder_made_before_the_change(
+    victim: Victim, world: World
+) -> None:
+    world.member(world.organization("acme"), victim.app.id, "admin")
+    body = {"name": "Terraform", "permissions": ["org.members.view"]}
+    keys = "/api/organizations/acme/keys"
+    earlier = (await world.client.post(keys, token=victim.token, body=body)).json["secret"]
+    await victim.take_over()
+    later = (await world.client.post(keys, token=victim.token, body=body)).json["secret"]
+    WATCH.add(earlier)
+    WATCH.add(later)
+
+    await victim.undo()
+
+    for key in (earlier, later):
+        answer = await world.client.get("/api/organizations/acme/members", headers={"X-Api-Key": key})
+        assert_refused(answer, 401, "UNAUTHORIZED")
+    entries = world.audit_entries("organization_key.deleted", "details ->> 'reason'")
+    assert entries == [("email_change_undone",)] * 2
 
 
 async def test_all_devices_lose_recognition_and_trust(victim: Victim, clock: SettableClock) -> None:
