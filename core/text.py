@@ -15,12 +15,17 @@ SLUG_CHARACTERS_MAX: Final = 50
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 # Control characters and line separators: a name goes into mail headers, where one of these could begin another header.
-_CONTROL_CATEGORIES: Final = frozenset({"Cc", "Zl", "Zp"})
+# Characters of private use look different everywhere.
+_CONTROL_CATEGORIES: Final = frozenset({"Cc", "Co", "Zl", "Zp"})
 # Characters that change the direction of the text around them: a name with one is displayed as another name. Joiners,
 # which many scripts and emoji need, are none of these.
 _DIRECTION_CLASSES: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-# The marks of direction, which have no such class, and characters without width, with which two names look alike.
-_INVISIBLE: Final = frozenset("\u00ad\u061c\u200b\u200e\u200f\u2060\ufeff")
+# The marks of direction, which have no such class, and characters that are not seen, with which two names look alike.
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u200b\u200e\u200f\u2060-\u206f\u2800\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
+)
+# What remains: joiners, and selectors of a form of the character before. Programs that look for links skip them.
+_JOINING: Final = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
 
 # What mail programs make links of: a scheme, "www.", a dotted name that ends in letters, an address of four numbers.
 # Browsers read the ideographic full stop as a dot.
@@ -57,7 +62,7 @@ def checked_public_name(name: str, *, characters_min: int = 1, field: str = "nam
 def mentions_web_address(name: str) -> bool:
     """Return whether a program that looks for links would find one in a name; `J.P. Ltd.` and `Inc. 2.0` have none."""
     # Other forms of letters and dots, such as those of full width, are resolved as the usual ones.
-    return _WEB_ADDRESS.search(unicodedata.normalize("NFKC", name)) is not None
+    return _WEB_ADDRESS.search(unicodedata.normalize("NFKC", _JOINING.sub("", name))) is not None
 
 
 def checked_slug(text: str, field: str = "slug") -> str:
@@ -83,5 +88,6 @@ def checked_reason(reason: str, field: str = "reason") -> str:
 
 
 def _is_forbidden(character: str) -> bool:
-    is_control = unicodedata.category(character) in _CONTROL_CATEGORIES or character in _INVISIBLE
-    return is_control or unicodedata.bidirectional(character) in _DIRECTION_CLASSES
+    is_control = unicodedata.category(character) in _CONTROL_CATEGORIES
+    is_unseen = _INVISIBLE.match(character) is not None
+    return is_control or is_unseen or unicodedata.bidirectional(character) in _DIRECTION_CLASSES

@@ -78,6 +78,8 @@ def test_an_ordinary_name_of_an_organization_is_accepted(name: str) -> None:
         "WWW\uff0eevil",
         "evil\u3002example",
         "evil\uff0eexample",
+        "evil.\u200dexample",
+        "evil\ufe0f.example",
         "evil\uff61example",
         "\uff45\uff56\uff49\uff4c\uff0e\uff45\uff58\uff41\uff4d\uff50\uff4c\uff45",
         "xn--evil.xn--example",
@@ -95,7 +97,8 @@ def test_a_name_of_an_organization_is_no_address_of_the_web(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "character", "\x00\n\r\t\x1f\x7f\x85\u2028\u2029\u202e\u2066\u200e\u200f\u061c\u200b\u2060\ufeff\u00ad"
+    "character",
+    "\x00\n\r\t\x1f\x7f\x85\u2028\u2029\u202e\u2066\u200e\u200f\u061c\u200b\u2060\ufeff\u00ad\ue000\u3164\u2800\U000e0041",
 )
 def test_a_name_has_no_control_direction_or_invisible_characters(character: str) -> None:
     with pytest.raises(BadRequest):
