@@ -107,9 +107,11 @@ def _check_that_nothing_is_half_written(connection: psycopg.Connection, acknowle
         migration.name for migration in migrations.known()
     ]
     assert connection.execute("SELECT email FROM users").fetchall() == [("owner@gatehouse.test",)]
-    keys = dict(connection.execute("SELECT kid, state FROM signing_keys").fetchall())
-    assert acknowledged <= keys.keys()
-    assert sorted(state for state in keys.values() if state != "retired") == ["active", "next"]
+    rsa_keys = dict(connection.execute("SELECT kid, state FROM signing_keys").fetchall())
+    elliptic_keys = dict(connection.execute("SELECT kid, state FROM elliptic_signing_keys").fetchall())
+    assert acknowledged <= rsa_keys.keys() | elliptic_keys.keys()
+    for keys in (rsa_keys, elliptic_keys):
+        assert sorted(state for state in keys.values() if state != "retired") == ["active", "next"]
 
 
 def _postmaster(data_folder: Path) -> int:

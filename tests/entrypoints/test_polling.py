@@ -151,7 +151,7 @@ def test_a_process_that_cannot_listen_polls_for_itself_and_says_so(
 
     wait_until_handed_on(connection)
 
-    assert role(service) == "alone"
+    wait_until(lambda: role(service) == "alone")
     assert len(service.logged("polling.alone")) == 1
     assert service.get("/health/ready").json["status"] == "ready"
 
