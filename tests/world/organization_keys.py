@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.organizations.access import Capability
+from tests.secret_watch import WATCH
 from tests.world.builder import new_id
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 PREFIX = "gk_abc123"
 KEY = f"{PREFIX}_{'o' * 43}"
+NEW_KEY = {"name": "Terraform", "permissions": ["services.view", "org.members.manage", "services.view"]}
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,23 @@ def insert_organization_key(
         ),
     )
     return key_id
+
+
+async def create_key(team: Team, *, by: str = "owner", **fields: Any) -> Answer:
+    """Create a key as this member, and return the answer."""
+    answer = await team.request(by, "POST", "/keys", body=NEW_KEY | fields)
+    if answer.status == 200:
+        WATCH.add(answer.json["secret"])
+    return answer
+
+
+async def created_key(team: Team, *, by: str = "owner", **fields: Any) -> dict[str, Any]:
+    """Do the same, and return the key with its secret."""
+    answer = await create_key(team, by=by, **fields)
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+async def call_with_key(team: Team, secret: str, method: str, path: str, **options: Any) -> Answer:
+    """Call a path of the team's organization with a key."""
+    return await team.world.client.request(method, team.path + path, headers={"X-Api-Key": secret}, **options)

@@ -7,54 +7,34 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from core.audit import siem_stream
-from core.organizations import key_callers
 from core.organizations.access import Capability
 from core.organizations.keys import KEYS_MAX, LIFETIME_DAYS_MAX
-from core.platform.housekeeping import Leftover, sweep
-from core.sessions.origins import BACKGROUND
-from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
-from tests.secret_watch import WATCH
 from tests.world.builder import NO_ID
 from tests.world.directory import insert_directory
-from tests.world.organization_keys import insert_organization_key, insert_program
+from tests.world.organization_keys import (
+    call_with_key,
+    create_key,
+    created_key,
+    insert_organization_key,
+    insert_program,
+)
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     import pytest
 
-    from tests.application import Answer
     from tests.clock import SettableClock
     from tests.world.team import Team
-    from tests.world.world import World
 
-BODY = {"name": "Terraform", "permissions": ["services.view", "org.members.manage", "services.view"]}
 SERVICE = {"slug": "till", "name": "Till", "service_type": "web", "redirect_uris": []}
-
-
-async def create(team: Team, *, by: str = "owner", **fields: Any) -> Answer:
-    answer = await team.request(by, "POST", "/keys", body=BODY | fields)
-    if answer.status == 200:
-        WATCH.add(answer.json["secret"])
-    return answer
-
-
-async def created(team: Team, *, by: str = "owner", **fields: Any) -> dict[str, Any]:
-    answer = await create(team, by=by, **fields)
-    assert answer.status == 200, answer.text
-    return answer.json
-
-
-async def call(team: Team, secret: str, method: str, path: str, **options: Any) -> Answer:
-    return await team.world.client.request(method, team.path + path, headers={"X-Api-Key": secret}, **options)
 
 
 class TestCreate:
     """POST /api/organizations/:slug/keys."""
 
     async def test_the_secret_is_shown_once_and_stored_as_a_hash(self, team: Team, clock: SettableClock) -> None:
-        answer = await create(team, expires_in_days=30)
+        answer = await create_key(team, expires_in_days=30)
 
         assert answer.status == 200, answer.text
         assert answer.headers["Cache-Control"] == "no-store"
@@ -83,7 +63,7 @@ class TestCreate:
         ]
         for fields, named in cases:
             with subtests.test(fields=fields):
-                answer = await create(team, **fields)
+                answer = await create_key(team, **fields)
 
                 assert_refused(answer, 400, "BAD_REQUEST")
                 assert [problem["field"] for problem in answer.json["details"]] == named
@@ -91,15 +71,15 @@ class TestCreate:
     async def test_only_owner_and_admins_make_list_and_delete_keys(self, team: Team) -> None:
         team.custom_role("everything", *Capability)
         team.add("robot", "everything")
-        key_id = (await created(team, by="admin"))["key"]["id"]
+        key_id = (await created_key(team, by="admin"))["key"]["id"]
 
         for name in ("robot", "member"):
-            assert_refused(await create(team, by=name), 403, "FORBIDDEN")
+            assert_refused(await create_key(team, by=name), 403, "FORBIDDEN")
             assert_refused(await team.request(name, "GET", "/keys"), 403, "FORBIDDEN")
             assert_refused(await team.request(name, "DELETE", f"/keys/{key_id}"), 403, "FORBIDDEN")
 
     async def test_it_is_recorded_without_the_secret(self, team: Team) -> None:
-        key = (await created(team))["key"]
+        key = (await created_key(team))["key"]
 
         details = {
             "key_name": "Terraform",
@@ -118,7 +98,7 @@ class TestCreate:
         for number in range(KEYS_MAX - 1):
             insert_organization_key(team.world, team.organization_id, team.ids["owner"], f"gk_{number:06}_{'n' * 43}")
 
-        answers = await at_once(lambda: create(team), lambda: create(team))
+        answers = await at_once(lambda: create_key(team), lambda: create_key(team))
 
         assert sorted(statuses_of(answers)) == [200, 400]
         assert team.world.value("SELECT count(*) FROM organization_keys") == KEYS_MAX
@@ -128,19 +108,19 @@ class TestDelete:
     """DELETE /api/organizations/:slug/keys/:key_id."""
 
     async def test_the_key_loses_access_at_once(self, team: Team) -> None:
-        new = await created(team)
-        assert (await call(team, new["secret"], "GET", "/services")).status == 200
+        new = await created_key(team)
+        assert (await call_with_key(team, new["secret"], "GET", "/services")).status == 200
 
         assert (await team.request("admin", "DELETE", f"/keys/{new['key']['id']}")).status == 204
 
-        assert_refused(await call(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
+        assert_refused(await call_with_key(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
         details = {"key_name": "Terraform", "key_prefix": new["key"]["prefix"]}
         assert team.world.audit_entries("organization_key.deleted") == [
             (team.organization_id, team.ids["admin"], new["key"]["id"], details)
         ]
 
     async def test_one_of_two_deletions_finds_the_key(self, team: Team) -> None:
-        path = f"/keys/{(await created(team))['key']['id']}"
+        path = f"/keys/{(await created_key(team))['key']['id']}"
 
         answers = await at_once(
             lambda: team.request("owner", "DELETE", path), lambda: team.request("admin", "DELETE", path)
@@ -170,29 +150,29 @@ class TestMaker:
             with subtests.test(way=way):
                 name = f"maker-{number}"
                 user_id = team.add(name, "admin")
-                new = await created(team, by=name)
+                new = await created_key(team, by=name)
 
                 assert (await remove(user_id)).status in {200, 204}
 
-                assert_refused(await call(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
+                assert_refused(await call_with_key(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
                 [(_, _, target, details)] = team.world.audit_entries("organization_key.deleted")[number:]
                 assert (target, details["reason"]) == (new["key"]["id"], "maker_left")
 
     async def test_it_does_not_come_back_with_a_new_membership(self, team: Team) -> None:
-        new = await created(team, by="admin")
+        new = await created_key(team, by="admin")
         await team.request("owner", "POST", f"/members/{team.ids['admin']}")
         team.world.member(team.organization_id, team.ids["admin"], "admin")
 
-        assert_refused(await call(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
+        assert_refused(await call_with_key(team, new["secret"], "GET", "/services"), 401, "UNAUTHORIZED")
 
     async def test_it_loses_what_its_maker_loses_and_gets_it_back(self, team: Team) -> None:
-        secret = (await created(team, by="admin"))["secret"]
+        secret = (await created_key(team, by="admin"))["secret"]
         role = f"/members/{team.ids['admin']}"
 
         for given, status in (("member", 403), ("admin", 200)):
             assert (await team.request("owner", "PATCH", role, body={"role": given})).status == 200
-            assert (await call(team, secret, "GET", "/invitations")).status == status
-            assert (await call(team, secret, "GET", "/services")).status == 200
+            assert (await call_with_key(team, secret, "GET", "/invitations")).status == status
+            assert (await call_with_key(team, secret, "GET", "/services")).status == 200
 
     async def test_it_has_what_its_makers_custom_role_allows_now(self, team: Team) -> None:
         program = insert_program(team, Capability.AUDIT_LOGS_VIEW, Capability.WEBHOOKS_MANAGE, maker="admin")
@@ -259,160 +239,3 @@ class TestMaker:
         assert (await two.request("GET", "/services")).status == 200
         assert_refused(await two.request("PATCH", "", body={"mfa_required": False}), 403, "FORBIDDEN")
         assert (await two.request("PATCH", "", body={"name": "Acme Inc"})).status == 200
-
-
-class TestCalls:
-    """Calling with a key."""
-
-    async def test_the_logs_name_the_key_and_no_person(self, team: Team) -> None:
-        program = insert_program(team)
-
-        assert (await program.request("POST", "/services", body=SERVICE)).status == 200
-
-        named = {"organization_key_id": str(program.key_id), "organization_key_name": "Terraform"}
-        [(_, actor, _, details)] = team.world.audit_entries("service.created")
-        assert actor is None
-        assert details.items() >= named.items()
-        [(_, email, data)] = team.world.events("service.created")
-        assert email is None
-        assert data.items() >= named.items()
-        [entry] = (await program.request("GET", "/audit-log")).json["logs"]
-        assert entry["actor"] == {"id": f"api_key:{program.key_id}", "email": "", "is_platform_owner": False}
-
-    async def test_concurrent_uses_all_succeed(self, team: Team) -> None:
-        program = insert_program(team)
-
-        answers = await at_once(*[lambda: program.request("GET", "/services")] * 10)
-
-        assert statuses_of(answers) == [200] * 10
-
-    async def test_the_platform_ownership_of_its_maker_is_not_its_own(self, team: Team) -> None:
-        team.world.connection.execute("UPDATE users SET is_platform_owner = true")
-        program = insert_program(team)
-
-        answer = await team.world.client.get("/api/platform/organizations", headers={"X-Api-Key": program.key})
-
-        assert_refused(answer, 401, "UNAUTHORIZED")
-
-    async def test_an_access_token_counts_when_both_are_sent(self, team: Team) -> None:
-        program = insert_program(team)
-
-        answer = await team.request("member", "GET", "/invitations", headers={"X-Api-Key": program.key})
-
-        assert_refused(answer, 403, "FORBIDDEN")
-
-    async def test_the_last_use_is_recorded_at_most_once_a_minute(self, team: Team, clock: SettableClock) -> None:
-        program, first = insert_program(team), clock.now
-
-        for seconds, recorded_at in ((0, first), (59, first), (1, first + timedelta(minutes=1))):
-            clock.now += timedelta(seconds=seconds)
-            assert (await program.request("GET", "/services")).status == 200
-            assert team.world.value("SELECT last_used_at FROM organization_keys") == recorded_at
-
-    async def test_a_test_delivery_names_no_person(self, team: Team) -> None:
-        program = insert_program(team)
-        hook = {"name": "hook", "url": "https://hooks.example.com/", "events": ["user.invited"]}
-        webhook = (await program.request("POST", "/webhooks", body=hook)).json
-        WATCH.add(webhook["secret"])
-
-        assert (await program.request("POST", f"/webhooks/{webhook['id']}/test")).status == 200
-
-        assert team.world.rows("SELECT actor_user_id, actor_email FROM events WHERE type = 'webhook.test'") == [
-            (None, None)
-        ]
-
-    async def test_ended_sessions_are_ended_by_the_key(self, team: Team) -> None:
-        program, service = insert_program(team), team.world.service(team.organization_id)
-        user_id = team.user("visitor")
-        team.world.link(team.organization_id, service.id, user_id)
-        await team.world.sign_in("visitor@example.com", org_slug=team.slug, service_slug="shop")
-
-        assert (await program.request("DELETE", f"/users/{user_id}/sessions")).status == 200
-
-        [(_, _, data)] = team.world.events("session.revoked")
-        assert data["revoked_by"] == f"api_key:{program.key_id}"
-
-    async def test_the_test_of_a_siem_has_the_key_as_its_actor(self, team: Team) -> None:
-        program = insert_program(team)
-        siem = {"provider": "http", "endpoint": "http://127.0.0.1:9/"}
-        assert (await program.request("POST", "/siem", body=siem)).status == 200
-
-        database = team.world.installation.database.on_behalf_of(
-            BACKGROUND, organization_key=key_callers.presented(program.key)
-        )
-        _, event = await database.transact(siem_stream.prepare_test, team.slug)
-
-        assert event.payload["actor"] == {
-            "id": f"api_key:{program.key_id}",
-            "email": "",
-            "is_platform_owner": False,
-        }
-
-    async def test_a_credential_that_it_makes_is_its_makers(self, team: Team) -> None:
-        program = insert_program(team, maker="admin")
-        assert (await program.request("POST", "/services", body=SERVICE)).status == 200
-
-        assert team.world.value("SELECT client_secret_made_by FROM services") == team.ids["admin"]
-
-    async def test_sixty_requests_are_granted_at_once_for_each_key(self, team: Team) -> None:
-        program = insert_program(team)
-        other = insert_program(team, key=f"gk_second_{'s' * 43}")
-        client = serving_with_rate_limits(team.world.installation)
-
-        async def get(key: str) -> int:
-            return (await client.get(f"{team.path}/services", headers={"X-Api-Key": key})).status
-
-        assert [await get(program.key) for _ in range(61)] == [200] * 60 + [429]
-        assert await get(other.key) == 200
-
-    async def test_one_that_expired_long_ago_is_deleted(self, team: Team, clock: SettableClock, transact: Any) -> None:
-        for days, name in ((1, "a"), (60, "b")):
-            insert_organization_key(
-                team.world,
-                team.organization_id,
-                team.ids["owner"],
-                f"gk_{name * 6}_{name * 43}",
-                expires_at=clock.now + timedelta(days=days),
-            )
-        insert_organization_key(team.world, team.organization_id, team.ids["owner"])
-        clock.now += timedelta(days=92)
-        leftover = Leftover.ORGANIZATION_KEYS
-
-        assert transact(lambda uow: sweep(uow, leftover, leftover.kept_for, 10)) == 1
-        assert (await team.request("owner", "GET", "/keys")).json["total"] == 2
-
-
-async def test_a_script_provisions_an_organization_with_a_key(team: Team, world: World) -> None:
-    """What a program does after a person has made its key: a service, a role, an invitation, and the audit log."""
-    permissions = [
-        "services.view",
-        "services.create",
-        "services.manage",
-        "org.members.view",
-        "org.members.manage",
-        "org.roles.manage",
-        "audit_logs.view",
-    ]
-    secret = (await created(team, permissions=permissions))["secret"]
-
-    service = await call(team, secret, "POST", "/services", body=SERVICE)
-    plan = await call(
-        team, secret, "POST", "/services/till/plans", body={"name": "Pro", "price_cents": 900, "currency": "eur"}
-    )
-    changed = await call(team, secret, "PATCH", "/services/till", body={"name": "Till 2"})
-    role = {"slug": "reader", "name": "Reader", "description": "", "permissions": ["audit_logs.view"]}
-    made = await call(team, secret, "POST", "/roles", body=role)
-    invited = await call(team, secret, "POST", "/invitations", body={"email": "new@example.com", "role": "reader"})
-    log = await call(team, secret, "GET", "/audit-log?limit=10")
-
-    for answer in (service, plan, changed, made, invited, log):
-        assert answer.status in {200, 201}, answer.text
-    assert changed.json["name"] == "Till 2"
-    assert invited.json["inviter"]["email"] == "owner@example.com"
-    assert [mail.to for mail in await world.mails()] == ["new@example.com"]
-    actors = {entry["action"]: entry["actor"]["id"] for entry in log.json["logs"]}
-    by_key = {"service.created", "plan.created", "service.updated", "organization.updated", "user.invited"}
-    assert by_key <= set(actors)
-    assert {actors[action] for action in by_key} == {actors["service.created"]}
-    assert actors["service.created"].startswith("api_key:")
-    assert actors["organization_key.created"] == str(team.ids["owner"])
