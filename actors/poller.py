@@ -95,8 +95,8 @@ class Poller:
         is_silent = False
         while not await connection.try_to_lead():
             # In silence another process holds the lock and hangs, or its machine is gone.
-            patience_seconds = await self._poll_once_alone() if is_silent else SILENCE_SECONDS_MAX
-            is_silent = await self._hear_others(connection, patience_seconds)
+            listen_seconds = await self._poll_once_alone() if is_silent else SILENCE_SECONDS_MAX
+            is_silent = await self._hear_others(connection, listen_seconds)
         await self._lead(connection)
 
     async def _hear_others(self, connection: ListeningConnection, seconds_max: float) -> bool:

@@ -20,7 +20,7 @@ _BYTES_READ_MAX: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class HangLimits:
     """How long the parent waits; only tests are less patient."""
 
     # Without a beat, once there was one.
@@ -87,14 +87,14 @@ class Pulse:
         if self.told_at is not None:
             self.told_at = now
 
-    def is_silent(self, now: float, patience: Patience) -> bool:
+    def is_silent(self, now: float, hang_limits: HangLimits) -> bool:
         """Return whether it has been silent for too long and was not told to end yet."""
-        seconds_max = patience.silence_seconds if self.has_beaten else patience.start_seconds
+        seconds_max = hang_limits.silence_seconds if self.has_beaten else hang_limits.start_seconds
         return self.told_at is None and now - self.heard_at > seconds_max
 
-    def is_overdue(self, now: float, patience: Patience, stop_seconds_max: float) -> bool:
+    def is_overdue(self, now: float, hang_limits: HangLimits, stop_seconds_max: float) -> bool:
         """Return whether it was told to end and has not; one that beats again stops in order, which takes longer."""
         if self.told_at is None or self.is_killed:
             return False
         is_back = self.heard_at > self.told_at
-        return now - self.told_at > (stop_seconds_max if is_back else patience.kill_seconds)
+        return now - self.told_at > (stop_seconds_max if is_back else hang_limits.kill_seconds)

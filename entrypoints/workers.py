@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from entrypoints.heartbeats import Heartbeat, Patience, Pulse
+from entrypoints.heartbeats import HangLimits, Heartbeat, Pulse
 from entrypoints.signals import stop_signals
 from entrypoints.worker_counts import ReplacementReason
 
@@ -39,7 +39,7 @@ RESTART_PAUSE_SECONDS: Final = 1.0
 # While no signal arrives, the parent attends to the embedded database so often.
 ATTEND_SECONDS: Final = 0.5
 READY: Final = signal.SIGUSR1
-PATIENCE: Final = Patience()
+HANG_LIMITS: Final = HangLimits()
 _OWN_SIGNALS: Final = frozenset({READY, signal.SIGCHLD, signal.SIGALRM})
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -54,7 +54,7 @@ def supervise_workers(
     stop_seconds_max: float,
     replaced: ReplacedWorkers,
     attend: Callable[[], None] | None = None,
-    patience: Patience = PATIENCE,
+    hang_limits: HangLimits = HANG_LIMITS,
 ) -> int:
     """Run `work` in that many processes until a stop signal; return the exit status.
 
@@ -65,7 +65,7 @@ def supervise_workers(
     gc.freeze()
     awaited = _OWN_SIGNALS | stop_signals()
     with _blocked(awaited):
-        return _Workers(workers, work, listener, stop_seconds_max, replaced, attend, patience).watch(awaited)
+        return _Workers(workers, work, listener, stop_seconds_max, replaced, attend, hang_limits).watch(awaited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class _Workers:
         stop_seconds_max: float,
         replaced: ReplacedWorkers,
         attend: Callable[[], None] | None,
-        patience: Patience,
+        hang_limits: HangLimits,
     ) -> None:
         self._size = size
         self._work = work
@@ -96,7 +96,7 @@ class _Workers:
         self._stop_seconds_max = stop_seconds_max
         self._replaced = replaced
         self._attend = attend
-        self._patience = patience
+        self._hang_limits = hang_limits
         # When this process has last looked after its workers.
         self._looked_at = time.monotonic()
         self._workers: dict[int, _Worker] = {}
@@ -181,19 +181,19 @@ class _Workers:
     def _end_silent(self) -> None:
         """End the workers whose event loop has sent no heartbeat for too long: by SIGTERM, then by SIGKILL."""
         now = time.monotonic()
-        was_absent = now - self._looked_at > self._patience.absence_seconds
+        was_absent = now - self._looked_at > self._hang_limits.absence_seconds
         self._looked_at = now
         for process, worker in self._workers.items():
             pulse = worker.pulse
             pulse.listen(now)
             if was_absent:
                 pulse.renew(now)
-            elif pulse.is_silent(now, self._patience):
+            elif pulse.is_silent(now, self._hang_limits):
                 silence = round(now - pulse.heard_at, 1)
                 log.error("worker.hung", process=process, worker=worker.number, silence_seconds=silence)
                 pulse.told_at = now
                 os.kill(process, signal.SIGTERM)
-            elif pulse.is_overdue(now, self._patience, self._stop_seconds_max):
+            elif pulse.is_overdue(now, self._hang_limits, self._stop_seconds_max):
                 pulse.is_killed = True
                 os.kill(process, signal.SIGKILL)
 

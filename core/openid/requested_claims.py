@@ -114,7 +114,7 @@ def _values(wanted: object) -> list[str] | None:
 
 
 def _subjects(asked: list[list[str] | None]) -> list[str] | None:
-    """Return the users whom every request for `sub` allows; None for any."""
+    """Return the users that every request for `sub` allows; None for any."""
     restricted = [_ids(values) for values in asked if values is not None]
     if not restricted:
         return None

@@ -1,4 +1,4 @@
-"""The caller of a request, whom use cases read from the unit of work; its origin is in `origins.py`.
+"""The caller of a request, which use cases read from the unit of work; its origin is in `origins.py`.
 
 The caller is loaded from the database in the transaction of the use case, never taken from a token: a revoked session,
 a removed role or a demoted platform owner takes effect with the next request.

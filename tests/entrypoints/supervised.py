@@ -1,4 +1,4 @@
-"""A program that supervises two workers which do nothing but send heartbeats, with little patience.
+"""A program that supervises two workers which do nothing but send heartbeats, with little hang_limits.
 
 `python -m tests.entrypoints.supervised MODE` prints its log as JSON. In the mode `mute` a replacement never sends a
 heartbeat, as if its start hung. In the mode `patient` a worker that was told to end has a minute for it.
@@ -19,7 +19,7 @@ import structlog
 import trio
 
 from entrypoints import logs
-from entrypoints.heartbeats import Patience, beat
+from entrypoints.heartbeats import HangLimits, beat
 from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WORKERS = 2
 SILENCE_SECONDS = 5.0
-PATIENCE = Patience(silence_seconds=SILENCE_SECONDS, start_seconds=8.0, kill_seconds=0.5)
+HANG_LIMITS = HangLimits(silence_seconds=SILENCE_SECONDS, start_seconds=8.0, kill_seconds=0.5)
 HANG = signal.SIGUSR2
 
 log = structlog.get_logger(__name__)
@@ -45,7 +45,7 @@ def main(mode: str) -> int:
             listener=listener,
             stop_seconds_max=10.0,
             replaced=replaced,
-            patience=replace(PATIENCE, kill_seconds=60.0) if mode == "patient" else PATIENCE,
+            hang_limits=replace(HANG_LIMITS, kill_seconds=60.0) if mode == "patient" else HANG_LIMITS,
         )
     log.info("supervised.ended", **replaced.by_reason())
     return status

@@ -1,6 +1,6 @@
 """A worker whose event loop does not run is ended and replaced by its parent; a parent that was away ends none.
 
-`supervised.py` supervises workers that do nothing, with little patience, because the real one takes ten seconds.
+`supervised.py` supervises workers that do nothing, with little hang_limits, because the real one takes ten seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from entrypoints.heartbeats import Heartbeat, Patience, Pulse
+from entrypoints.heartbeats import HangLimits, Heartbeat, Pulse
 from tests.entrypoints import supervised
 from tests.processes import Service
 from tests.waiting import wait_until
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = Patience()
+HANG_LIMITS = HangLimits()
 
 
 class Supervised(Service):
@@ -130,10 +130,10 @@ def pulse(*, heard_at: float = 0.0, has_beaten: bool = True) -> Pulse:
 
 
 def test_a_worker_is_judged_by_its_silence_and_before_its_first_beat_by_its_start() -> None:
-    assert not pulse().is_silent(PATIENCE.silence_seconds, PATIENCE)
-    assert pulse().is_silent(PATIENCE.silence_seconds + 0.1, PATIENCE)
-    assert not pulse(has_beaten=False).is_silent(PATIENCE.start_seconds, PATIENCE)
-    assert pulse(has_beaten=False).is_silent(PATIENCE.start_seconds + 0.1, PATIENCE)
+    assert not pulse().is_silent(HANG_LIMITS.silence_seconds, HANG_LIMITS)
+    assert pulse().is_silent(HANG_LIMITS.silence_seconds + 0.1, HANG_LIMITS)
+    assert not pulse(has_beaten=False).is_silent(HANG_LIMITS.start_seconds, HANG_LIMITS)
+    assert pulse(has_beaten=False).is_silent(HANG_LIMITS.start_seconds + 0.1, HANG_LIMITS)
 
 
 def test_a_beat_ends_the_silence_and_is_heard_once() -> None:
@@ -149,14 +149,14 @@ def test_a_beat_ends_the_silence_and_is_heard_once() -> None:
 def test_a_worker_that_was_told_to_end_is_killed_when_it_stays_silent_and_gets_its_time_when_it_does_not() -> None:
     told = pulse(heard_at=0.0)
     told.told_at = 10.0
-    killed_at = 10.0 + PATIENCE.kill_seconds + 0.1
+    killed_at = 10.0 + HANG_LIMITS.kill_seconds + 0.1
 
-    assert not told.is_silent(100.0, PATIENCE)
-    assert not told.is_overdue(10.0 + PATIENCE.kill_seconds, PATIENCE, 35.0)
-    assert told.is_overdue(killed_at, PATIENCE, 35.0)
+    assert not told.is_silent(100.0, HANG_LIMITS)
+    assert not told.is_overdue(10.0 + HANG_LIMITS.kill_seconds, HANG_LIMITS, 35.0)
+    assert told.is_overdue(killed_at, HANG_LIMITS, 35.0)
     told.heard_at = 11.0
-    assert not told.is_overdue(killed_at, PATIENCE, 35.0)
-    assert told.is_overdue(45.1, PATIENCE, 35.0)
+    assert not told.is_overdue(killed_at, HANG_LIMITS, 35.0)
+    assert told.is_overdue(45.1, HANG_LIMITS, 35.0)
 
 
 def test_a_new_period_begins_for_a_worker_and_for_its_end() -> None:

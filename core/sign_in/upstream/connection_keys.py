@@ -37,7 +37,7 @@ class NoKeyOfConnection(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingKey:
-    """An active key whose certificate ends soon, and whom to tell."""
+    """An active key whose certificate ends soon, and the address of the owner who is told."""
 
     organization_id: UUID
     organization_name: str

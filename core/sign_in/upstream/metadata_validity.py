@@ -27,7 +27,7 @@ WARNING_OF_ADDRESS: Final = timedelta(days=3)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingMetadata:
-    """Metadata of a connection that end soon, and whom to tell."""
+    """Metadata of a connection that end soon, and the address of the owner who is told."""
 
     organization_id: UUID
     organization_name: str

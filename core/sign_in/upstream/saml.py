@@ -131,7 +131,7 @@ class ServiceProvider:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlRecipient:
-    """For whom an identity provider encrypts assertions: our entity id, and our private keys (PEM) that decrypt."""
+    """The recipient of encrypted assertions: our entity id, and our private keys (PEM) that decrypt."""
 
     entity_id: str
     private_pems: Sequence[Secret] = ()

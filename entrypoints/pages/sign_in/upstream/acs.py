@@ -97,7 +97,7 @@ async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQ
 
 
 async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:
-    """Return for whom the identity provider of a connection encrypts."""
+    """Return the recipient for which the identity provider of a connection encrypts."""
     connection = target.connection
     keys = await call.read(connection_keys.usable, target.organization_id, connection.id)
     return SamlRecipient(
