@@ -58,7 +58,7 @@ def account_page(
     *,
     done: str = "",
     refusal: Refusal | None = None,
-    has_script: bool = False,
+    connects: bool = False,
     **values: Any,
 ) -> Response:
     """Return a page of the account, with what was just done, or with what was refused."""
@@ -66,7 +66,7 @@ def account_page(
         call,
         template,
         status=refusal.code.status if refusal is not None else 200,
-        has_script=has_script,
+        connects=connects,
         # Another word in the address means nothing.
         outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),

@@ -1,4 +1,4 @@
-"""Renders pages from templates: every value is escaped, and the security policy forbids scripts.
+"""Renders pages from templates: every value is escaped, and the security policy allows no scripts but our files.
 
 The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`; the texts are
 translated as `languages.py` says.
@@ -30,16 +30,14 @@ Page: TypeAlias = Annotated[Response, Media(HTML)]
 # That of one which leads the browser on, or answers with a page.
 PageOrRedirect: TypeAlias = Page | Annotated[None, AnswerStatus(303)]
 
-# A page loads its style sheet and pictures, submits forms to Gatehouse only, cannot be framed and runs no scripts.
+# A page loads its style sheet, scripts and pictures, submits forms to Gatehouse only, and cannot be framed. No script
+# stands in a page, and none sends a request of its own.
 CONTENT_SECURITY_POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
-
-
-_FORM_TARGETS: Final = "form-action 'self'"
-# Beside that, the script of a page with passkeys, which asks Gatehouse for a challenge.
-_SCRIPT_POLICY: Final = "; script-src 'self'; connect-src 'self'"
+# Beside that, a page with passkeys, whose script requests a challenge.
+_CONNECTING_POLICY: Final = "; connect-src 'self'"
 
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
@@ -60,18 +58,19 @@ def form_page(
     template: str,
     *,
     status: int = 200,
-    has_script: bool = False,
+    connects: bool = False,
     **values: Any,
 ) -> Response:
     """Return a page whose forms carry the token of the browser; a template needs it as `form_token`.
 
     Browsers refuse redirects to other sites after a form, so what follows one leads on by a page (`leading_page`).
+    With `connects`, the scripts of the page may send requests to Gatehouse.
     """
     response = page(call, template, status=status, form_token=form_token(call), browser=call.browser, **values)
     # Without the referrer, a browser would not say which site its form is from.
     response.headers["Referrer-Policy"] = "same-origin"
-    if has_script:
-        response.headers["Content-Security-Policy"] += _SCRIPT_POLICY
+    if connects:
+        response.headers["Content-Security-Policy"] += _CONNECTING_POLICY
     return response
 
 

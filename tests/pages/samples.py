@@ -377,5 +377,5 @@ samples = Routes("samples", "Every page with sample values.")
 async def sample(call: Call, name: str) -> Page:
     """Show a page with sample values."""
     response = page(call, name, **SAMPLES[name])
-    response.headers["Content-Security-Policy"] += "; script-src 'self'; connect-src 'self'"
+    response.headers["Content-Security-Policy"] += "; connect-src 'self'"
     return response

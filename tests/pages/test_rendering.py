@@ -75,13 +75,16 @@ async def test_a_page_is_html_and_is_not_stored(installation: Installation) -> N
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_a_page_cannot_run_scripts_load_from_other_origins_or_be_framed(installation: Installation) -> None:
+async def test_a_page_runs_only_our_scripts_loads_nothing_from_other_origins_and_cannot_be_framed(
+    installation: Installation,
+) -> None:
     answer = await shown(installation, "mailbox.html", mails=[], maximum=1)
 
     policy = dict(part.strip().split(" ", 1) for part in answer.headers["Content-Security-Policy"].split(";"))
     assert policy == {
         "default-src": "'none'",
         "style-src": "'self'",
+        "script-src": "'self'",
         "img-src": "'self' data:",
         "form-action": "'self'",
         "frame-ancestors": "'none'",

@@ -40,7 +40,7 @@ async def _page(call: Call, refusal: Refusal | None = None) -> Response:
         call,
         "new_passkey.html",
         status=refusal.code.status if refusal is not None else 200,
-        has_script=True,
+        connects=True,
         challenge_id=started.challenge_id,
         options=json.dumps(started.options),
         host=hosts.origin_of(call).partition("://")[2],

@@ -58,7 +58,7 @@ async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:
         call,
         "account_new_passkey.html",
         refusal=refusal,
-        has_script=True,
+        connects=True,
         challenge_id=str(started.challenge_id),
         options=msgspec.json.encode(started.options).decode(),
     )

@@ -82,7 +82,7 @@ async def _page(call: Call, way: ReturnQuery, refusal: Refusal | None = None) ->
         call,
         "sign_in_again.html",
         status=refusal.code.status if refusal is not None else 200,
-        has_script=True,
+        connects=True,
         **await returns.context(call, way),
         has_code=(await call.read(mfa.status)).enabled,
         problem=problem_of(refusal),

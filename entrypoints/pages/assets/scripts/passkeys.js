@@ -1,4 +1,4 @@
-// Signing in with a passkey: the only script of the pages. Without it, everything else works.
+// Signing in with a passkey. Without this script, every other way works.
 //
 // A form with the attribute `data-passkey` has the fields `challenge_id` and `credential`, which this script fills in
 // before it submits the form. The form's button asks for a passkey of the address in its attribute `data-email`, if it
