@@ -215,7 +215,7 @@ class TestRelayState:
                 assert posted_form(page.text).fields["RelayState"].replace("\r\n", "\n") == relay_state.replace(
                     "\r\n", "\n"
                 )
-                assert page.text.count("<script") == 1
+                assert page.text.count("<script") == 2
                 assert "a=b" not in str(page.headers.get("Set-Cookie", ""))
 
     async def test_it_goes_back_with_a_logout_too(self, browser: Visitor, saml_shop: SamlService) -> None:

@@ -66,7 +66,7 @@ async def test_opening_the_link_shows_a_button_and_does_not_use_the_link_up(worl
     assert EMAIL in page
     assert '<form method="post" action="/auth/magic-link">' in page
     assert '<button class="button" type="submit">' in page
-    assert "<script" not in page
+    assert page.count("<script") == 1
     assert answers[1].headers["Cache-Control"] == "no-store"
     assert answers[1].headers["Referrer-Policy"] == "no-referrer"
     assert (await verify(world, token)).status == 200
