@@ -100,7 +100,7 @@ async def test_a_hostile_mail_is_only_text_on_the_page(installation: Installatio
 
     html = (await client.get("/dev/mailbox")).text
 
-    assert "<script" not in html
+    assert html.count("<script") == 1
     assert "<img" not in html
     assert HOSTILE.subject in unescape(html)
 
