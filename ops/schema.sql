@@ -1970,6 +1970,7 @@ CREATE TABLE users (
     disowned_by_organization_id uuid,
     changed_by_service_at timestamp with time zone,
     name text,
+    language text,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -1983,6 +1984,7 @@ COMMENT ON COLUMN users.disowned_at IS 'When the organization of its mail domain
 COMMENT ON COLUMN users.disowned_by_organization_id IS 'The organization that has verified the mail domain.';
 COMMENT ON COLUMN users.changed_by_service_at IS 'When the token of a service first changed how the account signs in; then what is unconfirmed waits for a mailed proof.';
 COMMENT ON COLUMN users.name IS 'What its user is called; null until the user has said it. Directories say it in scim_profiles.';
+COMMENT ON COLUMN users.language IS 'The tag (BCP 47) of the language that its user has chosen or registered with; null when it is not known.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users

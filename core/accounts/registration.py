@@ -116,6 +116,7 @@ def _account(uow: UnitOfWork, email: str) -> User:
         is_platform_owner=False,
         created_at=uow.now,
         updated_at=uow.now,
+        language=uow.origin.language,
     )
 
 

@@ -25,7 +25,8 @@ class User:
 
     It is disowned since the organization of its mail domain took the address back: its user still signs in, but nothing
     is mailed to the address or given by it any more. It is changed by a service since the token of a service changed
-    how it signs in; then what other organizations give waits for a mailed proof (decisions 2.8 and 5.7).
+    how it signs in; then what other organizations give waits for a mailed proof (decisions 2.8 and 5.7). `language` is
+    the tag of that which its user has chosen or registered with; None when it is not known.
     """
 
     id: UUID
@@ -40,6 +41,7 @@ class User:
     disowned_at: datetime | None = None
     changed_by_service_at: datetime | None = None
     name: str | None = field(default=None, repr=False)
+    language: str | None = None
 
     @property
     def is_verified(self) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts import addresses, links, one_time_tokens, open_registrations, return_targets
+from core.accounts import addresses, languages, links, one_time_tokens, open_registrations, return_targets
 from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import lock_unless_anonymized
@@ -172,6 +172,8 @@ def _prove(uow: UnitOfWork, user: User, registration: OpenRegistration | None) -
     if registration is not None:
         uow.credentials.set_password_hash(user.id, registration.password_hash)
         uow.users.set_name(user.id, registration.name, at=uow.now)
+    # Anyone can register the address; who proves it reads this language.
+    languages.keep(uow, user.id)
     return proved
 
 

@@ -82,12 +82,13 @@ class ExportedMfaEvent:
 class PersonalDataExport:
     """The personal data of a person; `login_events` has the newest ones, and `login_events_count` counts all.
 
-    `name` is the account's, which no organization exports.
+    `name` and `language` are the account's, which no organization exports.
     """
 
     user_id: UUID
     email: str
     name: str | None
+    language: str | None
     created_at: datetime
     memberships: list[ExportedMembership]
     login_events_count: int
@@ -116,12 +117,14 @@ def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
     within = _within(uow, caller, user_id, user)
     if user is None:
         raise UserUnknown
+    sees_account = within is None or caller.user_id == user_id
     _record(uow, caller, user, within)
     stored = uow.privacy_export
     return PersonalDataExport(
         user_id=user.id,
         email=user.email,
-        name=user.name if within is None or caller.user_id == user_id else None,
+        name=user.name if sees_account else None,
+        language=user.language if sees_account else None,
         created_at=user.created_at,
         memberships=list(stored.memberships(user.id, within=within)),
         login_events_count=stored.count_logins(user.id, within=within),

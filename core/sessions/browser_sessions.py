@@ -45,7 +45,7 @@ class BrowserSession:
     `used_at` is the stored time of its last use. `has_lost_organization` says that its user is no longer a member of
     the organization that they had chosen, and `is_disowned` that the organization of the mail domain has taken the
     address back. `form_token` is what the forms of its pages carry. A session that began under a custom domain has
-    `domain_id`, and signs in to the organization of that domain only.
+    `domain_id`, and signs in to the organization of that domain only. `language` is that of the account.
     """
 
     session_id: UUID
@@ -68,6 +68,7 @@ class BrowserSession:
     domain_id: UUID | None = None
     domain_organization_id: UUID | None = None
     is_disowned: bool = False
+    language: str | None = None
     form_token: Secret = field(default=Secret(""))
 
     @property

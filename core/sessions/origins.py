@@ -24,7 +24,8 @@ class Origin:
     """The origin of a request, as the audit log and the login events record it; empty for background work.
 
     `custom_host` is None for requests under the base URL. `proof_algorithm` is that of the DPoP proof which came with
-    the access token, None without one.
+    the access token, None without one. `language` is the tag of that in which the person behind the request reads, as
+    far as it is known.
     """
 
     request_id: str | None = None
@@ -32,6 +33,7 @@ class Origin:
     user_agent: str | None = None
     custom_host: CustomHost | None = None
     proof_algorithm: str | None = None
+    language: str | None = None
 
     @property
     def domain_id(self) -> UUID | None:

@@ -2,34 +2,25 @@
 
 A text is written in English where it is used: `_("…")` in a template, `translated(call, "…")` in a handler, and
 `marked("…")` where a constant holds it until a page shows it. Values are named: `_("Sign in to %(place)s", place=…)`;
-a percent sign is written as `%%`. The language that the browser prefers decides, or during a sign-in
-the one that the service has asked for.
+a percent sign is written as `%%`. `entrypoints/web/serving/languages.py` decides which language a page is in.
 """
 
 from __future__ import annotations
 
 import gettext
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
-
-from werkzeug.datastructures import LanguageAccept
-from werkzeug.http import parse_accept_header
+from typing import TYPE_CHECKING, Final
 
 from entrypoints.pages.po_files import translations_of
-from entrypoints.shared.languages import SOURCE, TRANSLATIONS
+from entrypoints.web.serving.languages import SOURCE, TRANSLATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from entrypoints.web.serving.calls import Call
 
 # Of the languages that are written from right to left, those with the most speakers.
 RIGHT_TO_LEFT: Final = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
-# More than any browser sends; what follows is not read.
-ACCEPT_CHARACTERS_MAX: Final = 200
-_REMEMBERED_MAX: Final = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,15 +58,8 @@ LANGUAGES: Final = read_languages(TRANSLATIONS)
 
 
 def language_of(call: Call) -> Language:
-    """Return the language that a service has asked for, else what the browser prefers among ours, else English."""
-    if call.language is not None and call.language in LANGUAGES:
-        return LANGUAGES[call.language]
-    return _preferred(call.request.headers.get("Accept-Language", "")[:ACCEPT_CHARACTERS_MAX])
-
-
-def offered(tags: Sequence[str]) -> str | None:
-    """Return the tag of the first language that is offered; None when none of them is (RFC 4647, 3.4)."""
-    return next((found for tag in tags if (found := _looked_up(tag)) is not None), None)
+    """Return the language of the person behind a request, else English (`entrypoints/web/serving/languages.py`)."""
+    return LANGUAGES.get(call.reader_language or "", ENGLISH)
 
 
 def translated(call: Call, english: str, **values: object) -> str:
@@ -86,15 +70,3 @@ def translated(call: Call, english: str, **values: object) -> str:
 def marked(english: str) -> str:
     """Return the text unchanged; it marks a text that a page translates later."""
     return english
-
-
-@lru_cache(maxsize=_REMEMBERED_MAX)
-def _preferred(accepted: str) -> Language:
-    """Look up each range in the order of preference, then without its subtags (RFC 4647, 3.4)."""
-    ranges: Any = parse_accept_header(accepted, LanguageAccept)
-    accepted_tags = (_looked_up(tag) for tag, quality in ranges if quality > 0)
-    return next((LANGUAGES[tag] for tag in accepted_tags if tag is not None), ENGLISH)
-
-
-def _looked_up(tag: str) -> str | None:
-    return next((one for one in (tag.lower(), tag.lower().partition("-")[0]) if one in LANGUAGES), None)

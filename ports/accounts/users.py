@@ -61,6 +61,10 @@ class Users(Protocol):
         """Store the name of an account, or remove it with None."""
         ...
 
+    def set_language(self, user_id: UUID, language: str) -> None:
+        """Store the language of an account."""
+        ...
+
     def set_changed_by_service(self, user_id: UUID, *, at: datetime | None) -> None:
         """Record that the token of a service changed how the account signs in; None when that is undone."""
         ...

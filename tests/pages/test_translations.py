@@ -24,8 +24,8 @@ from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.po_files import entries
 from entrypoints.pages.refusals import ON_PAGES
 from entrypoints.pages.rendering import TEMPLATES
-from entrypoints.shared.languages import TRANSLATIONS
 from entrypoints.web.serving.answers import InternalFailure
+from entrypoints.web.serving.languages import TRANSLATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

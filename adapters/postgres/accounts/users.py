@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 _ACCOUNT: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, disowned_at, changed_by_service_at, name
+           mfa_enabled_at, disowned_at, changed_by_service_at, name, language
     FROM   users
 """
 _STORED: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, disowned_at, changed_by_service_at, name, password_hash
+           mfa_enabled_at, disowned_at, changed_by_service_at, name, language, password_hash
     FROM   users
 """
 # From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts
@@ -75,8 +75,9 @@ class PostgresUsers(Aggregate):
     def add(self, user: User) -> bool:
         return self._changes_one(
             """
-            INSERT INTO users (id, email, email_verified_at, is_platform_owner, created_at, updated_at, name)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            INSERT INTO users (id, email, email_verified_at, is_platform_owner, created_at, updated_at, name,
+                               language)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (email) DO NOTHING
             """,
             (
@@ -87,6 +88,7 @@ class PostgresUsers(Aggregate):
                 user.created_at,
                 user.updated_at,
                 user.name,
+                user.language,
             ),
         )
 
@@ -118,6 +120,9 @@ class PostgresUsers(Aggregate):
 
     def set_name(self, user_id: UUID, name: str | None, *, at: datetime) -> None:
         self._connection.execute_later("UPDATE users SET name = %s, updated_at = %s WHERE id = %s", (name, at, user_id))
+
+    def set_language(self, user_id: UUID, language: str) -> None:
+        self._connection.execute_later("UPDATE users SET language = %s WHERE id = %s", (language, user_id))
 
     def set_changed_by_service(self, user_id: UUID, *, at: datetime | None) -> None:
         self._connection.execute_later("UPDATE users SET changed_by_service_at = %s WHERE id = %s", (at, user_id))

@@ -36,7 +36,8 @@ _LIVE: Final = f"""
            s.bounded_until,
            b.domain_id,
            d.organization_id AS domain_organization_id,
-           u.disowned_at IS NOT NULL AS is_disowned
+           u.disowned_at IS NOT NULL AS is_disowned,
+           u.language
     FROM   browser_sessions b
     JOIN   sessions s         ON s.id = b.session_id
     JOIN   users u            ON u.id = s.user_id

@@ -5,7 +5,7 @@ from typing import Any, Final
 from core.openid import pkce, requests, scopes
 from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints.http.openid.tokens import GRANT_TYPES
-from entrypoints.shared import languages
+from entrypoints.web.serving import languages
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts

@@ -15,7 +15,6 @@ from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SignInRefused
-from entrypoints.pages.languages import offered
 from entrypoints.pages.openid.leading_back import led_back
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
@@ -28,6 +27,7 @@ from entrypoints.web.serving.browsers import ProtectedForm, cookie_name
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.languages import offered
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing in to services, in the browser.", protocol_refusal_page)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from entrypoints.pages.carried_messages import open_to_other_sites
-from entrypoints.pages.languages import offered
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, page
 from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.languages import offered
 
 if TYPE_CHECKING:
     from quart import Response

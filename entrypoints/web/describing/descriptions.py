@@ -162,6 +162,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "Login.email": _field("The email address of the account.", examples=["ada@example.com"]),
     "MfaAlert.email": _field("The email address of the user."),
     "PersonalDataExport.email": _field("The email address."),
+    "PersonalDataExport.language": _field(
+        "The tag (BCP 47) of the language that the person has chosen or registered with; null when it is not known.",
+        examples=["de"],
+    ),
     "UserSearch.email": _field("A part of the email address."),
     "email_verified": _field("Whether the user has proved that the address is theirs."),
     "is_platform_owner": _field("Whether the user manages the whole platform."),

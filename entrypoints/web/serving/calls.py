@@ -12,6 +12,7 @@ from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.networks import limited_network, throttled_network
 from core.rate_limits import RateLimit
 from core.sessions.origins import CustomHost, Origin
+from entrypoints.web.serving import languages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -128,7 +129,14 @@ class Call:
             user_agent=user_agent[:USER_AGENT_CHARACTERS_MAX].replace("\x00", "") if user_agent else None,
             custom_host=self.custom_host,
             proof_algorithm=self.proof_algorithm,
+            language=self.reader_language,
         )
+
+    @property
+    def reader_language(self) -> str | None:
+        """The tag of the language for the person behind the request; None when none that is offered is known."""
+        of_account = self.browser.language if self.browser is not None else None
+        return languages.preferred(self.request, self.language, of_account)
 
     @property
     def host_name(self) -> str | None:

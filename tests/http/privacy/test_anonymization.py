@@ -229,15 +229,15 @@ class TestWhatIsKept:
     ) -> None:
         await keyring.sign_up()
         await keyring.registered()
-        ada = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
+        ada = world.value("UPDATE users SET language = 'de' WHERE email = %s RETURNING id", EMAIL)
 
         await anonymize(platform, ada)
 
-        [(email, password_hash, verified_at, deactivated_at)] = world.rows(
-            "SELECT email, password_hash, email_verified_at, deactivated_at FROM users WHERE id = %s", ada
+        [(email, password_hash, verified_at, deactivated_at, language)] = world.rows(
+            "SELECT email, password_hash, email_verified_at, deactivated_at, language FROM users WHERE id = %s", ada
         )
         assert PLACEHOLDER.fullmatch(email)
-        assert (password_hash, verified_at) == (None, None)
+        assert (password_hash, verified_at, language) == (None, None, None)
         assert deactivated_at is not None
         for table in ("passkeys", "devices", "sessions", "totp_secrets", "backup_codes", "one_time_tokens"):
             assert world.rows(f"SELECT FROM {table} WHERE user_id = %s", ada) == []

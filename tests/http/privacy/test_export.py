@@ -46,6 +46,7 @@ async def test_the_package_has_exactly_the_documented_fields(
         "user_id": str(user_id),
         "email": EMAIL,
         "name": None,
+        "language": None,
         "created_at": "2026-02-03T04:05:06Z",
         "memberships": [
             {

@@ -56,6 +56,21 @@ async def test_a_registration_leads_by_the_mailed_link_to_the_account(world: Wor
     assert "You are signed in as" in (await Visitor(world.client).sign_in()).text
 
 
+async def test_an_account_keeps_the_language_of_the_person_who_proves_its_address(
+    world: World, visitor: Visitor
+) -> None:
+    visitor.headers["Accept-Language"] = "de-AT, en;q=0.5"
+    await register(visitor, EMAIL)
+    registered_in = world.value("SELECT language FROM users")
+
+    reader = Visitor(world.client)
+    reader.headers["Accept-Language"] = "en-GB"
+    asked = await reader.open(f"/auth/verify-email?token={(await world.mail()).values['token']}")
+    await reader.submit(asked, "/auth/verify-email/confirm", password=PASSWORD)
+
+    assert (registered_in, world.value("SELECT language FROM users")) == ("de", "en")
+
+
 async def test_every_address_gets_the_same_page_and_the_same_cookies(world: World) -> None:
     insert_cases(world)
     seen: dict[str, tuple[tuple[int, str], set[str]]] = {}

@@ -1,0 +1,29 @@
+"""The language in which a person reads: chosen on a page, and kept with the account for other browsers and for mails.
+
+Which languages there are is known to what shows pages and writes mails; here a language is a tag (BCP 47).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.accounts.users import User
+    from ports.unit_of_work import UnitOfWork
+
+
+def of_reader(uow: UnitOfWork, user: User | None) -> str | None:
+    """Return the language of a person to whom this request writes: the account's, else that of the request.
+
+    None when neither is known.
+    """
+    kept = user.language if user is not None else None
+    return kept or uow.origin.language
+
+
+def keep(uow: UnitOfWork, user_id: UUID) -> None:
+    """Keep the language of this request, if it is known, as that of an account; its user makes the request."""
+    if uow.origin.language is not None:
+        uow.users.set_language(user_id, uow.origin.language)
