@@ -57,6 +57,7 @@ from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.audit import siem as siem_setup
 from entrypoints.pages.billing import sandbox as sandbox_pages
+from entrypoints.pages.billing import subscriptions as own_subscription_pages
 from entrypoints.pages.credentials import devices as device_pages
 from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.credentials import mfa as own_second_factor_pages
@@ -79,6 +80,7 @@ from entrypoints.pages.saml import logout as saml_logout
 from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import setup as scim_setup
+from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -89,6 +91,7 @@ from entrypoints.pages.sign_in import registration_links as registration_link_pa
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
+from entrypoints.pages.sign_in import sign_ins as own_sign_in_pages
 from entrypoints.pages.sign_in.upstream import acs as upstream_saml_pages
 from entrypoints.pages.sign_in.upstream import providers as upstream_pages
 from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
@@ -215,6 +218,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_passkey_pages.routes,
     device_pages.routes,
     session_pages.routes,
+    own_sign_in_pages.routes,
+    application_pages.routes,
+    own_subscription_pages.routes,
     identity_page.routes,
     own_organization_pages.routes,
     data_page.routes,

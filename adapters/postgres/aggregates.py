@@ -20,6 +20,7 @@ from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
 from adapters.postgres.billing.customers import PostgresBillingCustomers
 from adapters.postgres.billing.events import PostgresBillingEvents
+from adapters.postgres.billing.own_subscriptions import PostgresSubscriptionsOfUser
 from adapters.postgres.billing.sandbox import PostgresSandbox
 from adapters.postgres.billing.subscriptions import PostgresBillingSubscriptions
 from adapters.postgres.credentials.devices import PostgresDevices
@@ -75,6 +76,7 @@ from adapters.postgres.service_api.analytics import PostgresServiceFigures
 from adapters.postgres.service_api.subscriptions import PostgresServiceSubscriptions
 from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.services.api_keys import PostgresApiKeys
+from adapters.postgres.services.applications import PostgresApplicationsOfUser
 from adapters.postgres.services.end_users import PostgresEndUsers
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
@@ -88,10 +90,13 @@ from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
+from adapters.postgres.sign_in.account_figures import PostgresFiguresOfUser
 from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns
 from adapters.postgres.sign_in.identities import PostgresIdentities
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
+from adapters.postgres.sign_in.own_sessions import PostgresSessionsOfUser
+from adapters.postgres.sign_in.own_ways import PostgresWaysOfUser
 from adapters.postgres.sign_in.places import PostgresSignInPlaces
 from adapters.postgres.sign_in.sign_ins import PostgresSignIns
 from adapters.postgres.sign_in.upstream.connection_keys import PostgresConnectionKeys
@@ -128,6 +133,11 @@ class Aggregates:
     sign_in_failures: PostgresSignInFailures
     login_events: PostgresLoginEvents
     sign_ins: PostgresSignIns
+    applications: PostgresApplicationsOfUser
+    own_subscriptions: PostgresSubscriptionsOfUser
+    account_figures: PostgresFiguresOfUser
+    own_ways: PostgresWaysOfUser
+    own_sessions: PostgresSessionsOfUser
     sign_in_places: PostgresSignInPlaces
     one_time_tokens: PostgresOneTimeTokens
     totp_secrets: PostgresTotpSecrets

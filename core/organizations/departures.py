@@ -88,6 +88,12 @@ def end_links_since(uow: UnitOfWork, user_id: UUID, since: datetime) -> None:
     _record(uow, uow.departures.end_links_since(user_id, since), reason="email_change_undone")
 
 
+def end_own_link(uow: UnitOfWork, organization_id: UUID, service_id: UUID, user_id: UUID) -> bool:
+    """End the link to a service that its user has made; False when there is none, or a subscription keeps it."""
+    uow.departures.lock_link(organization_id, service_id, user_id)
+    return bool(uow.departures.end_own_link(organization_id, service_id, user_id))
+
+
 def leave_mail_domain(uow: UnitOfWork, user_id: UUID, *, old_domain: str, new_domain: str) -> None:
     """End what signs a user in by the organization of a mail domain, when the new address is not of that organization.
 

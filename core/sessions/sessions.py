@@ -175,6 +175,19 @@ def end_in_organization(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -
     return uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
 
 
+def end_at_service(uow: UnitOfWork, organization_id: UUID, service_id: UUID, user_id: UUID, email: str) -> int:
+    """End a user's sessions at a service of an organization; return how many ended.
+
+    The sign-ins to the organization that are not complete end as well.
+    """
+    # Locked, so that a sign-in that completes at this moment is either found below, or finds itself ended.
+    uow.users.lock(user_id)
+    uow.unfinished_sign_ins.end_in_organization(organization_id, user_id=user_id)
+    ended = uow.sessions.revoke_of_service(service_id, user_id=user_id)
+    record_ended(uow, user_id, email, ended, service_id=str(service_id))
+    return len(ended)
+
+
 def log_out(uow: UnitOfWork) -> None:
     """End the session of this request, also when the caller no longer belongs to the context of the session."""
     caller = uow.caller_if_signed_in

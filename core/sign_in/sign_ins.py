@@ -1,8 +1,9 @@
-"""The sign-ins of a user, with why they were refused: for the organization they concern, and for platform owners.
+"""The sign-ins of a user, with why they were refused: for the person, their organization, and platform owners.
 
 An organization sees the sign-ins in its own context: to itself, to its services, by its connections and under its
 domain. It sees those of its members and end users only, since they have confirmed that they are; what they do on the
-platform or elsewhere is none of its business. Login events are recorded by `login_events.py`.
+platform or elsewhere is none of its business. A person sees their own, as far as their session shows them. Login
+events are recorded by `login_events.py`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.users import UserUnknown
+from core.credentials import user_agents
 from core.errors import NotFound
 from core.organizations.access import Operation, authorize, authorize_platform
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
+    from core.credentials.user_agents import Description
     from ports.unit_of_work import UnitOfWork
 
 
@@ -85,6 +88,11 @@ class SignIn:
     risk_factors: list[str]
     request_id: str | None
 
+    @property
+    def client(self) -> Description:
+        """What the browser or program says of itself."""
+        return user_agents.describe(self.user_agent)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInsPage:
@@ -92,6 +100,20 @@ class SignInsPage:
 
     sign_ins: list[SignIn]
     total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSignIns:
+    """A part of a person's own sign-ins; `next_id` is what the following part begins after, None at the end."""
+
+    sign_ins: list[SignIn]
+    next_id: UUID | None
+
+
+class SignInUnknown(NotFound):
+    """The person has no such sign-in, or it is no longer kept."""
+
+    default_message = "You have no such sign-in, or it is no longer kept. Open your sign-ins again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +125,11 @@ class Affiliation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The sign-ins that concern an organization, since a moment."""
+    """The sign-ins that concern an organization, since a moment; with a service, those to that service alone."""
 
     organization_id: UUID
     since: datetime
+    service_id: UUID | None = None
 
 
 def list_page(uow: UnitOfWork, slug: str, user_id: UUID, *, page: int, limit: int) -> SignInsPage:
@@ -129,11 +152,51 @@ def list_platform_page(uow: UnitOfWork, user_id: UUID, *, page: int, limit: int)
     return of_user(uow, user_id, None, page=page, limit=limit)
 
 
+def list_mine(uow: UnitOfWork, *, after: UUID | None, limit: int) -> OwnSignIns:
+    """Return the caller's own sign-ins, the newest first, or those that come after one; raise `SignInUnknown`.
+
+    A session with limits shows what concerns its organization, which sees no more of it (decisions 2.8 and 10.8).
+    """
+    user_id, scope = uow.caller.user_id, _own_scope(uow)
+    begins_at = None
+    if after is not None:
+        found_after = uow.sign_ins.find(user_id, after, scope)
+        if found_after is None:
+            raise SignInUnknown
+        begins_at = found_after.created_at
+    # One more than is shown tells whether more follow.
+    found = uow.sign_ins.following(user_id, scope, after=after, at=begins_at, limit=limit + 1)
+    return OwnSignIns(sign_ins=list(found[:limit]), next_id=found[limit - 1].id if len(found) > limit else None)
+
+
+def show_mine(uow: UnitOfWork, sign_in_id: UUID) -> SignIn:
+    """Return one of the caller's own sign-ins; raise `SignInUnknown` for one that their session does not show."""
+    found = uow.sign_ins.find(uow.caller.user_id, sign_in_id, _own_scope(uow))
+    if found is None:
+        raise SignInUnknown
+    return found
+
+
 def of_user(uow: UnitOfWork, user_id: UUID, scope: Scope | None, *, page: int, limit: int) -> SignInsPage:
     """Return one page of a user's sign-ins in a scope, the newest first; None means all. The caller may see them."""
     total = uow.sign_ins.defer_count(user_id, scope)
     found = uow.sign_ins.page(user_id, scope, limit=limit, offset=(page - 1) * limit)
     return SignInsPage(sign_ins=list(found), total=total())
+
+
+def _own_scope(uow: UnitOfWork) -> Scope | None:
+    """Return the scope that the caller's session shows; None for everything."""
+    caller = uow.caller
+    if caller.limits is None:
+        return None
+    affiliation = uow.sign_ins.affiliation(caller.limits.organization_id, caller.user_id)
+    since = affiliation.since if affiliation is not None else None
+    # Whose organization sees nothing of them shows it nothing either.
+    return Scope(
+        organization_id=caller.limits.organization_id,
+        since=since if since is not None else uow.now,
+        service_id=caller.limits.service_id,
+    )
 
 
 def outcome_of(reason: SignInReason | None) -> SignInOutcome:

@@ -37,6 +37,8 @@ OUTCOMES: Final = {
     "renamed": marked("The new name is saved."),
     "device-removed": marked("The device is removed, and its sessions have ended."),
     "session-ended": marked("The session has ended."),
+    "service-ended": marked("All your sessions at the application have ended."),
+    "disconnected": marked("The application is disconnected, and your sessions there have ended."),
     "others-ended": marked("All other sessions have ended."),
     "linked": marked("The account is linked. You can sign in with it."),
     "unlinked": marked("The account is unlinked."),

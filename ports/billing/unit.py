@@ -6,6 +6,7 @@ from ports.billing.cancellations import BillingCancellations
 from ports.billing.checkout import BillingCheckouts
 from ports.billing.customers import BillingCustomers
 from ports.billing.events import BillingEvents
+from ports.billing.own_subscriptions import SubscriptionsOfUser
 from ports.billing.sandbox import Sandbox
 from ports.billing.subscriptions import BillingSubscriptions
 
@@ -24,6 +25,9 @@ class BillingUnit(Protocol):
 
     @property
     def billing_events(self) -> BillingEvents: ...
+
+    @property
+    def own_subscriptions(self) -> SubscriptionsOfUser: ...
 
     @property
     def billing_subscriptions(self) -> BillingSubscriptions: ...

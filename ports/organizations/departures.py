@@ -34,6 +34,14 @@ class Departures(Protocol):
         """Delete the links that a user has never used, in all other organizations, with their subscriptions."""
         ...
 
+    def lock_link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> None:
+        """Lock the link of a user to a service, if there is one: what begins to hang on it waits."""
+        ...
+
+    def end_own_link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Sequence[EndedLink]:
+        """End the link to a service that its user made, unless the user has a live subscription to it."""
+        ...
+
     def end_links_since(self, user_id: UUID, since: datetime) -> Sequence[EndedLink]:
         """Delete the links of a user that were made since then, and those never used, with their subscriptions."""
         ...

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from core.services.api_keys import ServiceCaller
 from ports.services.api_keys import ApiKeys
+from ports.services.applications import ApplicationsOfUser
 from ports.services.end_users import EndUsers
 from ports.services.grants import ServiceGrants
 from ports.services.plans import Plans
@@ -22,6 +23,9 @@ class ServicesUnit(Protocol):
 
     @property
     def api_keys(self) -> ApiKeys: ...
+
+    @property
+    def applications(self) -> ApplicationsOfUser: ...
 
     @property
     def service_grants(self) -> ServiceGrants: ...

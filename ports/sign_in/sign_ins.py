@@ -1,6 +1,7 @@
 """Port for reading the sign-ins of a user."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -32,4 +33,14 @@ class SignIns(Protocol):
 
         In the scope of an organization only its own connections are named.
         """
+        ...
+
+    def find(self, user_id: UUID, sign_in_id: UUID, scope: Scope | None) -> SignIn | None:
+        """Return a sign-in of a user, as `page` does; None when the scope has none with that id."""
+        ...
+
+    def following(
+        self, user_id: UUID, scope: Scope | None, *, after: UUID | None, at: datetime | None, limit: int
+    ) -> Sequence[SignIn]:
+        """Return the newest sign-ins of a user in a scope, or those before the one at a moment, as `page` does."""
         ...

@@ -2,10 +2,13 @@
 
 from typing import Protocol
 
+from ports.sign_in.account_figures import FiguresOfUser
 from ports.sign_in.browser_returns import BrowserReturns
 from ports.sign_in.identities import Identities
 from ports.sign_in.login_events import LoginEvents
 from ports.sign_in.mfa_challenges import MfaChallenges
+from ports.sign_in.own_sessions import SessionsOfUser
+from ports.sign_in.own_ways import WaysOfUser
 from ports.sign_in.places import SignInPlaces
 from ports.sign_in.sign_ins import SignIns
 from ports.sign_in.upstream.connection_keys import ConnectionKeys
@@ -24,6 +27,15 @@ class SignInUnit(Protocol):
 
     @property
     def sign_ins(self) -> SignIns: ...
+
+    @property
+    def own_sessions(self) -> SessionsOfUser: ...
+
+    @property
+    def account_figures(self) -> FiguresOfUser: ...
+
+    @property
+    def own_ways(self) -> WaysOfUser: ...
 
     @property
     def sign_in_places(self) -> SignInPlaces: ...

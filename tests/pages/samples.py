@@ -3,26 +3,24 @@
 `SAMPLES` names each template; a test fails when one is missing.
 """
 
-from datetime import UTC, datetime
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
-from core.accounts.profile import SignInMethods
 from core.credentials.mfa import MfaStatus
-from core.credentials.user_agents import describe
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
+from core.sign_in.account_figures import AccountFigures
+from core.sign_in.own_ways import AccountLimit
 from entrypoints.pages.rendering import Page, page
 from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.saml.setup import ENTRA
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
+from tests.pages.account_samples import ACTIVITY, BOUND, NAME, NOW, SHORT, WAYS
 
-NOW: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 EMAIL: Final = "somebody.with.a.long.name@an.even.longer.name.of.a.host.example.com"
-NAME: Final = "The Royal Society of <b>Shipwrights</b> & Daughters, established in 1612"
-SHORT: Final = "Harbour Logs"
 PROBLEM: Final = "The passwords do not match."
 QR_CODE: Final = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z"/></svg>'
 SECRET: Final = "67CA 25LA B3WN J52M IT6V HE4I 6P42 7TIV"
@@ -64,10 +62,6 @@ def _membership(role: str) -> SimpleNamespace:
     return SimpleNamespace(organization=_ORGANIZATION, membership=SimpleNamespace(role=role, created_at=NOW))
 
 
-def _session(*, is_current: bool) -> tuple[SimpleNamespace, Any]:
-    return SimpleNamespace(**_ROW, ip_address="203.0.113.7", is_current=is_current), describe("Firefox/128 Linux")
-
-
 def _device(*, is_current: bool) -> SimpleNamespace:
     return SimpleNamespace(**_ROW, last_ip="203.0.113.7", is_current=is_current, trusted=True)
 
@@ -90,7 +84,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "total": 120,
     },
     "account_name.html": {**_ACCOUNT, "name": "Ada", "problem": PROBLEM},
-    "account_email.html": {**_ACCOUNT, "requested": EMAIL, "typed": "ada", "problem": PROBLEM},
+    "account_email.html": {**_ACCOUNT, "ways": WAYS, "requested": EMAIL, "typed": "ada", "problem": PROBLEM},
     "account_identities.html": {
         **_ACCOUNT,
         "outcome": SHORT,
@@ -111,19 +105,19 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "account_overview.html": {
         **_ACCOUNT,
         "name": "Ada",
-        "methods": SignInMethods(
-            has_password=False, second_factor=MfaStatus(enabled=True, has_backup_codes=True), passkeys=2
-        ),
+        "ways": BOUND,
+        "figures": AccountFigures(sessions=1, applications=2, subscriptions=0, organizations=1),
     },
     "account_passkeys.html": {
         **_ACCOUNT,
         "outcome": SHORT,
         "passkeys": [SimpleNamespace(**_ROW, backup_eligible=True)],
+        "ways": replace(BOUND, limit=AccountLimit.NOT_CONFIRMED),
     },
     "account_password.html": {
         **_ACCOUNT,
         "problem": PROBLEM,
-        "has_password": True,
+        "ways": WAYS,
         "is_current_wrong": False,
         "repeated_problem": PROBLEM,
     },
@@ -131,6 +125,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_ACCOUNT,
         "problem": PROBLEM,
         "status_of_factor": MfaStatus(enabled=True, has_backup_codes=False),
+        "ways": WAYS,
     },
     "account_second_factor_setup.html": {
         **_ACCOUNT,
@@ -140,7 +135,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "secret": SECRET,
         "uri": "otpauth://totp/Gatehouse",
     },
-    "account_sessions.html": {**_ACCOUNT, "sessions": [_session(is_current=True), _session(is_current=False)]},
+    **{name: {**_ACCOUNT, **values} for name, values in ACTIVITY.items()},
     "authorize.html": {
         **_FORM,
         "question": SimpleNamespace(

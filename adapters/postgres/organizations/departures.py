@@ -70,6 +70,17 @@ _UNCONFIRMED_LINKS: Final = f"""
         FOR    UPDATE OF l)
     {_END}
 """
+_OWN_LINK: Final = f"""
+    WITH ending AS MATERIALIZED (
+        {_LINK}
+        WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s AND l.user_id = %(user_id)s
+          AND  l.origin = 'self'
+          AND  NOT EXISTS (SELECT FROM subscriptions p
+                           WHERE  p.service_id = l.service_id AND p.user_id = l.user_id
+                             AND  p.status IN ('active', 'past_due'))
+        FOR    UPDATE OF l)
+    {_END}
+"""
 _LINKS_SINCE: Final = f"""
     WITH ending AS MATERIALIZED (
         {_LINK}
@@ -100,6 +111,23 @@ class PostgresDepartures(Aggregate):
     def end_unconfirmed_links(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[EndedLink]:
         return self._all(
             EndedLink, _UNCONFIRMED_LINKS, {"user_id": user_id, "except_organization_id": except_organization_id}
+        )
+
+    def lock_link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            SELECT FROM service_users
+            WHERE  organization_id = %s AND service_id = %s AND user_id = %s
+            FOR    UPDATE
+            """,
+            (organization_id, service_id, user_id),
+        )
+
+    def end_own_link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Sequence[EndedLink]:
+        return self._all(
+            EndedLink,
+            _OWN_LINK,
+            {"organization_id": organization_id, "service_id": service_id, "user_id": user_id},
         )
 
     def end_links_since(self, user_id: UUID, since: datetime) -> Sequence[EndedLink]:

@@ -28,11 +28,11 @@ _REVOKED: Final = "RETURNING id, organization_id"
 # What an organization ends takes only those children along that belong to it.
 _OF_ORGANIZATION: Final = "AND (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)"
 
-# What `Confinement.covers` says.
-_WITHIN: Final = """
-    AND ((confined_to = %(within)s AND (%(within_service)s::uuid IS NULL OR confined_to_service = %(within_service)s))
-      OR (organization_id = %(within)s AND service_id IS NOT NULL
-          AND (%(within_service)s::uuid IS NULL OR service_id = %(within_service)s)))
+# What `Confinement.covers` says, with the values of `within_values`.
+WITHIN: Final = """
+    ((confined_to = %(within)s AND (%(within_service)s::uuid IS NULL OR confined_to_service = %(within_service)s))
+     OR (organization_id = %(within)s AND service_id IS NOT NULL
+         AND (%(within_service)s::uuid IS NULL OR service_id = %(within_service)s)))
 """
 
 
@@ -142,11 +142,10 @@ class PostgresSessions(Aggregate):
         self, limits: Confinement, *, user_id: UUID, except_session_id: UUID | None
     ) -> Sequence[UUID | None]:
         return self._revoked(
-            f"{_REVOKE} {_WITHIN} AND id IS DISTINCT FROM %(except_session_id)s {_REVOKED}",
+            f"{_REVOKE} AND {WITHIN} AND id IS DISTINCT FROM %(except_session_id)s {_REVOKED}",
             user_id,
-            within=limits.organization_id,
-            within_service=limits.service_id,
             except_session_id=except_session_id,
+            **within_values(limits),
         )
 
     def revoke_of_device(self, device_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
@@ -247,6 +246,13 @@ class PostgresSessions(Aggregate):
             """,
             (self._transaction.now, user_id, user_id),
         )
+
+
+def within_values(limits: Confinement | None) -> dict[str, UUID | None]:
+    """Return the values of `WITHIN`; without limits they are null."""
+    if limits is None:
+        return {"within": None, "within_service": None}
+    return {"within": limits.organization_id, "within_service": limits.service_id}
 
 
 def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None, str | None]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.transaction import Aggregate
@@ -20,7 +22,7 @@ from core.sign_in.sign_ins import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from uuid import UUID
+    from datetime import datetime
 
     from core.deferred import Deferred
 
@@ -63,6 +65,10 @@ _THROUGH: Final = """
     FROM  login_events
     WHERE through_organization_id = %(organization_id)s AND user_id = %(user_id)s AND created_at >= %(since)s
 """
+# A session that is limited to one service shows what concerns that service.
+_OF_SERVICE: Final = "AND (%(service_id)s::uuid IS NULL OR service_id = %(service_id)s)"
+# The first condition is the range of the index, the second one decides among those of one moment.
+_RANGE: Final = "created_at <= %(at)s AND (created_at, id) < (%(at)s, %(after)s)"
 _NEWEST: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s + %(offset)s"
 COUNT_OF_ORGANIZATION: Final = f"SELECT (SELECT count(*) {_IN_CONTEXT}) + (SELECT count(*) {_THROUGH})"
 COUNT: Final = "SELECT count(*) FROM login_events WHERE user_id = %(user_id)s"
@@ -74,6 +80,17 @@ _NEWEST_OF_USER: Final = f"""
     (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND success {_NEWEST})
     UNION ALL
     (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND NOT success {_NEWEST})
+"""  # noqa: S608 - likewise
+_FOLLOWING: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s"
+_FOLLOWING_OF_ORGANIZATION: Final = f"""
+    (SELECT {_COLUMNS} {_IN_CONTEXT} {_OF_SERVICE} AND {_RANGE} {_FOLLOWING})
+    UNION ALL
+    (SELECT {_COLUMNS} {_THROUGH} {_OF_SERVICE} AND {_RANGE} {_FOLLOWING})
+"""
+_FOLLOWING_OF_USER: Final = f"""
+    (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND success AND {_RANGE} {_FOLLOWING})
+    UNION ALL
+    (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND NOT success AND {_RANGE} {_FOLLOWING})
 """  # noqa: S608 - likewise
 _NAMED: Final = """
     SELECT   e.id, e.created_at, e.provider, e.success, e.reason, e.ip_address, e.user_agent, e.device_id,
@@ -91,6 +108,20 @@ _NAMED: Final = """
 _PAGE: Final = "SELECT * FROM found ORDER BY created_at DESC, id DESC LIMIT %(limit)s OFFSET %(offset)s"
 PAGE_OF_ORGANIZATION: Final = f"WITH found AS ({_NEWEST_OF_ORGANIZATION}), page AS ({_PAGE}) {_NAMED}"
 PAGE: Final = f"WITH found AS ({_NEWEST_OF_USER}), page AS ({_PAGE}) {_NAMED}"
+_PART: Final = f"SELECT * FROM found {_FOLLOWING}"  # noqa: S608 - likewise
+FOLLOWING_OF_ORGANIZATION: Final = f"WITH found AS ({_FOLLOWING_OF_ORGANIZATION}), page AS ({_PART}) {_NAMED}"
+FOLLOWING: Final = f"WITH found AS ({_FOLLOWING_OF_USER}), page AS ({_PART}) {_NAMED}"
+_FOUND: Final = f"""
+    SELECT {_COLUMNS}
+    FROM   login_events
+    WHERE  id = %(id)s AND user_id = %(user_id)s
+      AND  (%(organization_id)s::uuid IS NULL
+            OR ((organization_id = %(organization_id)s OR through_organization_id = %(organization_id)s)
+                AND created_at >= %(since)s {_OF_SERVICE}))
+"""  # noqa: S608 - likewise
+FIND: Final = f"WITH page AS ({_FOUND}) {_NAMED}"
+# Of the first part, which every sign-in comes after.
+_LAST_ID: Final = UUID(int=2**128 - 1)
 
 
 class PostgresSignIns(Aggregate):
@@ -115,12 +146,31 @@ class PostgresSignIns(Aggregate):
             _values(user_id, scope) | {"limit": limit, "offset": offset},
         )
 
+    def find(self, user_id: UUID, sign_in_id: UUID, scope: Scope | None) -> SignIn | None:
+        return self._one(_sign_in, FIND, _values(user_id, scope) | {"id": sign_in_id})
+
+    def following(
+        self, user_id: UUID, scope: Scope | None, *, after: UUID | None, at: datetime | None, limit: int
+    ) -> Sequence[SignIn]:
+        return self._all(
+            _sign_in,
+            FOLLOWING if scope is None else FOLLOWING_OF_ORGANIZATION,
+            _values(user_id, scope)
+            | {
+                # A clock of another process may be ahead of this one's.
+                "at": at or self._transaction.now + timedelta(days=1),
+                "after": after or _LAST_ID,
+                "limit": limit,
+            },
+        )
+
 
 def _values(user_id: UUID, scope: Scope | None) -> dict[str, Any]:
     return {
         "user_id": user_id,
         "organization_id": scope.organization_id if scope is not None else None,
         "since": scope.since if scope is not None else None,
+        "service_id": scope.service_id if scope is not None else None,
     }
 
 

@@ -1,6 +1,7 @@
 """The first page of one's own account: what there is to know and to change, by section."""
 
-from core.accounts import names, profile
+from core.accounts import names
+from core.sign_in import account_figures, own_ways
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page
 from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.rendering import Page
@@ -20,5 +21,6 @@ async def show_account(call: Call, query: DoneQuery) -> Page:
         done=query.done,
         email=call.in_browser.email,
         name=(await call.read(names.of_caller)).own,
-        methods=await call.read(profile.sign_in_methods),
+        ways=await call.read(own_ways.read),
+        figures=await call.read(account_figures.read),
     )

@@ -5,6 +5,7 @@ from typing import Final
 from core.accounts import email_changes, profile
 from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
+from core.sign_in import own_ways
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after, after
 from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.rendering import Page, PageOrRedirect
@@ -31,6 +32,7 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, f
         "account_email.html",
         done=done,
         refusal=refusal,
+        ways=await call.read(own_ways.read),
         email=present,
         requested=mine.email if mine.email != present else None,
         typed=form.email if form is not None else "",

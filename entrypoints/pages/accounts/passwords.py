@@ -5,6 +5,7 @@ from typing import Final
 from core.accounts import passwords
 from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
+from core.sign_in import own_ways
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, after
 from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.languages import marked
@@ -34,7 +35,7 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, r
         done=done,
         refusal=refusal or (BadRequest(repeated_problem) if repeated_problem else None),
         email=call.in_browser.email,
-        has_password=await call.read(passwords.is_set),
+        ways=await call.read(own_ways.read),
         is_current_wrong=isinstance(refusal, CurrentPasswordWrong),
         repeated_problem=repeated_problem,
     )

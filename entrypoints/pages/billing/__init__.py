@@ -1,1 +1,1 @@
-"""The pages of the embedded sandbox provider."""
+"""The pages of one's own subscriptions, and of the embedded sandbox provider."""

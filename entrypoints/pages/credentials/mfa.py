@@ -9,6 +9,7 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sessions import browser_sessions
+from core.sign_in import own_ways
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after
 from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.languages import translated
@@ -37,7 +38,11 @@ class SetupCodeForm(ProtectedForm, kw_only=True):
 async def show_second_factor(call: Call, query: DoneQuery) -> Page:
     """Show whether signing in takes a code of an app."""
     return account_page(
-        call, "account_second_factor.html", done=query.done, status_of_factor=await call.read(mfa.status)
+        call,
+        "account_second_factor.html",
+        done=query.done,
+        status_of_factor=await call.read(mfa.status),
+        ways=await call.read(own_ways.read),
     )
 
 

@@ -17,6 +17,7 @@ from core.credentials.passkeys import (
 from core.credentials.webauthn import Attestation, Transport
 from core.errors import BadRequest, Forbidden, Refusal
 from core.sessions import browser_sessions
+from core.sign_in import own_ways
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, after
 from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.rendering import Page, PageOrRedirect
@@ -49,7 +50,8 @@ class NameForm(ProtectedForm, kw_only=True):
 
 async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
     mine = await call.read(passkeys.list_mine)
-    return account_page(call, "account_passkeys.html", done=done, refusal=refusal, passkeys=mine)
+    ways = await call.read(own_ways.read)
+    return account_page(call, "account_passkeys.html", done=done, refusal=refusal, passkeys=mine, ways=ways)
 
 
 async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:

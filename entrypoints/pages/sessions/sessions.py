@@ -1,11 +1,11 @@
-"""The page of one's own sessions: where the account is signed in, and ending that."""
+"""The page of one's own sessions: where the account is signed in, by browser and service, and ending that."""
 
 from typing import Final
 from uuid import UUID
 
-from core.credentials.user_agents import describe
 from core.errors import Forbidden, NotFound
 from core.sessions import sessions
+from core.sign_in import own_sessions
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after
 from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.rendering import Page
@@ -20,8 +20,8 @@ SESSIONS: Final = f"{ACCOUNT}/sessions"
 @routes.get(SESSIONS)
 @in_browser
 async def show_sessions(call: Call, query: DoneQuery) -> Page:
-    """Show where your account is signed in."""
-    mine = [(session, describe(session.user_agent)) for session in await call.read(sessions.list_mine)]
+    """Show where your account is signed in: in this browser, in others, at services, and by programs."""
+    mine = await call.read(own_sessions.list_mine)
     return account_page(call, "account_sessions.html", done=query.done, sessions=mine)
 
 
@@ -31,6 +31,14 @@ async def end_other_sessions(call: Call) -> None:
     """End all your sessions except this one."""
     await call.transact(sessions.end_my_others)
     call.headers["Location"] = address_after(SESSIONS, "others-ended")
+
+
+@routes.post(f"{SESSIONS}/services/:service_id/end", status=303, refuses=(NotFound, Forbidden))
+@in_browser
+async def end_sessions_of_service(call: Call, service_id: UUID) -> None:
+    """End all your sessions at one service."""
+    await call.transact(own_sessions.end_of_service, service_id)
+    call.headers["Location"] = address_after(SESSIONS, "service-ended")
 
 
 @routes.post(f"{SESSIONS}/:session_id/end", status=303, refuses=(NotFound, Forbidden))

@@ -25,20 +25,22 @@ _OPEN: Final = f"""
     JOIN   organizations o        ON o.id = r.organization_id AND o.status = 'active'
     WHERE  r.domain = %(domain)s AND {IN_FORCE}
 """  # noqa: S608 - made of constants alone
-_ENFORCED: Final = f"""
-    SELECT CASE WHEN r.enforced AND c.enabled AND o.status = 'active'
-                 AND NOT EXISTS (SELECT FROM memberships
-                                 WHERE  organization_id = r.organization_id AND user_id = %(user_id)s
-                                 AND    role = %(owner)s AND suspended_at IS NULL)
-                 AND NOT u.is_platform_owner AND u.disowned_at IS NULL
-                THEN c.id END
+# Whether the route of a user's mail domain, with its connection and organization, binds the user.
+IS_ENFORCED: Final = """
+    (r.enforced AND c.enabled AND o.status = 'active'
+     AND NOT EXISTS (SELECT FROM memberships
+                     WHERE  organization_id = r.organization_id AND user_id = %(user_id)s
+                     AND    role = %(owner)s AND suspended_at IS NULL)
+     AND NOT u.is_platform_owner AND u.disowned_at IS NULL)
+"""
+OF_USER: Final = f"""
     FROM   users u
     JOIN   domain_routes r        ON r.domain = split_part(u.email, '@', 2)
     JOIN   upstream_connections c ON c.organization_id = r.organization_id AND c.id = r.connection_id
     JOIN   organizations o        ON o.id = r.organization_id
     WHERE  u.id = %(user_id)s AND {IN_FORCE}
-    FOR    SHARE OF r
-"""  # noqa: S608 - made of constants alone
+"""
+_ENFORCED: Final = f"SELECT CASE WHEN {IS_ENFORCED} THEN c.id END {OF_USER} FOR SHARE OF r"
 
 
 class PostgresDomainRoutes(DomainClaims):

@@ -1,0 +1,90 @@
+"""The live sessions of a user with the names of what they belong to, read for the page alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.columns import taken
+from adapters.postgres.sessions.callers import IS_LIVE, live_at
+from adapters.postgres.sessions.sessions import WITHIN, within_values
+from adapters.postgres.transaction import Aggregate
+from core.sessions.sessions import IDLE_LIFETIME
+from core.sign_in.own_sessions import OwnSession
+from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.sessions.confinement import Confinement
+
+# The index of a user's sessions is read from the oldest that can be alive; names are joined to the page alone.
+PAGE: Final = f"""
+    WITH alive AS (
+        SELECT *
+        FROM   sessions s
+        WHERE  user_id = %(user_id)s AND {IS_LIVE}
+          AND  (%(within)s::uuid IS NULL OR id = %(current_id)s OR {WITHIN})),
+    page AS (
+        SELECT   *, count(*) OVER () AS total
+        FROM     alive
+        ORDER BY id = %(current_id)s DESC, refreshed_at DESC, id DESC
+        LIMIT    %(limit)s)
+    SELECT   p.total, p.id, p.parent_id, p.provider, p.amr, p.created_at, p.refreshed_at AS last_used_at, p.expires_at,
+             p.ip_address, p.user_agent, d.name AS device, h.domain AS host, b.session_id IS NOT NULL AS is_browser,
+             p.impersonator_id IS NOT NULL AS is_impersonation,
+             o.id AS organization_id, o.slug AS organization_slug, o.name AS organization_name,
+             v.id AS service_id, v.slug AS service_slug, v.name AS service_name,
+             c.id AS connection_id, c.name AS connection_name
+    FROM     page p
+    LEFT     JOIN browser_sessions b ON b.session_id = p.id
+    LEFT     JOIN custom_domains h ON h.id = b.domain_id
+    LEFT     JOIN devices d ON d.id = p.device_id AND d.user_id = p.user_id
+    LEFT     JOIN organizations o ON o.id = coalesce(p.organization_id, p.confined_to)
+    LEFT     JOIN services v ON v.id = p.service_id AND v.organization_id = p.organization_id
+    LEFT     JOIN upstream_connections c ON c.id = p.connection_id AND c.organization_id = p.confined_to
+    ORDER BY p.id = %(current_id)s DESC, p.refreshed_at DESC, p.id DESC
+"""  # noqa: S608 - made of constants alone
+_ORGANIZATION_OF: Final = f"""
+    SELECT organization_id
+    FROM   sessions s
+    WHERE  user_id = %(user_id)s AND service_id = %(service_id)s AND {IS_LIVE}
+      AND  (%(within)s::uuid IS NULL OR {WITHIN})
+    LIMIT  1
+"""  # noqa: S608 - likewise
+
+
+class PostgresSessionsOfUser(Aggregate):
+    """The port `SessionsOfUser`."""
+
+    def alive_of(
+        self, user_id: UUID, *, limits: Confinement | None, current_id: UUID, limit: int
+    ) -> tuple[Sequence[OwnSession], int]:
+        rows = self._rows(PAGE, self._of(user_id, limits) | {"current_id": current_id, "limit": limit})
+        return [_own_session(**row) for row in rows], rows[0]["total"] if rows else 0
+
+    def organization_of(self, user_id: UUID, service_id: UUID, *, limits: Confinement | None) -> UUID | None:
+        return self._value_or_none(_ORGANIZATION_OF, self._of(user_id, limits) | {"service_id": service_id})
+
+    def _of(self, user_id: UUID, limits: Confinement | None) -> dict[str, Any]:
+        return {"user_id": user_id, **within_values(limits), **live_at(self._transaction.now)}
+
+
+def _own_session(
+    *,
+    total: int,  # noqa: ARG001 - a column of every row
+    expires_at: datetime,
+    last_used_at: datetime,
+    **columns: Any,
+) -> OwnSession:
+    organization = taken(columns, "organization_")
+    service, connection = taken(columns, "service_"), taken(columns, "connection_")
+    return OwnSession(
+        expires_at=min(expires_at, last_used_at + IDLE_LIFETIME),
+        last_used_at=last_used_at,
+        organization=SignInOrganization(**organization) if organization["id"] is not None else None,
+        service=SignInService(**service) if service["id"] is not None else None,
+        connection=SignInConnection(**connection) if connection["id"] is not None else None,
+        **columns,
+    )

@@ -1,0 +1,37 @@
+"""The connections by which a user signs in, in the tables of connections and domain routes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.organizations.domain_proofs import in_force_at
+from adapters.postgres.sign_in.upstream.domain_routes import IS_ENFORCED, OF_USER
+from adapters.postgres.transaction import Aggregate
+from core.organizations.memberships import OWNER
+from core.sign_in.own_ways import NamedConnection
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.deferred import Deferred
+
+_REQUIRED: Final = f"SELECT c.name, o.name AS organization_name {OF_USER} AND {IS_ENFORCED}"
+_OF_SESSION: Final = """
+    SELECT c.name, o.name AS organization_name
+    FROM   sessions s
+    JOIN   upstream_connections c ON c.id = s.connection_id AND c.organization_id = s.confined_to
+    JOIN   organizations o ON o.id = c.organization_id
+    WHERE  s.id = %s
+"""
+
+
+class PostgresWaysOfUser(Aggregate):
+    """The port `WaysOfUser`."""
+
+    def defer_required(self, user_id: UUID) -> Deferred[NamedConnection | None]:
+        return self._defer_one(
+            NamedConnection, _REQUIRED, {"user_id": user_id, "owner": OWNER, **in_force_at(self._transaction.now)}
+        )
+
+    def defer_connection_of(self, session_id: UUID) -> Deferred[NamedConnection | None]:
+        return self._defer_one(NamedConnection, _OF_SESSION, (session_id,))

@@ -1,0 +1,34 @@
+"""How much there is in the sections of a person's account, for its overview."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# No more are counted.
+FIGURE_MAX: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountFigures:
+    """The numbers of a person's live sessions, applications, live subscriptions and organizations."""
+
+    sessions: int
+    applications: int
+    subscriptions: int
+    organizations: int
+
+
+def read(uow: UnitOfWork) -> AccountFigures:
+    """Return the figures of the caller's account, as far as their session shows it (decisions 2.8 and 10.8)."""
+    caller = uow.caller
+    return uow.account_figures.of_user(
+        caller.user_id,
+        limits=caller.limits,
+        only_organization_id=caller.only_organization_id,
+        current_id=caller.session_id,
+        figure_max=FIGURE_MAX,
+    )

@@ -1,0 +1,173 @@
+"""The caller's sessions as a page shows them: by browser and by service, with their places and how they began.
+
+A session that began from a browser's is listed with it, since it ends with it (decisions 12.2). Ending one session, and
+all others, is in `core/sessions/sessions.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.credentials import user_agents
+from core.errors import NotFound
+from core.sessions import sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.credentials.user_agents import Description
+    from core.sign_in.risk import Location
+    from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
+    from ports.unit_of_work import UnitOfWork
+
+# More than a person looks through; the others are counted, and end with "all other sessions".
+OWN_SESSIONS_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSession:
+    """A live session of the caller. `device` is the name that they gave the device, None without one.
+
+    `expires_at` is when it ends if it is not used before. `host` is the custom domain to which a browser's session
+    belongs; None for the address of Gatehouse.
+    """
+
+    id: UUID
+    parent_id: UUID | None
+    provider: str
+    amr: list[str]
+    created_at: datetime
+    last_used_at: datetime
+    expires_at: datetime
+    ip_address: str | None
+    user_agent: str | None
+    device: str | None
+    host: str | None
+    is_browser: bool
+    is_impersonation: bool
+    organization: SignInOrganization | None
+    service: SignInService | None
+    connection: SignInConnection | None
+
+    @property
+    def client(self) -> Description:
+        """What the browser or program says of itself."""
+        return user_agents.describe(self.user_agent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSession:
+    """A session with its place, None where it is not known, and the sessions that began from it."""
+
+    session: OwnSession
+    location: Location | None
+    is_current: bool
+    children: Sequence[ShownSession]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSessions:
+    """The sessions at one service: their number, and those that no listed session has begun."""
+
+    organization: SignInOrganization
+    service: SignInService
+    total: int
+    apart: Sequence[ShownSession]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSessions:
+    """The caller's sessions by what they are, each group with the most recently used first.
+
+    `current` holds the session of the request alone. `support` are those in which a platform owner acts as the caller.
+    `total` is the number of all, of which the most recently used are listed.
+    """
+
+    current: Sequence[ShownSession]
+    browsers: Sequence[ShownSession]
+    services: Sequence[ServiceSessions]
+    programs: Sequence[ShownSession]
+    support: Sequence[ShownSession]
+    listed: int
+    total: int
+
+
+def list_mine(uow: UnitOfWork) -> OwnSessions:
+    """Return the caller's live sessions, as far as the one of this request shows them (decisions 2.8 and 10.8)."""
+    caller = uow.caller
+    found, total = uow.own_sessions.alive_of(
+        caller.user_id, limits=caller.limits, current_id=caller.session_id, limit=OWN_SESSIONS_MAX
+    )
+    return _grouped(uow, found, caller.session_id, total)
+
+
+def end_of_service(uow: UnitOfWork, service_id: UUID) -> int:
+    """End the caller's sessions at a service, and return how many; raise `NotFound` when they have none there."""
+    caller = uow.caller
+    caller.forbid_impersonation()
+    organization_id = uow.own_sessions.organization_of(caller.user_id, service_id, limits=caller.limits)
+    if organization_id is None:
+        raise NotFound("You are not signed in to this application.")
+    return sessions.end_at_service(uow, organization_id, service_id, caller.user_id, caller.email)
+
+
+def _grouped(uow: UnitOfWork, found: Sequence[OwnSession], current_id: UUID, total: int) -> OwnSessions:
+    listed = {one.id for one in found}
+    begun_by: dict[UUID, list[OwnSession]] = {}
+    apart: list[OwnSession] = []
+    for one in found:
+        if one.parent_id is not None and one.parent_id in listed and one.id != current_id:
+            begun_by.setdefault(one.parent_id, []).append(one)
+        else:
+            apart.append(one)
+
+    def shown(one: OwnSession) -> ShownSession:
+        return ShownSession(
+            session=one,
+            location=uow.locations.find(one.ip_address),
+            is_current=one.id == current_id,
+            children=[shown(child) for child in begun_by.get(one.id, ())],
+        )
+
+    groups: dict[str, list[ShownSession]] = {}
+    for one in apart:
+        groups.setdefault(_kind_of(one, current_id), []).append(shown(one))
+    return OwnSessions(
+        current=groups.get("current", ()),
+        browsers=groups.get("browser", ()),
+        services=_by_service(found, groups.get("service", ())),
+        programs=groups.get("program", ()),
+        support=groups.get("support", ()),
+        listed=len(found),
+        total=total,
+    )
+
+
+def _kind_of(one: OwnSession, current_id: UUID) -> str:
+    if one.id == current_id:
+        return "current"
+    if one.is_impersonation:
+        return "support"
+    if one.service is not None:
+        return "service"
+    return "browser" if one.is_browser else "program"
+
+
+def _by_service(found: Iterable[OwnSession], apart: Sequence[ShownSession]) -> list[ServiceSessions]:
+    at: dict[UUID, tuple[SignInOrganization, SignInService, int]] = {}
+    for one in found:
+        if one.service is not None and one.organization is not None and not one.is_impersonation:
+            _, _, before = at.get(one.service.id, (None, None, 0))
+            at[one.service.id] = (one.organization, one.service, before + 1)
+    return [
+        ServiceSessions(
+            organization=organization,
+            service=service,
+            total=number,
+            apart=[one for one in apart if one.session.service == service],
+        )
+        for organization, service, number in at.values()
+    ]

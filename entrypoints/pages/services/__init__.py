@@ -1,0 +1,1 @@
+"""The pages of the applications that a person has signed in to."""

@@ -1,0 +1,81 @@
+"""The pages of one's own sign-ins: what succeeded, what was refused and why, and what to do about a stranger's."""
+
+from typing import Annotated, Final, TypeAlias
+from uuid import UUID
+
+import msgspec
+
+from core.limits import PAGE_ITEMS_MAX
+from core.sign_in import own_ways, sign_ins
+from core.sign_in.sign_ins import SignIn, SignInOutcome, SignInUnknown
+from entrypoints.pages.account_pages import ACCOUNT, account_page
+from entrypoints.pages.declaring import account_pages
+from entrypoints.pages.languages import marked
+from entrypoints.pages.rendering import Page
+from entrypoints.pages.sign_in.reason_texts import REASONS, RISKS
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
+
+routes = account_pages()
+
+SIGN_INS: Final = f"{ACCOUNT}/sign-ins"
+SHOWN_USUALLY: Final = 25
+# What a badge says of each outcome, with its kind.
+OUTCOMES: Final = {
+    SignInOutcome.SUCCESS: ("good", marked("Signed in")),
+    SignInOutcome.REFUSED: ("bad", marked("Refused")),
+    SignInOutcome.SECOND_FACTOR_ASKED: ("info", marked("Not completed")),
+}
+
+Shown: TypeAlias = tuple[SignIn, tuple[str, str], str, list[str]]
+
+
+class SignInsQuery(Query, kw_only=True):
+    """After which sign-in the page begins, and how many it shows."""
+
+    after: Annotated[
+        UUID | None, msgspec.Meta(description="The sign-in after which the page begins; the newest ones without it.")
+    ] = None
+    limit: Annotated[int, msgspec.Meta(ge=1)] = SHOWN_USUALLY
+
+
+@routes.get(SIGN_INS, refuses=(SignInUnknown,))
+@in_browser
+async def show_sign_ins(call: Call, query: SignInsQuery) -> Page:
+    """Show the sign-ins to your account, also those that were refused, the newest first."""
+    limit = min(query.limit, PAGE_ITEMS_MAX)
+    mine = await call.read(sign_ins.list_mine, after=query.after, limit=limit)
+    return account_page(
+        call,
+        "account_sign_ins.html",
+        sign_ins=[_shown(one) for one in mine.sign_ins],
+        next_id=mine.next_id,
+        is_later=query.after is not None,
+        limit=limit,
+        usual_limit=SHOWN_USUALLY,
+    )
+
+
+@routes.get(f"{SIGN_INS}/:sign_in_id", refuses=(SignInUnknown,))
+@in_browser
+async def show_sign_in(call: Call, sign_in_id: UUID) -> Page:
+    """Show one of your sign-ins, and what to do when it was another person."""
+    one, state, reason, risks = _shown(await call.read(sign_ins.show_mine, sign_in_id))
+    return account_page(
+        call,
+        "account_sign_in.html",
+        one=one,
+        state=state,
+        reason=reason,
+        risks=risks,
+        is_success=one.outcome is SignInOutcome.SUCCESS,
+        ways=await call.read(own_ways.read),
+    )
+
+
+def _shown(one: SignIn) -> Shown:
+    """Return a sign-in with what its page says of its outcome, of its reason and of what was unusual."""
+    reason = REASONS[one.reason] if one.reason is not None else ""
+    risks = [RISKS[risk] for risk in dict.fromkeys(one.risk_factors) if risk in RISKS]
+    return one, OUTCOMES[one.outcome], reason, risks

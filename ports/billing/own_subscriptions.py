@@ -1,0 +1,28 @@
+"""Port for reading what a person has subscribed to."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.billing.own_subscriptions import PersonalSubscription
+from core.billing.provider import BillingMode
+from core.sessions.confinement import Confinement
+
+
+class SubscriptionsOfUser(Protocol):
+    """The subscriptions of a user over all services, and the customers that the user is."""
+
+    def of_user(
+        self, user_id: UUID, mode: BillingMode, *, limits: Confinement | None, limit: int
+    ) -> tuple[Sequence[PersonalSubscription], int]:
+        """Return one subscription for each service within limits, the live ones first, and how many there are.
+
+        It is the live one, else the newest. Whether the user is a customer is that of the mode.
+        """
+        ...
+
+    def customer_of(
+        self, user_id: UUID, service_id: UUID, mode: BillingMode, *, limits: Confinement | None
+    ) -> tuple[UUID, str] | None:
+        """Return the organization of a service and the customer that a user is for it; None without one."""
+        ...

@@ -1,0 +1,25 @@
+"""Port for the sessions of a user, as their user sees them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.sessions.confinement import Confinement
+from core.sign_in.own_sessions import OwnSession
+
+
+class SessionsOfUser(Protocol):
+    """The live sessions of a user, with the names of what they belong to."""
+
+    def alive_of(
+        self, user_id: UUID, *, limits: Confinement | None, current_id: UUID, limit: int
+    ) -> tuple[Sequence[OwnSession], int]:
+        """Return a user's live sessions within limits and the current one, and how many there are.
+
+        The current one stands first, then the most recently used; at most `limit` are returned.
+        """
+        ...
+
+    def organization_of(self, user_id: UUID, service_id: UUID, *, limits: Confinement | None) -> UUID | None:
+        """Return the organization of a service where a user has a live session within limits; None without one."""
+        ...

@@ -1,0 +1,177 @@
+"""Sample values of the pages that show what happened in an account: sessions, sign-ins, applications, subscriptions."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from core.accounts.profile import SignInMethods
+from core.billing.own_subscriptions import PersonalSubscription
+from core.credentials.mfa import MfaStatus
+from core.organizations.departures import LinkOrigin
+from core.services.applications import Application
+from core.services.subscriptions import SubscriptionStatus
+from core.sign_in.own_sessions import OwnSession, OwnSessions, ServiceSessions, ShownSession
+from core.sign_in.own_ways import AccountLimit, NamedConnection, OwnWays
+from core.sign_in.reasons import SignInReason
+from core.sign_in.risk import Location
+from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService, outcome_of
+
+NOW: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+NAME: Final = "The Royal Society of <b>Shipwrights</b> & Daughters, established in 1612"
+SHORT: Final = "Harbour Logs"
+_ID: Final = "0191d3c1-0000-7000-8000-00000000000f"
+_SIGN_IN_ORGANIZATION: Final = SignInOrganization(id=UUID(_ID), slug="royal", name=NAME)
+_SIGN_IN_SERVICE: Final = SignInService(id=UUID(_ID), slug="harbour", name=SHORT)
+_METHODS: Final = SignInMethods(
+    has_password=True, second_factor=MfaStatus(enabled=False, has_backup_codes=False), passkeys=0
+)
+_CONNECTION: Final = NamedConnection(name=SHORT, organization_name=NAME)
+WAYS: Final = OwnWays(methods=_METHODS, providers=["codehost"], connection=None, required=None, limit=None)
+BOUND: Final = OwnWays(
+    methods=replace(_METHODS, has_password=False),
+    providers=["upstream"],
+    connection=_CONNECTION,
+    required=_CONNECTION,
+    limit=AccountLimit.USED_ELSEWHERE,
+)
+
+
+def _session(**others: Any) -> OwnSession:
+    about = {
+        "id": UUID(_ID),
+        "parent_id": None,
+        "provider": "password",
+        "amr": ["pwd", "mfa"],
+        "created_at": NOW,
+        "last_used_at": NOW,
+        "expires_at": NOW,
+        "ip_address": "203.0.113.7",
+        "user_agent": "Firefox/128 Linux",
+        "device": NAME,
+        "host": "login.harbour.example",
+        "is_browser": True,
+        "is_impersonation": False,
+        "organization": _SIGN_IN_ORGANIZATION,
+        "service": None,
+        "connection": None,
+    }
+    return OwnSession(**about | others)
+
+
+def _shown(one: OwnSession, *children: ShownSession, is_current: bool = False) -> ShownSession:
+    location = Location(country="IS", city="Reykjavík")
+    return ShownSession(session=one, location=location, is_current=is_current, children=children)
+
+
+def _sign_in(reason: SignInReason | None, **others: Any) -> SignIn:
+    about = {
+        "id": UUID(_ID),
+        "created_at": NOW,
+        "provider": "upstream",
+        "outcome": outcome_of(reason),
+        "reason": reason,
+        "reason_text": reason.text if reason is not None else None,
+        "organization": _SIGN_IN_ORGANIZATION,
+        "service": _SIGN_IN_SERVICE,
+        "connection": SignInConnection(id=UUID(_ID), name=NAME),
+        "ip_address": "203.0.113.7",
+        "user_agent": "curl/8.5.0",
+        "device": "curl",
+        "device_id": None,
+        "geo_country": "IS",
+        "geo_city": None,
+        "risk_score": 30,
+        "risk_factors": ["new_device"],
+        "request_id": None,
+    }
+    return SignIn(**about | others)
+
+
+def _application(**others: Any) -> Application:
+    about = {
+        "id": UUID(_ID),
+        "client_id": UUID(_ID),
+        "client_name": NAME,
+        "organization_id": UUID(_ID),
+        "org_slug": "royal",
+        "organization_name": NAME,
+        "service_slug": "harbour",
+        "is_saml": False,
+        "scopes": ["offline_access", "openid"],
+        "created_at": NOW,
+        "last_used_at": NOW,
+        "sessions": 2,
+        "origin": LinkOrigin.MEMBERSHIP,
+        "is_subscribed": False,
+    }
+    return Application(**about | others)
+
+
+def _personal_subscription(status: SubscriptionStatus, *, is_own_customer: bool = False) -> PersonalSubscription:
+    return PersonalSubscription(
+        service_id=UUID(_ID),
+        service_name=NAME,
+        organization_name=NAME,
+        plan_name=SHORT,
+        status=status,
+        current_period_end=NOW,
+        created_at=NOW,
+        is_billed=True,
+        is_own_customer=is_own_customer,
+    )
+
+
+ACTIVITY: Final[dict[str, dict[str, Any]]] = {
+    "account_sessions.html": {
+        "sessions": OwnSessions(
+            current=[_shown(_session(), _shown(_session(service=_SIGN_IN_SERVICE)), is_current=True)],
+            browsers=[_shown(_session(device=None, user_agent=None, ip_address=None))],
+            services=[
+                ServiceSessions(
+                    organization=_SIGN_IN_ORGANIZATION,
+                    service=_SIGN_IN_SERVICE,
+                    total=3,
+                    apart=[_shown(_session(service=_SIGN_IN_SERVICE, provider="upstream"))],
+                )
+            ],
+            programs=[_shown(_session(user_agent="curl/8.5.0", device=None, organization=None))],
+            support=[_shown(_session(is_impersonation=True, provider="impersonation"))],
+            listed=6,
+            total=900,
+        ),
+    },
+    "account_sign_in.html": {
+        "one": _sign_in(None),
+        "state": ("good", "Signed in"),
+        "reason": "",
+        "risks": ["New device"],
+        "is_success": True,
+        "ways": WAYS,
+    },
+    "account_sign_ins.html": {
+        "sign_ins": [
+            (_sign_in(None, provider="password", connection=None), ("good", "Signed in"), "", ["New device"]),
+            (_sign_in(SignInReason.WRONG_CODE), ("bad", "Refused"), "The code of the second factor was wrong.", []),
+        ],
+        "next_id": UUID(_ID),
+        "is_later": True,
+        "limit": 50,
+        "usual_limit": 25,
+    },
+    "account_applications.html": {
+        "outcome": SHORT,
+        "applications": [_application(), _application(sessions=0, is_subscribed=True)],
+        "total": 120,
+    },
+    "account_application.html": {"application": _application(is_subscribed=True)},
+    "account_subscriptions.html": {
+        "subscriptions": [
+            _personal_subscription(SubscriptionStatus.PAST_DUE, is_own_customer=True),
+            _personal_subscription(SubscriptionStatus.ACTIVE),
+            _personal_subscription(SubscriptionStatus.CANCELLED),
+        ],
+        "total": 120,
+    },
+    "account_portal.html": {"address": "/portal"},
+}
