@@ -1,7 +1,8 @@
 """A refusal as a page: what did not work, and what to do next, for people who followed a link or sent a form.
 
 The first sentence of a refusal's message states the problem; it is the heading.
-Programs that request JSON get the usual body.
+Each page has at least one button (`next_steps.py`) and the id of its request, with which people ask for help: it is an
+end. A page that shows its own form again is none, and has no id. Programs that request JSON get the usual body.
 """
 
 from __future__ import annotations
@@ -11,12 +12,30 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
-from core.errors import BadRequest, MethodNotAllowed, NoSuchPath, Refusal
+from core.errors import (
+    BadRequest,
+    DatabaseFailed,
+    Forbidden,
+    MethodNotAllowed,
+    NoSuchPath,
+    NotFound,
+    OrganizationNotActive,
+    PayloadTooLarge,
+    RateLimitExceeded,
+    Refusal,
+    RequestTimedOut,
+    TemporaryRefusal,
+    UnsupportedMediaType,
+)
 from core.openid.requests import RequestRefused
 from core.saml.messages import MessageRefused
 from entrypoints.pages.languages import language_of, marked
+from entrypoints.pages.next_steps import next_steps
 from entrypoints.pages.rendering import HTML, page
-from entrypoints.web.serving.answers import JSON, refused
+from entrypoints.pages.returns import WayForm
+from entrypoints.pages.typed_again import typed_form
+from entrypoints.web.serving.answers import JSON, InternalFailure, refused
+from entrypoints.web.serving.browsers import FormRefused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,18 +44,16 @@ if TYPE_CHECKING:
 
     from entrypoints.web.serving.calls import Call
 
-_SERVER_ERROR_MIN: Final = 500
-# What the button of the page says, and where it leads.
-_NEXT: Final = {
-    401: (marked("Sign in"), "/app/sign-in"),
-    403: (marked("Continue"), "/app"),
-    404: (marked("Continue"), "/app"),
-    405: (marked("Continue"), "/app"),
-}
+NO_PAGE: Final = marked("There is no page at this address. Check the address, or open your account and begin there.")
+FORM_DAMAGED: Final = marked("This form cannot be read. Load it again, and fill it in once more.")
+SIGNED_IN_MEANWHILE: Final = marked(
+    "This form is no longer valid. You have signed in since it was opened, perhaps in another window. Continue from"
+    " here, and repeat what you did if it is not done yet."
+)
 # In place of messages that name a path of the interface.
 ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MethodNotAllowed: marked("This address is not a page. Go back to the page that you came from, and use its button."),
-    NoSuchPath: marked("There is no page at this address. Check the address, or open your account and begin there."),
+    NoSuchPath: NO_PAGE,
     MfaNotSetUp: marked("There is no app to turn on. Set up an app first."),
     MessageRefused: MessageRefused.default_message,
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
@@ -48,6 +65,26 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
 }
 
 
+# In place of what these refusals say of themselves, which is for programs or leaves out what to do next. A page that
+# exists for other people is not there, like one that does not exist.
+_IN_GENERAL: Final[Mapping[type[Refusal], str]] = {
+    DatabaseFailed: marked("Something went wrong on our side. Try again in a moment."),
+    Forbidden: marked(
+        "You are not allowed to do this. Ask an owner or administrator of your organization, or use another account."
+    ),
+    InternalFailure: marked("Something went wrong on our side. Try again in a moment."),
+    NotFound: NO_PAGE,
+    OrganizationNotActive: marked(
+        "This organization is not active. It waits for approval, or is suspended; ask its owner about it."
+    ),
+    PayloadTooLarge: marked("This is too large. Go back, and send less, such as a smaller file."),
+    RateLimitExceeded: marked("Too many requests. They came from you, or from others in your network."),
+    RequestTimedOut: marked("The form did not arrive in time. Check your connection, go back, and send it again."),
+    UnsupportedMediaType: FORM_DAMAGED,
+}
+_FORBIDDEN: Final = 403
+
+
 def prefers_json(call: Call) -> bool:
     """Whether the request prefers JSON to a page."""
     return call.request.accept_mimetypes.best_match([HTML, JSON], default=HTML) == JSON
@@ -55,9 +92,9 @@ def prefers_json(call: Call) -> bool:
 
 def refusal_page(call: Call, refusal: Refusal) -> Response:
     """Return the page that explains a refusal; for `Routes` whose answers are pages."""
-    # Nobody types the fields of a link or a form: when one is invalid, the link was damaged.
-    words = LinkUnusable.default_message if _has_invalid_fields(refusal) else message_on_page(refusal)
-    return _explained(call, refusal, words, refusal.problem if isinstance(refusal, MessageRefused) else None)
+    return _explained(
+        call, refusal, _words(call, refusal), refusal.problem if isinstance(refusal, MessageRefused) else None
+    )
 
 
 def protocol_refusal_page(call: Call, refusal: Refusal) -> Response:
@@ -79,6 +116,8 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
         return answer
     language = language_of(call)
     heading, _, explanation = language.known(words).partition(". ")
+    is_temporary = isinstance(refusal, TemporaryRefusal)
+    typed = typed_form(call) if is_temporary and call.request.method == "POST" else None
     shown = page(
         call,
         "message.html",
@@ -86,10 +125,16 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
         heading=heading.removesuffix("."),
         text=explanation,
         back=None,
-        next=_NEXT.get(answer.status_code),
+        steps=next_steps(call, refusal),
+        typed=typed,
+        wait_seconds=refusal.retry_after_seconds if is_temporary else None,
+        signed_in_as=call.browser.email if answer.status_code == _FORBIDDEN and call.browser is not None else None,
         details=language.known(details or ""),
-        request_id=call.request_id if answer.status_code >= _SERVER_ERROR_MIN else None,
+        request_id=call.request_id,
     )
+    if typed is not None:
+        # Without the referrer, a browser would not say which site its form is from.
+        shown.headers["Referrer-Policy"] = "same-origin"
     if "Retry-After" in answer.headers:
         shown.headers["Retry-After"] = answer.headers["Retry-After"]
     return shown
@@ -97,7 +142,20 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
 
 def message_on_page(refusal: Refusal) -> str:
     """Return what a page says of a refusal, in English."""
-    return ON_PAGES.get(type(refusal), refusal.message)
+    kind = type(refusal)
+    if kind in _IN_GENERAL and refusal.message == kind.default_message:
+        return _IN_GENERAL[kind]
+    return ON_PAGES.get(kind, refusal.message)
+
+
+def _words(call: Call, refusal: Refusal) -> str:
+    """Return what the page of a refusal says, in English."""
+    if _has_invalid_fields(refusal):
+        # Nobody types the fields of a link or of its button: when one is invalid, the link was damaged.
+        return FORM_DAMAGED if call.has_form else LinkUnusable.default_message
+    if isinstance(refusal, FormRefused) and call.browser is not None and isinstance(call.form, WayForm):
+        return SIGNED_IN_MEANWHILE
+    return message_on_page(refusal)
 
 
 def problem_of(refusal: Refusal | None) -> str:

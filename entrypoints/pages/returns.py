@@ -52,6 +52,17 @@ class WayForm(ProtectedForm, kw_only=True):
         return ReturnQuery(return_to=self.return_to, return_id=self.return_id)
 
 
+class AddressForm(WayForm, kw_only=True):
+    """The address with which a person signs in, registers or recovers an account.
+
+    With `only_shows` it comes from a button of another page of the sign-in: the page is shown with the address in its
+    field, and nothing else happens.
+    """
+
+    email: str = ""
+    only_shows: str = ""
+
+
 async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
     """Return what the id of a way stands for, without using it up; None without one.
 
@@ -65,12 +76,17 @@ async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
 
 async def context(call: Call, way: ReturnQuery) -> dict[str, Any]:
     """Return what the pages of a sign-in show: where it leads, its place, whose that is, and the proposed address."""
-    return shown(way, await kept_return(call, way))
+    return shown(call, way, await kept_return(call, way))
 
 
-def shown(way: ReturnQuery, kept: BrowserReturn | None) -> dict[str, Any]:
-    """Return what `context` does, of a return that has been read."""
+def shown(call: Call, way: ReturnQuery, kept: BrowserReturn | None) -> dict[str, Any]:
+    """Return what `context` does, of a return that has been read.
+
+    `elsewhere` is the base URL at a custom domain, which has no pages that create or recover an account (decisions
+    13.3); else it is empty.
+    """
     return {
+        "elsewhere": call.installation.settings.base_url if call.custom_host is not None else "",
         "way": way,
         "cancel": _cancel_address(kept) if kept is not None else "",
         "place": kept.place if kept is not None else "",

@@ -12,9 +12,11 @@ from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
 from core.sign_in.account_figures import AccountFigures
 from core.sign_in.own_ways import AccountLimit
+from entrypoints.pages.next_steps import NextStep
 from entrypoints.pages.rendering import Page, page
 from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.saml.setup import ENTRA
+from entrypoints.pages.typed_again import TypedField, TypedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
@@ -35,6 +37,7 @@ _WAY: Final[dict[str, Any]] = {
     "cancel": "/auth/authorize/cancel",
     "place": NAME,
     "owner": NAME,
+    "elsewhere": "",
     "email": EMAIL,
     "problem": "",
 }
@@ -210,6 +213,19 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "text": EMAIL,
         "back": _BACK,
         "next": ("Sign in", "/"),
+        "steps": (NextStep(text="Try again", href="/app"), NextStep(text="Use another account", href="/app/sign-out")),
+        "typed": TypedForm(
+            action="/app/sign-in/password",
+            carried=(("return_id", "kept"),),
+            fields=(
+                TypedField(name="email", label="Email address", type="email", autocomplete="username", value=EMAIL),
+                TypedField(
+                    name="password", label="Password", type="password", autocomplete="current-password", value=""
+                ),
+            ),
+        ),
+        "wait_seconds": 200,
+        "signed_in_as": EMAIL,
         "details": NAME,
         "request_id": "a" * 64,
     },
@@ -245,7 +261,13 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "saml_state": "state",
         "relay_state": NAME,
     },
-    "saml_denied.html": {"message": _SAML_MESSAGE, "place": NAME, "heading": NAME, "text": EMAIL},
+    "saml_denied.html": {
+        "message": _SAML_MESSAGE,
+        "place": NAME,
+        "heading": NAME,
+        "text": EMAIL,
+        "request_id": "a" * 64,
+    },
     "saml_post.html": {"message": _SAML_MESSAGE, "place": NAME, "submits_itself": False},
     "saml_redirect.html": {"url": "https://harbour.example/slo?SAMLRequest=fZA"},
     "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
@@ -341,6 +363,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "was_tested": True,
         "tested": NAME,
     },
+    "send_again.html": {**_WAY, "problem": PROBLEM},
     "sign_in.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},
     "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
     "setup_upstream.html": {
@@ -359,7 +382,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "stay": "on",
         "connection": SimpleNamespace(provider_name=NAME, connection_id="0191d3c1-0000-7000-8000-00000000000f"),
     },
-    "sign_in_over.html": _WAY,
+    "sign_in_over.html": {**_WAY, "request_id": "a" * 64},
     "sign_out.html": {**_FORM, "sign_in": "/app/sign-in"},
     "undo_email_change.html": {"token": "token", "changed_at": NOW},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ class Form:
     """A form of a page: where it is sent, and the values of its fields."""
 
     action: str = ""
+    id: str = ""
     fields: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -37,7 +39,7 @@ class _Forms(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.forms.append(Form(action=values["action"]))
+            self.forms.append(Form(action=values["action"], id=values.get("id", "")))
         elif tag == "input" and self.forms and "name" in values and values.get("type") != "checkbox":
             self.forms[-1].fields[values["name"]] = values.get("value", "")
 
@@ -103,6 +105,12 @@ class Visitor:
         form = next(form for form in forms_of(page) if action in {None, form.action})
         sent = {**form.fields, **(filled or {}), **fields}
         return await self.post(form.action, sent, headers=headers, is_followed=is_followed)
+
+    async def press(self, page: Answer, action: str, **fields: str) -> Answer:
+        """Press the button that leads from a form to another page, with what is typed in the form."""
+        owner = next(iter(re.findall(f'form="([a-z-]+)" formaction="{action}"', page.text)))
+        form = next(form for form in forms_of(page) if form.id == owner)
+        return await self.post(action, {**form.fields, **fields, "only_shows": "on"})
 
     async def post(
         self, path: str, fields: dict[str, str], *, headers: dict[str, str] | None = None, is_followed: bool = True

@@ -15,7 +15,7 @@ from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
-from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.pages.returns import AddressForm, ReturnQuery
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
@@ -33,34 +33,41 @@ class PasswordResetForm(LinkForm, kw_only=True):
     repeated: str = ""
 
 
-class ForgotForm(WayForm, kw_only=True):
-    """The address of the account."""
-
-    email: str = ""
-
-
 @routes.get(FORGOT_PASSWORD)
 @in_browser_or_not
 async def show_forgot_password(call: Call, query: ReturnQuery) -> Page:
     """Show the form that requests a link to choose a password."""
-    return form_page(call, "forgot_password.html", **await returns.context(call, query), email="", problem="")
+    return await _address_page(call, query, call.browser.email if call.browser is not None else "")
 
 
-@routes.post(FORGOT_PASSWORD, limits=(RateLimit.FORGOT_PASSWORD, RateLimit.SIGN_IN_GROUP))
+@routes.post(FORGOT_PASSWORD, limits=(RateLimit.SIGN_IN_GROUP,))
 @in_browser_or_not
-async def submit_forgot_password(call: Call, form: ForgotForm) -> Page:
+async def submit_forgot_password(call: Call, form: AddressForm) -> Page:
     """Mail a link to choose a password; the page is the same whether or not an account has the address.
 
     Programs use `POST /api/auth/forgot-password`.
     """
+    if form.only_shows:
+        return await _address_page(call, form.way, form.email)
+    call.limit(RateLimit.FORGOT_PASSWORD)
     try:
         normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest as refusal:
-        problem = refusal.details[0].message
-        context = await returns.context(call, form.way)
-        return form_page(call, "forgot_password.html", status=400, **context, email=form.email, problem=problem)
+        return await _address_page(call, form.way, form.email, refusal)
     await call.transact(password_reset.request, form.email, ReturnRequest())
     return form_page(call, "password_link_sent.html", **await returns.context(call, form.way), email=form.email)
+
+
+async def _address_page(call: Call, way: ReturnQuery, email: str, refusal: BadRequest | None = None) -> Page:
+    context = await returns.context(call, way)
+    return form_page(
+        call,
+        "forgot_password.html",
+        status=200 if refusal is None else 400,
+        **context,
+        email=email or context["proposed_email"],
+        problem=refusal.details[0].message if refusal is not None else "",
+    )
 
 
 @routes.get("/auth/reset-password", refuses=(LinkUnusable,))

@@ -1,6 +1,6 @@
 """The page that creates an account. It answers alike for every address (decisions 12.7)."""
 
-from typing import Annotated, Final
+from typing import Final
 
 from core.accounts import names, passwords, registration, verification
 from core.accounts.requesting_browsers import RequestingBrowser
@@ -11,9 +11,8 @@ from core.rate_limits import RateLimit
 from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.rendering import Page, form_page
-from entrypoints.pages.returns import REGISTER, ReturnQuery, WayForm
+from entrypoints.pages.returns import REGISTER, AddressForm, ReturnQuery
 from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
 
@@ -22,18 +21,11 @@ routes = sign_in_pages()
 SEND_AGAIN: Final = "/app/register/send-again"
 
 
-class RegistrationForm(WayForm, kw_only=True):
+class RegistrationForm(AddressForm, kw_only=True):
     """The address and the password of the new account, and what its user is called, or nothing."""
 
-    email: str = ""
     password: str = ""
     name: str = ""
-
-
-class SendAgainForm(WayForm, kw_only=True):
-    """The address that the link is mailed to again."""
-
-    email: str = ""
 
 
 @routes.get(REGISTER)
@@ -43,13 +35,16 @@ async def show_registration(call: Call, query: ReturnQuery) -> Page:
     return await _form(call, query)
 
 
-@routes.post(REGISTER, limits=(RateLimit.REGISTER, RateLimit.SIGN_IN_GROUP))
+@routes.post(REGISTER, limits=(RateLimit.SIGN_IN_GROUP,))
 @in_browser_or_not
 async def submit_registration(call: Call, form: RegistrationForm) -> Page:
     """Create an account, or mail its owner that there is one; the page is the same.
 
     Programs use `POST /api/auth/register`.
     """
+    if form.only_shows:
+        return await _form(call, form.way, form=form)
+    call.limit(RateLimit.REGISTER)
     try:
         email, _, name = all_valid(
             lambda: normalize_email(form.email, call.installation.domain_names.to_ascii),
@@ -67,17 +62,21 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
     return await _sent(call, form.way, email)
 
 
-@routes.get(SEND_AGAIN, status=303)
+@routes.get(SEND_AGAIN)
 @in_browser_or_not
-async def show_send_again(call: Call) -> Annotated[None, AnswerStatus(303)]:
-    """Redirect to the form: this page needs an address."""
-    call.headers["Location"] = REGISTER
+async def show_send_again(call: Call, query: ReturnQuery) -> Page:
+    """Show the form that requests the link which verifies an address again, for one that has expired."""
+    return await _again_page(call, query)
 
 
 @routes.post(SEND_AGAIN, limits=(RateLimit.RESEND_VERIFICATION, RateLimit.SIGN_IN_GROUP))
 @in_browser_or_not
-async def send_again(call: Call, form: SendAgainForm) -> Page:
+async def send_again(call: Call, form: AddressForm) -> Page:
     """Mail the link that verifies an address again; the page is the same whether or not an account waits for it."""
+    try:
+        normalize_email(form.email, call.installation.domain_names.to_ascii)
+    except BadRequest as refusal:
+        return await _again_page(call, form.way, email=form.email, problem=refusal.details[0].message)
     await call.transact(verification.resend, form.email, ReturnRequest())
     return await _sent(call, form.way, form.email)
 
@@ -86,14 +85,27 @@ async def _form(
     call: Call, way: ReturnQuery, *, form: RegistrationForm | None = None, refusal: BadRequest | None = None
 ) -> Page:
     problems = {detail.field: detail.message for detail in refusal.details} if refusal is not None else {}
+    context = await returns.context(call, way)
     return form_page(
         call,
         "register.html",
         status=200 if refusal is None else 400,
-        **await returns.context(call, way),
-        email=form.email if form is not None else "",
+        **context,
+        email=form.email if form is not None else context["proposed_email"],
         name=form.name if form is not None else "",
         problems=problems,
+    )
+
+
+async def _again_page(call: Call, way: ReturnQuery, *, email: str = "", problem: str = "") -> Page:
+    context = await returns.context(call, way)
+    return form_page(
+        call,
+        "send_again.html",
+        status=400 if problem else 200,
+        **context,
+        email=email or context["proposed_email"],
+        problem=problem,
     )
 
 

@@ -17,7 +17,7 @@ from core.errors import Refusal
 from entrypoints.pages.brands import Brand, brand_of
 from entrypoints.pages.declaring import registration_pages
 from entrypoints.pages.forms import LinkForm, MailedLink
-from entrypoints.pages.languages import translated
+from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import prefers_json
 from entrypoints.pages.rendering import Page, form_page, page
 from entrypoints.web.serving import browsers
@@ -115,6 +115,7 @@ async def disown_registration(call: Call, form: RegistrationLinkForm) -> Page:
             "Its password and its link are deleted. You have nothing else to do, and get no further mail about it.",
         ),
         back=None,
+        next=(marked("Go to the start page"), "/app"),
         request_id=None,
     )
 
@@ -168,7 +169,7 @@ def _answer(
         heading=heading,
         text=text,
         back=back,
-        next=("Sign in", SIGN_IN),
+        next=(marked("Sign in"), SIGN_IN),
         request_id=None,
         brand=brand,
     )

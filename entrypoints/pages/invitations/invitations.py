@@ -114,5 +114,5 @@ def joined_page(call: Call, joined: Joined) -> Page:
 
 def message_page(call: Call, heading: str, text: str, *, leads_to_sign_in: bool = False) -> Page:
     """Return a page with a message."""
-    next_step = ("Sign in", SIGN_IN) if leads_to_sign_in else None
+    next_step = (marked("Sign in"), SIGN_IN) if leads_to_sign_in else (marked("Go to the start page"), _OWN_PAGES)
     return page(call, "message.html", heading=heading, text=text, back=None, next=next_step, request_id=None)

@@ -42,6 +42,7 @@ def carry_answer(call: Call, answer: ResponseToPost, value: str) -> Response:
             place=answer.service_name,
             heading=heading,
             text=text,
+            request_id=call.request_id,
         )
     )
 

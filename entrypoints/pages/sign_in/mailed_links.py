@@ -14,9 +14,8 @@ from core.sign_in.magic_links import MagicLinkRefused
 from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
-from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.returns import AddressForm, ReturnQuery
 from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.sign_in import AddressForm
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import SIGN_IN

@@ -9,8 +9,9 @@ from core.sign_in.passkeys import PasskeyRefused
 from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.forms import challenge_id_of
 from entrypoints.pages.rendering import PageOrRedirect
+from entrypoints.pages.returns import AddressForm
 from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.sign_in import AddressForm, address_page, methods_page
+from entrypoints.pages.sign_in.sign_in import address_page, methods_page
 from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.input.decoding import decode_body

@@ -112,4 +112,5 @@ async def over_page(call: Call, way: ReturnQuery, *, status: int = 401) -> Respo
         "sign_in_over.html",
         status=status,
         **await returns.context(call, way),
+        request_id=call.request_id if status >= 400 else None,
     )

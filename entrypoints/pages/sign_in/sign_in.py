@@ -16,8 +16,8 @@ from core.sign_in.refusals import SignInRefused
 from core.sign_in.upstream import beginning
 from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
-from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.pages.rendering import PageOrRedirect, form_page
+from entrypoints.pages.returns import AddressForm, ReturnQuery
 from entrypoints.pages.sign_in import ways
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.serving.browsers import SIGN_IN
@@ -29,12 +29,6 @@ routes = sign_in_pages()
 
 PASSWORD: Final = "/app/sign-in/password"  # noqa: S105 - a path, not a secret
 LIMITS: Final = (RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP)
-
-
-class AddressForm(WayForm, kw_only=True):
-    """The first step."""
-
-    email: str = ""
 
 
 class PasswordForm(AddressForm, kw_only=True):
@@ -57,8 +51,12 @@ async def show_sign_in(call: Call, query: ReturnQuery) -> PageOrRedirect:
 @routes.post(SIGN_IN, limits=(RateLimit.SIGN_IN_GROUP,))
 @on_custom_hosts
 @in_browser_or_not
-async def submit_address(call: Call, form: AddressForm) -> Page:
+async def submit_address(call: Call, form: AddressForm) -> PageOrRedirect:
     """Show how addresses of this domain sign in."""
+    if form.only_shows:
+        if call.browser is not None:
+            return await ways.go_on(call, form.way)
+        return await address_page(call, form.way, email=form.email)
     try:
         found = await call.read(lookup_email.by_domain, form.email, base_url="")
     except BadRequest:
@@ -99,7 +97,7 @@ async def address_page(
         "sign_in.html",
         status=status,
         connects=True,
-        **returns.shown(way, kept),
+        **returns.shown(call, way, kept),
         email=email,
         is_invalid=is_invalid,
         providers=await _providers_of(call, kept),

@@ -14,6 +14,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "form_token": _field("The token of the browser, which every form of a page carries."),
     "return_to": _field("A path of Gatehouse without parameters, to open after signing in."),
     "return_id": _field("The id of a kept path, to open after signing in; valid once."),
+    "only_shows": _field("Whether the page is only shown, with the address in its field.", **_BOX),
     "stay": _field("Whether the browser stays signed in for 30 days.", **_BOX),
     "trust": _field("Whether this device is asked for no code for a while.", **_BOX),
     "passkey_id": _field("The id of the passkey."),

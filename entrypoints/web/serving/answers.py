@@ -27,12 +27,14 @@ from core.sessions.callers import AccountUsedElsewhere
 from core.wording import Wording
 
 if TYPE_CHECKING:
+    from quart.wrappers import Request
     from werkzeug.exceptions import HTTPException
 
     from entrypoints.web.serving.calls import Call
     from entrypoints.web.serving.routes import Route
 
 JSON: Final = "application/json"
+HTML: Final = "text/html"
 # Responses with these statuses end after their headers. They carry no Content-Length, and no Content-Type, which would
 # replace the one that a client has cached with the body (RFC 9110, 8.6 and 15.4.5).
 _WITHOUT_BODY: Final = frozenset({204, 304})
@@ -128,6 +130,13 @@ def refused(refusal: Refusal, *, request_id: str, at: datetime, base_url: str) -
         details=_details(refusal, base_url),
     )
     return Response(encode(failure), status=refusal.code.status, headers=refusal_headers(refusal), content_type=JSON)
+
+
+def asks_for_page(request: Request) -> bool:
+    """Return whether a request asks for HTML by name and prefers it to JSON, as browsers do that open an address."""
+    return HTML in request.headers.get("Accept", "").lower() and (
+        request.accept_mimetypes.best_match([HTML, JSON], default=JSON) == HTML
+    )
 
 
 def refusal_headers(refusal: Refusal) -> dict[str, str]:

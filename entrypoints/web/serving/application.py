@@ -8,6 +8,7 @@ the connection before there is a request.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 import time
@@ -28,22 +29,30 @@ from core.errors import (
     PayloadTooLarge,
     Refusal,
     ServiceUnavailable,
+    TemporaryRefusal,
     UnsupportedContentCoding,
     UnsupportedMediaType,
 )
 from core.limits import LARGE_BODY_BYTES_MAX
-from core.organizations.settings import branding
 from core.wording import Wording
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
 from entrypoints.web.serving import hosts
-from entrypoints.web.serving.answers import InternalFailure, answered, as_refusal, empty, refused, see_other
+from entrypoints.web.serving.answers import (
+    InternalFailure,
+    answered,
+    as_refusal,
+    asks_for_page,
+    empty,
+    refused,
+    see_other,
+)
 from entrypoints.web.serving.browsers import ProtectedForm, SignInFirst, require_form_token
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import SLUG_PARAMETERS
 from entrypoints.web.serving.exchanges import Exchange
 from entrypoints.web.serving.headers import ResponseHeaders
-from entrypoints.web.serving.hosts import ElsewhereOnly, HostUnknown
+from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, is_id, require_distinct
 
@@ -61,8 +70,8 @@ REQUEST_SECONDS_MAX: Final = 30.0
 BODY_SECONDS_MAX: Final = 20
 RETRY_AFTER_SECONDS: Final = 5
 UNMATCHED: Final = "unmatched"
-# Where the pages for people are (decisions 12.1).
-PAGES: Final = "/app/"
+# Where no browser opens a page, not even that of an error.
+FOR_PROGRAMS: Final = ("/api/", "/internal/", "/webhooks/", "/.well-known/")
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -205,10 +214,19 @@ class Application(QuartTrio):
         return self._refused(refusal, request.call.request_id)
 
     def _refusal_page(self, request: GatehouseRequest) -> RefusalPage | None:
-        """Return what shows a refusal as a page: that of the route, or below `/app`, where people mistype addresses."""
+        """Return what shows a refusal as a page: that of the route, or of `/app` where browsers find no route.
+
+        A path for programs has none; below `/app`, where people mistype addresses, every program gets it.
+        """
         if request.route is not None:
             return request.route.refusal_page
-        return self._page_for_people if f"{request.path}/".startswith(PAGES) else None
+        path = f"{request.path}/"
+        if path.startswith(PAGES):
+            return self._page_for_people
+        is_for_programs = path.startswith(FOR_PROGRAMS) or any(
+            dialect.has_path(request.path) for dialect in self._dialects.values()
+        )
+        return self._page_for_people if not is_for_programs and asks_for_page(request) else None
 
     def _refused(self, refusal: Refusal, request_id: str) -> Response:
         installation = self.installation
@@ -224,19 +242,32 @@ class Application(QuartTrio):
         if route is None or not route.is_operational:
             request.call.custom_host = await hosts.find_custom_host(request.call)
         if request.routing_exception is not None:
+            if self._refusal_page(request) is not None:
+                await hosts.load_brand(request.call)
             raise request.routing_exception
         assert route is not None, "the request has neither a rule nor a routing error"
         request.route = route
         cast("RequestBody", request.body).limit(route.body_bytes_max)
         if request.method == "OPTIONS":
             return empty(204, {"Allow": ", ".join(sorted(paths.allowed_methods()))})
+        request.call.has_form = route.who.has_protected_forms and route.form is not None
         request.call.has_page = request.method == "GET" or "GET" in paths.allowed_methods()
         return await self._serve(route, request)
 
     async def _serve(self, route: Route, request: GatehouseRequest) -> Response:
+        try:
+            return await self._admit(route, request)
+        except TemporaryRefusal:
+            if route.refusal_page is not None and route.form is not None and request.call.form is None:
+                # The page of the refusal shows the form again.
+                with contextlib.suppress(Refusal):
+                    await self._input(route, request)
+            raise
+
+    async def _admit(self, route: Route, request: GatehouseRequest) -> Response:
         call = request.call
         if call.custom_host is not None:
-            await _enter_custom_host(route, call, call.custom_host)
+            await hosts.enter(call, has_pages=route.refusal_page is not None, works_here=route.on_custom_hosts)
         if route.limits:
             call.limit(*route.limits)
         await route.who.admit(call)
@@ -287,7 +318,7 @@ class Application(QuartTrio):
                 arguments["body"] = decode(data, route.body)
         if route.form is not None:
             # The fields of a form are encoded like those of a query string.
-            arguments["form"] = decode_query(await self._body(route, request), route.form)
+            request.call.form = arguments["form"] = decode_query(await self._body(route, request), route.form)
         return arguments
 
     async def _body(self, route: Route, request: GatehouseRequest) -> bytes:
@@ -344,17 +375,6 @@ class Application(QuartTrio):
             if request.refusal.reason is not None:
                 about["reason"] = request.refusal.reason
         write("request", status=status, **about)
-
-
-async def _enter_custom_host(route: Route, call: Call, host: CustomHost) -> None:
-    """Load the brand of the pages under a custom host; refuse a route that does not work there."""
-    if not route.on_custom_hosts:
-        if route.method == "GET" and route.path.startswith(PAGES):
-            # Registering, a forgotten password, the account: what carries an account's secret is under the base URL.
-            raise ElsewhereOnly(hosts.on_base_url(call))
-        raise NoSuchRoute
-    if route.refusal_page is not None:
-        call.brand = await call.read(branding.brand_of, host.organization_id)
 
 
 def _require_own_organization(words: Mapping[str, str], host: CustomHost | None) -> None:

@@ -57,6 +57,8 @@ class Call:
         "client_id",
         "cookies",
         "custom_host",
+        "form",
+        "has_form",
         "has_page",
         "headers",
         "installation",
@@ -64,6 +66,7 @@ class Call:
         "language",
         "organization_key",
         "proof_algorithm",
+        "repeats_at",
         "request",
         "request_id",
         "scim_token",
@@ -104,6 +107,12 @@ class Call:
         self.browser: BrowserSession | None = None
         # Whether a browser can open the path of this request.
         self.has_page = True
+        # Whether the request is a form that a person fills in on a page.
+        self.has_form = False
+        # The form of a page, as it was sent; None for a request without one, or until it is read.
+        self.form: Any = None
+        # The page on which a person can repeat a sign-in that is refused; None where that is the first one.
+        self.repeats_at: str | None = None
         # The API key of a route for the backends of services.
         self.api_key: PrefixedToken | None = None
         # The SCIM token of a route for the directories of organizations.

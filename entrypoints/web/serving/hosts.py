@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 from quart import Response
+from werkzeug.exceptions import NotFound as NoSuchRoute
 
 from core.errors import NotFound
 from core.hosts import under
-from core.organizations.settings import domain
+from core.organizations.settings import branding, domain
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
 
 NAME_CHARACTERS_MAX: Final = 253
+# Where the pages for people are (decisions 12.1).
+PAGES: Final = "/app/"
 
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -67,6 +70,23 @@ async def find_custom_host(call: Call) -> CustomHost | None:
     if found is None:
         raise HostUnknown
     return found
+
+
+async def enter(call: Call, *, has_pages: bool, works_here: bool) -> None:
+    """Load the brand of the pages under the custom host of a request; refuse a route that does not work there."""
+    if has_pages:
+        await load_brand(call)
+    if not works_here:
+        if call.request.method in {"GET", "HEAD"} and call.request.path.startswith(PAGES):
+            # Registering, a forgotten password, the account: what carries an account's secret is under the base URL.
+            raise ElsewhereOnly(on_base_url(call))
+        raise NoSuchRoute
+
+
+async def load_brand(call: Call) -> None:
+    """Load what the pages under a custom host look like, also those of errors; nothing under the base URL."""
+    if call.custom_host is not None:
+        call.brand = await call.read(branding.brand_of, call.custom_host.organization_id)
 
 
 async def is_served(call: Call, name: str) -> bool:

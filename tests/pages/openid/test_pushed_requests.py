@@ -10,7 +10,7 @@ from tests.concurrency import at_once
 from tests.world.authorization import led_back, push
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.page_sign_ins import by_password
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
     from tests.world.relying_party import RelyingParty
@@ -40,7 +40,7 @@ async def test_two_windows_that_sign_in_for_it_get_one_code(shop: RelyingParty, 
 
     answers = [
         await visitor.submit(methods[0], "/app/sign-in/password", password=PASSWORD),
-        await visitor.open("/app/sign-in?" + windows[1].text.split("/app/register?")[1].split('"')[0]),
+        await visitor.open(f"/app/sign-in?return_id={forms_of(windows[1])[0].fields['return_id']}"),
     ]
 
     assert "code" in led_back(answers[0])

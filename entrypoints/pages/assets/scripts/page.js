@@ -1,4 +1,7 @@
-// What every page adds where scripts run: a form is sent once, also by a double click.
+// What every page adds where scripts run: a form is sent once, also by a double click, and passwords can be seen.
+//
+// A field for a password has the text of its button in the attribute `data-show`. The button is made here, because
+// without a script nothing can show what such a field holds.
 "use strict";
 
 const SAME_CLICK_MS = 2000;
@@ -35,3 +38,24 @@ document.addEventListener("DOMContentLoaded", () => {
     time.textContent = format.format(new Date(time.dateTime));
   }
 });
+
+for (const field of document.querySelectorAll("input[data-show]")) {
+  const button = document.createElement("button");
+  const show = (isShown) => {
+    field.type = isShown ? "text" : "password";
+    button.setAttribute("aria-pressed", String(isShown));
+  };
+  button.type = "button";
+  button.className = "show";
+  button.textContent = field.dataset.show;
+  button.setAttribute("aria-controls", field.id);
+  // A password is neither corrected nor begun with a capital, nor sent to a service that checks spelling.
+  field.spellcheck = false;
+  field.autocapitalize = "none";
+  show(false);
+  button.addEventListener("click", () => show(field.type === "password"));
+  // Browsers remember what was sent from a field of another type, and show a page again as it was left.
+  field.form.addEventListener("submit", () => show(false));
+  window.addEventListener("pagehide", () => show(false));
+  field.after(button);
+}

@@ -33,7 +33,13 @@ from entrypoints.pages.carried_messages import posting_page
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import PageOrRedirect
 from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.upstream.providers import RETURNING, ContinueQuery, SignInDeclined, complete
+from entrypoints.pages.sign_in.upstream.providers import (
+    RETURNING,
+    ContinueQuery,
+    SignInDeclined,
+    complete,
+    repeatable,
+)
 from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.web.serving.answers import see_other
@@ -91,9 +97,10 @@ async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None
 async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQuery) -> PageOrRedirect:
     """Complete a sign-in with the answer that was posted, in the browser that began it."""
     began, proven = await call.transact(flows.use_proven, query.id, browser=ways.upstream_binding(call))
-    if began.user_id is not None or began.context.connection_id != connection_id:
-        raise SignInOver().because("of_another_connection")
-    return await complete(call, began, proven)
+    async with repeatable(call, began):
+        if began.user_id is not None or began.context.connection_id != connection_id:
+            raise SignInOver().because("of_another_connection")
+        return await complete(call, began, proven)
 
 
 async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:

@@ -5,6 +5,8 @@ made between two transactions: the first uses the state up, the second concludes
 """
 
 import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Annotated, Final
 from urllib.parse import urlencode
@@ -14,7 +16,7 @@ from quart import Response
 
 from core.accounts.providers import Provider
 from core.accounts.return_targets import RedirectNotRegistered
-from core.errors import Conflict, Forbidden, NotFound, OrganizationNotActive
+from core.errors import Conflict, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import browser_returns
@@ -89,6 +91,11 @@ class DestinationQuery(ReturnQuery, kw_only=True):
             return_to=self.return_to,
             return_id=self.return_id,
         )
+
+    @property
+    def sign_in_page(self) -> str:
+        """The page from which the browser came, which offers other ways."""
+        return self.on(SIGN_IN)
 
 
 class ProviderQuery(DestinationQuery, kw_only=True):
@@ -188,6 +195,16 @@ async def way_of(call: Call, began: UpstreamSignIn) -> ReturnQuery:
     return ReturnQuery(return_id=kept.reveal())
 
 
+@asynccontextmanager
+async def repeatable(call: Call, began: UpstreamSignIn) -> AsyncGenerator[None]:
+    """Let the page of a refusal lead back to where the browser came from: there it can sign in in another way."""
+    try:
+        yield
+    except Refusal:
+        call.repeats_at = IDENTITIES if began.user_id is not None else (await way_of(call, began)).on(SIGN_IN)
+        raise
+
+
 async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -> Response:
     """Conclude a sign-in with a proven identity, or link it."""
     browser = ways.upstream_binding(call)
@@ -224,6 +241,7 @@ async def _go_on(
 
 async def _begin(call: Call, provider: Provider, query: ProviderQuery) -> None:
     external = call.installation.external_providers[provider]
+    call.repeats_at = query.sign_in_page
     if query.link:
         begun = await _begin_link(call, provider, query.link)
         if begun is None:
@@ -259,20 +277,21 @@ async def _begin_link(call: Call, provider: Provider, link_id: str) -> Begun | N
 
 async def _return(call: Call, provider: Provider, query: CallbackQuery) -> Response:
     departure = await call.transact(flows.arrive, provider, query.state, browser=ways.upstream_binding(call))
-    if query.error in DECLINED:
-        raise SignInDeclined
-    if query.error or not query.code:
-        raise UpstreamFailed().because("no_code")
-    external = call.installation.external_providers[provider]
-    client = await call.read(beginning.client_of, departure.sign_in, external.client)
-    proven = await call.installation.upstream.identify(
-        external,
-        CodeExchange(
-            client=client,
-            code=Secret(query.code),
-            verifier=departure.verifier,
-            nonce=departure.nonce,
-            redirect_uri=callback_of(call, provider),
-        ),
-    )
-    return await complete(call, departure.sign_in, proven)
+    async with repeatable(call, departure.sign_in):
+        if query.error in DECLINED:
+            raise SignInDeclined
+        if query.error or not query.code:
+            raise UpstreamFailed().because("no_code")
+        external = call.installation.external_providers[provider]
+        client = await call.read(beginning.client_of, departure.sign_in, external.client)
+        proven = await call.installation.upstream.identify(
+            external,
+            CodeExchange(
+                client=client,
+                code=Secret(query.code),
+                verifier=departure.verifier,
+                nonce=departure.nonce,
+                redirect_uri=callback_of(call, provider),
+            ),
+        )
+        return await complete(call, departure.sign_in, proven)

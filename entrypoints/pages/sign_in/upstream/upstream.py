@@ -4,6 +4,7 @@ from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
+from quart import Response
 
 from core.accounts.providers import Provider
 from core.secrets import Secret
@@ -26,6 +27,7 @@ from entrypoints.pages.sign_in.upstream.providers import (
     SignInDeclined,
     bind,
     complete,
+    repeatable,
 )
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.web.serving.answers import see_other
@@ -57,6 +59,7 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
 
     A page posts the request to an identity provider of SAML that takes no redirects.
     """
+    call.repeats_at = query.sign_in_page
     target = await call.read(by_connection.find, _id(query.connection_id))
     way = await call.read(beginning.way_to, target.organization_slug, query.wanted)
     connection = target.connection
@@ -75,6 +78,11 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
 async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that the provider of a connection has answered."""
     departure = await call.transact(flows.arrive, Provider.UPSTREAM, query.state, browser=ways.upstream_binding(call))
+    async with repeatable(call, departure.sign_in):
+        return await _conclude(call, query, departure)
+
+
+async def _conclude(call: Call, query: ConnectionCallbackQuery, departure: Departure) -> Response:
     target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
     gateway, issuer = call.installation.upstream_connections, target.connection.issuer
     assert issuer is not None, "an OpenID connection has no issuer"

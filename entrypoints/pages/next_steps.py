@@ -1,0 +1,149 @@
+"""What a person does next after a refusal: the buttons of its page, by what was refused and by the path.
+
+The first button leads to the sensible next thing: a new link of the same kind, the sign-in that keeps its way, the page
+to which a form belongs, or another try. No button tells whether an account exists.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.accounts.email_changes import AddressProvedElsewhere
+from core.accounts.links import LinkUnusable
+from core.accounts.one_time_tokens import TokenPurpose
+from core.errors import BadRequest, DatabaseFailed, Refusal, SsoRequired, TemporaryRefusal
+from core.organizations.access import MembershipSuspended, SecondFactorRequired
+from core.organizations.setup_links import SetupLinkDead
+from core.sign_in import browser_returns
+from core.sign_in.refusals import SecondFactorDue
+from entrypoints.pages.languages import marked
+from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.web.serving.answers import InternalFailure
+from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, FormRefused, present_target
+
+if TYPE_CHECKING:
+    from entrypoints.web.serving.calls import Call
+
+FORGOT_PASSWORD: Final = "/app/forgot-password"  # noqa: S105 - a path, not a secret
+SEND_AGAIN: Final = "/app/register/send-again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """A button: its text, in English, and where it leads."""
+
+    text: str
+    href: str
+
+
+_START: Final = NextStep(text=marked("Go to the start page"), href="/app")
+_SIGN_IN: Final = NextStep(text=marked("Sign in"), href=SIGN_IN)
+_OTHER_ACCOUNT: Final = NextStep(text=marked("Use another account"), href="/app/sign-out")
+_ORGANIZATIONS: Final = "/app/account/organizations"
+_SECOND_FACTOR: Final = "/app/account/second-factor"
+
+_BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
+    AddressProvedElsewhere: (_SIGN_IN,),
+    MembershipSuspended: (NextStep(text=marked("Your organizations"), href=_ORGANIZATIONS), _OTHER_ACCOUNT),
+    SecondFactorDue: (NextStep(text=marked("Sign in again"), href=SIGN_IN_AGAIN),),
+    SetupLinkDead: (_START,),
+    SsoRequired: (_SIGN_IN,),
+}
+# What the pages below a path are about; the first that fits counts.
+_BY_PATH: Final[tuple[tuple[re.Pattern[str], tuple[NextStep, ...]], ...]] = (
+    (
+        re.compile("/auth/reset-password"),
+        (NextStep(text=marked("Request a new link"), href=FORGOT_PASSWORD), _SIGN_IN),
+    ),
+    (re.compile("/auth/magic-link"), (NextStep(text=marked("Request a new link"), href=SIGN_IN),)),
+    (
+        re.compile("/auth/verify-email"),
+        (_SIGN_IN, NextStep(text=marked("Request a new link"), href=SEND_AGAIN)),
+    ),
+    (
+        re.compile("/auth/undo-email-change"),
+        (NextStep(text=marked("Choose a new password"), href=FORGOT_PASSWORD), _SIGN_IN),
+    ),
+    (re.compile("/app/invitations/"), (NextStep(text=marked("See your invitations"), href=_ORGANIZATIONS),)),
+    (re.compile("/app/setup/"), (NextStep(text=marked("Back to the setup"), href="/app/setup"),)),
+    (re.compile("/app/account/"), (NextStep(text=marked("Back to your account"), href="/app/account"),)),
+    (re.compile("/auth/device"), (NextStep(text=marked("Enter another code"), href="/auth/device"),)),
+    (re.compile("/sandbox/"), (_START,)),
+)
+_CHANGED_ADDRESS: Final = (NextStep(text=marked("Your email address"), href="/app/account/email"), _SIGN_IN)
+# Sign-ins at another provider.
+_UPSTREAM: Final = re.compile("/auth/(?:codehost|officesuite|upstream|websuite)(?:/|$)")
+# The pages that show the forms which are sent to the paths below them.
+_FORM_PAGES: Final = {f"{SIGN_IN}/": SIGN_IN}
+
+
+def next_steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
+    """Return the buttons of the page of a refusal, at least one, in the order of their importance."""
+    if isinstance(refusal, FormRefused):
+        return _after_refused_form(call, refusal)
+    if isinstance(refusal, (TemporaryRefusal, InternalFailure, DatabaseFailed)):
+        return (*_once_more(call), _START)
+    if isinstance(refusal, SecondFactorRequired):
+        base_url = call.installation.settings.base_url if call.custom_host is not None else ""
+        return (NextStep(text=marked("Set up a second factor"), href=base_url + _SECOND_FACTOR), _OTHER_ACCOUNT)
+    for kind, steps in _BY_REFUSAL.items():
+        if isinstance(refusal, kind):
+            return steps
+    return _by_path(call, refusal)
+
+
+def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
+    path = call.request.path
+    if isinstance(refusal, LinkUnusable) and _is_of_change(refusal):
+        return _CHANGED_ADDRESS
+    if _UPSTREAM.match(path):
+        return _after_provider(call)
+    steps = next((steps for pattern, steps in _BY_PATH if pattern.match(path)), None)
+    if isinstance(refusal, BadRequest) and refusal.details and call.has_form:
+        return (*_page_of_form(call), *(steps or (_START,)))
+    return steps or _by_status(call, refusal.code.status)
+
+
+def _by_status(call: Call, status: int) -> tuple[NextStep, ...]:
+    if status == 401 or (status == 403 and call.browser is None):
+        return (_SIGN_IN,)
+    return (_START, _OTHER_ACCOUNT) if status == 403 else (_START,)
+
+
+def _after_refused_form(call: Call, refusal: FormRefused) -> tuple[NextStep, ...]:
+    """Return the way on of a browser that has signed in meanwhile, else the page that has the form."""
+    # What another site has sent names no way.
+    way = call.form.way if isinstance(call.form, WayForm) and refusal.reason == "wrong_form_token" else ReturnQuery()
+    if isinstance(call.form, WayForm) and call.browser is not None:
+        return (NextStep(text=marked("Continue"), href=way.on(SIGN_IN)),)
+    return (*_page_of_form(call, way), _START)
+
+
+def _once_more(call: Call) -> tuple[NextStep, ...]:
+    if call.request.method == "POST":
+        # The page shows the form itself if it has been read.
+        return _page_of_form(call) if call.form is None else ()
+    target = present_target(call)
+    if target is None or browser_returns.safe_target(target.target) is None:
+        return ()
+    return (NextStep(text=marked("Try again"), href=target.target),)
+
+
+def _page_of_form(call: Call, way: ReturnQuery | None = None) -> tuple[NextStep, ...]:
+    """Return the step to the page that shows the form of this request; nothing when the path has none."""
+    target = present_target(call)
+    if target is None or browser_returns.safe_path(target.target) is None:
+        return ()
+    path = next((page for below, page in _FORM_PAGES.items() if target.target.startswith(below)), target.target)
+    return (NextStep(text=marked("Load the form again"), href=way.on(path) if way is not None else path),)
+
+
+def _after_provider(call: Call) -> tuple[NextStep, ...]:
+    """Return the sign-in that keeps its way, which also has the button that cancels it."""
+    return (NextStep(text=marked("Sign in in another way"), href=call.repeats_at or SIGN_IN),)
+
+
+def _is_of_change(refusal: LinkUnusable) -> bool:
+    return refusal.token is not None and refusal.token.purpose is TokenPurpose.CHANGE_EMAIL

@@ -1,0 +1,82 @@
+"""A form that came at a bad moment, shown again with what was typed: for a limit, or a service that is busy.
+
+Passwords and codes are asked again; everything else is sent as it was, so that nothing is typed twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from core.sign_in import browser_returns
+from entrypoints.pages.languages import marked
+from entrypoints.pages.returns import REGISTER
+
+if TYPE_CHECKING:
+    from entrypoints.web.serving.calls import Call
+
+# What a form shows again, by the names of its fields: the label, the type and what browsers fill in.
+_SHOWN: Final = {
+    "email": (marked("Email address"), "email", "username"),
+    "name": (marked("Name"), "text", "name"),
+}
+# What a form asks again.
+_SECRET: Final = {
+    "current_password": (marked("Current password"), "password", "current-password"),
+    "password": (marked("Password"), "password", "current-password"),
+    "new_password": (marked("New password"), "password", "new-password"),
+    "repeated": (marked("Repeat the new password"), "password", "new-password"),
+    "code": (marked("Code"), "text", "one-time-code"),
+    "client_secret": (marked("Client secret"), "password", "off"),
+    "siem_token": (marked("Token or API key"), "password", "off"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedField:
+    """A field that is shown: its label is in English; of a secret the value is empty."""
+
+    name: str
+    label: str
+    type: str
+    autocomplete: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedForm:
+    """A form to send again: where to, what it carries unseen, and its fields."""
+
+    action: str
+    carried: tuple[tuple[str, str], ...]
+    fields: tuple[TypedField, ...]
+
+
+def typed_form(call: Call) -> TypedForm | None:
+    """Return the form of a request to send again; None for a request without one."""
+    path = browser_returns.safe_path(call.request.path)
+    if call.form is None or path is None:
+        return None
+    sent = {name: str(value) for name, value in msgspec.to_builtins(call.form).items() if value not in {None, ""}}
+    fields = [_field(call, name, value) for name, value in sent.items()]
+    shown = tuple(field for field in fields if field is not None)
+    names = {field.name for field in shown}
+    return TypedForm(
+        action=path,
+        carried=tuple((name, value) for name, value in sent.items() if name not in names),
+        fields=shown,
+    )
+
+
+def _field(call: Call, name: str, value: str) -> TypedField | None:
+    if name in _SHOWN:
+        label, kind, autocomplete = _SHOWN[name]
+        return TypedField(name=name, label=label, type=kind, autocomplete=autocomplete, value=value)
+    if name in _SECRET:
+        label, kind, autocomplete = _SECRET[name]
+        if call.request.path == REGISTER:
+            autocomplete = "new-password"
+        return TypedField(name=name, label=label, type=kind, autocomplete=autocomplete, value="")
+    return None
