@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.accounts import one_time_tokens
+from core.accounts import one_time_tokens, return_targets
 from core.accounts.return_targets import ReturnTarget
 from core.errors import BadRequest
 from core.mail import mail
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
+    from core.accounts.requesting_browsers import RequestingBrowser
     from core.accounts.users import User
     from core.mail.mail import MailTemplate
     from ports.unit_of_work import UnitOfWork
@@ -57,7 +58,7 @@ class ValidLink:
     user: User
 
 
-def send(
+def send(  # noqa: PLR0913 - a mail has many values
     uow: UnitOfWork,
     user: User | None,
     purpose: TokenPurpose,
@@ -65,6 +66,7 @@ def send(
     /,
     *,
     back: ReturnTarget = NOWHERE,
+    browser: RequestingBrowser | None = None,
     data: Mapping[str, Any] | None = None,
     requested_for: str = "",
     **values: str,
@@ -73,21 +75,23 @@ def send(
 
     Return whether a mail leaves: one above a limit does not.
 
+    `browser` is that in which the link was requested on a page; the mail names the place to which its sign-in leads.
     `data` is stored with the token, and `values` are those of the mail. A request that names an address passes it as
     `requested_for`: without a user, the limits of mails count it.
     """
     to = user.email if user is not None else ""
-    stored = {**back.stored(), **(data or {})}
+    stored = {**back.stored(), **(browser.stored() if browser is not None else {}), **(data or {})}
+    place = return_targets.place_of(uow, back, browser)
     token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **stored)
     return mail.send(
         uow,
         to or requested_for,
         template,
-        organization_id=back.organization_id,
+        organization_id=place.organization_id,
         is_discarded=user is None,
         account_language=user.language if user is not None else None,
         token=token.reveal(),
-        place=back.name,
+        place=place.name,
         **values,
     )
 

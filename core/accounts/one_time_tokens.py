@@ -31,6 +31,7 @@ class TokenPurpose(StrEnum):
     MAGIC_LINK = "magic_link"
     MAGIC_LINK_CODE = "magic_link_code"
     CONFIRM_MEMBERSHIP = "confirm_membership"
+    CONTINUE_SIGN_IN = "continue_sign_in"
 
     @property
     def lifetime(self) -> timedelta:
@@ -52,6 +53,7 @@ _LIFETIMES = {
     TokenPurpose.MAGIC_LINK: timedelta(minutes=15),
     TokenPurpose.MAGIC_LINK_CODE: timedelta(minutes=5),
     TokenPurpose.CONFIRM_MEMBERSHIP: timedelta(days=30),
+    TokenPurpose.CONTINUE_SIGN_IN: timedelta(hours=24),
 }
 
 

@@ -8,7 +8,7 @@ links are in `verification.py`. Until the address is proved, a sign-in compares 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from core.accounts import requesting_browsers
 from core.accounts.one_time_tokens import TokenPurpose
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from core.accounts.return_targets import ReturnTarget
     from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
-
-# The fields of a stored return target.
-_BACK: Final = ("org_slug", "service_slug", "redirect_uri")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +48,9 @@ class OpenRegistration:
         return requesting_browsers.recall(self.data)
 
     @property
-    def stored_back(self) -> dict[str, Any]:
-        """The stored return target, for a link that is sent again."""
-        return {name: self.data[name] for name in _BACK if name in self.data}
+    def stored_way(self) -> dict[str, Any]:
+        """The return target and the browser as they are stored, for a link that is sent again."""
+        return dict(self.data)
 
     @property
     def origin(self) -> str:

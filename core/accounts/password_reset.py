@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import addresses, links, passwords, return_targets, single_sign_on
+from core.accounts import addresses, links, passwords, requesting_browsers, return_targets, single_sign_on
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import lock_unless_anonymized
@@ -17,6 +17,8 @@ from core.email_addresses import canonical_email
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
+    from core.accounts.links import ValidLink
+    from core.accounts.requesting_browsers import RequestingBrowser
     from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from ports.unit_of_work import UnitOfWork
 
@@ -31,13 +33,21 @@ TEXTS: Final = LinkTexts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reset:
-    """The account's address, and where its user came from."""
+    """The account's address, and where its user came from.
+
+    `browser` is that in which the link was requested on a page, None for a program; `place` is where the user came
+    from, or to where the sign-in in that browser leads.
+    """
 
     email: str
     back: ReturnTarget
+    place: ReturnTarget
+    browser: RequestingBrowser | None
 
 
-def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
+def request(
+    uow: UnitOfWork, email: str, return_request: ReturnRequest, browser: RequestingBrowser | None = None
+) -> None:
     """Send a link to choose a password if an account has the address, without revealing whether one does."""
     back = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
@@ -46,13 +56,13 @@ def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     user = locked if locked is not None and locked.receives_links else None
     has_no_password = found is not None and found.password_hash is None
     template = MailTemplate.CHOOSE_PASSWORD if has_no_password else MailTemplate.RESET_PASSWORD
-    links.send(uow, user, TokenPurpose.RESET_PASSWORD, template, back=back, requested_for=address)
+    links.send(uow, user, TokenPurpose.RESET_PASSWORD, template, back=back, browser=browser, requested_for=address)
 
 
 def inspect(uow: UnitOfWork, token: str) -> Reset:
     """Return the account of a link, without using the link up; raise `LinkUnusable`."""
     link = links.inspect(uow, TokenPurpose.RESET_PASSWORD, token, TEXTS)
-    return Reset(email=link.user.email, back=return_targets.recall(uow, link.token.data))
+    return _reset(uow, link)
 
 
 def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
@@ -65,4 +75,10 @@ def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
     # A device was trusted by a user whose password others may have known.
     uow.devices.revoke_trust(user.id)
     passwords.record_changed(uow, user.id, user.email, MailTemplate.PASSWORD_CHANGED)
-    return Reset(email=user.email, back=return_targets.recall(uow, link.token.data))
+    return _reset(uow, link)
+
+
+def _reset(uow: UnitOfWork, link: ValidLink) -> Reset:
+    back, browser = return_targets.recall(uow, link.token.data), requesting_browsers.recall(link.token.data)
+    place = return_targets.place_of(uow, back, browser)
+    return Reset(email=link.user.email, back=back, place=place, browser=browser)

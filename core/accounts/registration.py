@@ -9,21 +9,29 @@ reveals no more about an address than the answer does.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from core.accounts import open_registrations, return_targets, verification
+from core.accounts import links, open_registrations, requesting_browsers, return_targets, verification
+from core.accounts.links import LinkTexts
+from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.errors import Conflict
 from core.events import person_events
 from core.events.events import EventType
-from core.mail import mail
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
     from core.accounts.requesting_browsers import RequestingBrowser
     from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from ports.unit_of_work import UnitOfWork
+
+
+TEXTS: Final = LinkTexts(
+    unknown="This link is not valid. Open it exactly as it appears in the mail, or sign in where you registered.",
+    used="This link was used already, or is no longer needed. Sign in where you registered.",
+    expired="This link has expired. It was valid for 24 hours; sign in where you registered.",
+)
 
 
 class AddressTaken(Conflict):
@@ -33,11 +41,23 @@ class AddressTaken(Conflict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignInLink:
+    """The account of an address that was registered again, the place to which the sign-in leads, and in which browser.
+
+    `browser` is None when a program has registered it.
+    """
+
+    email: str
+    place: ReturnTarget
+    browser: RequestingBrowser | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Registered:
-    """What a registration has found: whether it has created the account, and whether an open account is proved."""
+    """What a registration has found: whether it has created the account, or the account whose address is proved."""
 
     is_new: bool
-    is_proved: bool
+    proved: User | None
 
 
 def register(
@@ -63,18 +83,28 @@ def register_evenly(
 ) -> None:
     """Register an address as `register` does, or mail the owner of the address that it has an account (decisions 12.7).
 
-    Both take the same work, so that only the owner of the address learns which it was.
+    Both take the same work, so that only the owner of the address learns which it was. Both links lead on to where the
+    sign-in of the browser was to lead.
     """
     back = return_targets.find(uow, return_request)
     registered = _register(uow, email, password_hash, back, browser, name)
-    mail.send(
+    links.send(
         uow,
-        email,
+        registered.proved,
+        TokenPurpose.CONTINUE_SIGN_IN,
         MailTemplate.ACCOUNT_EXISTS,
-        organization_id=back.organization_id,
-        is_discarded=not registered.is_proved,
-        place=back.name,
+        back=back,
+        browser=browser,
+        requested_for=email,
     )
+
+
+def inspect_sign_in_link(uow: UnitOfWork, token: str) -> SignInLink:
+    """Return where the link of the mail about an existing account leads; raise `LinkUnusable`. It stays valid."""
+    link = links.inspect(uow, TokenPurpose.CONTINUE_SIGN_IN, token, TEXTS)
+    browser = requesting_browsers.recall(link.token.data)
+    back = return_targets.recall(uow, link.token.data)
+    return SignInLink(email=link.user.email, place=return_targets.place_of(uow, back, browser), browser=browser)
 
 
 def _register(
@@ -99,13 +129,15 @@ def _register(
     registration = open_registrations.begin(
         uow, waiting.id if waiting is not None else fresh.id, email, password_hash, back, browser, name=name
     )
-    is_mailed = verification.send(uow, waiting, back, registration_id=registration.id, requested_for=email)
+    is_mailed = verification.send(
+        uow, waiting, back, browser=browser, registration_id=registration.id, requested_for=email
+    )
     if not is_mailed:
         # No account has this id, and nothing is kept.
         registration = replace(registration, user_id=uow.randomness.new_id())
     open_registrations.keep(uow, registration)
     _publish(uow, fresh, back, is_new=is_new)
-    return _Registered(is_new=is_new, is_proved=active is not None and active.is_verified)
+    return _Registered(is_new=is_new, proved=active if active is not None and active.is_verified else None)
 
 
 def _account(uow: UnitOfWork, email: str) -> User:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from core.errors import BadRequest, FieldError, NotFound
+from core.services.services import ServiceType
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.accounts.requesting_browsers import RequestingBrowser
     from core.organizations.organizations import Organization
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
@@ -62,6 +65,22 @@ class ReturnTarget:
     def service_id(self) -> UUID | None:
         """The service that the user came from."""
         return self.service.id if self.service is not None else None
+
+    @property
+    def start(self) -> str | None:
+        """The first page of the service's site, where a sign-in begins anew; None when its addresses do not say it.
+
+        All of its registered addresses have to be of one site.
+        """
+        service = self.service
+        # A program on the user's device listens there only while it waits.
+        if service is None or service.service_type is ServiceType.DESKTOP:
+            return None
+        sites = {(parts.scheme, parts.netloc) for parts in map(urlsplit, service.redirect_uris)}
+        if len(sites) != 1:
+            return None
+        [(scheme, site)] = sites
+        return f"{scheme}://{site}/" if scheme in {"https", "http"} else None
 
     def stored(self) -> dict[str, Any]:
         """Return the target as data to store with a token, which `recall` reads."""
@@ -115,3 +134,13 @@ def recall(uow: UnitOfWork, stored: dict[str, Any]) -> ReturnTarget:
     return ReturnTarget(
         organization=organization, service=service, redirect_uri=redirect_uri if is_registered else None
     )
+
+
+def place_of(uow: UnitOfWork, back: ReturnTarget, browser: RequestingBrowser | None) -> ReturnTarget:
+    """Return the place that mails and pages name: the target of a request, else to where its browser's sign-in leads.
+
+    It is empty without any. The browser's own slugs only name the place; what was kept for it says where it goes on.
+    """
+    if back.organization is not None or browser is None:
+        return back
+    return recall(uow, {"org_slug": browser.organization_slug, "service_slug": browser.service_slug})

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts import addresses, languages, links, one_time_tokens, open_registrations, return_targets
+from core.accounts import (
+    addresses,
+    languages,
+    links,
+    one_time_tokens,
+    open_registrations,
+    requesting_browsers,
+    return_targets,
+)
 from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import lock_unless_anonymized
@@ -22,6 +30,7 @@ from core.mail.mail import MailTemplate
 if TYPE_CHECKING:
     from core.accounts.links import ValidLink
     from core.accounts.open_registrations import OpenRegistration
+    from core.accounts.requesting_browsers import RequestingBrowser
     from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from core.accounts.users import User
     from core.secrets import Secret
@@ -38,11 +47,17 @@ TEXTS: Final = LinkTexts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnprovedAddress:
-    """What a link would prove: the address of an account, and for which registration."""
+    """What a link would prove: the address of an account, and for which registration.
+
+    `browser` is that in which the registration was made on a page, else that in which the link was requested; None when
+    a program did both. `place` is where the user came from, or to where the sign-in in that browser leads.
+    """
 
     user: User
     back: ReturnTarget
+    place: ReturnTarget
     registration: OpenRegistration | None
+    browser: RequestingBrowser | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +74,14 @@ def send(
     user: User | None,
     back: ReturnTarget = links.NOWHERE,
     *,
+    browser: RequestingBrowser | None = None,
     registration_id: UUID | None = None,
-    stored_back: dict[str, Any] | None = None,
+    stored: dict[str, Any] | None = None,
     requested_for: str = "",
 ) -> bool:
     """Send the link to the address of an account; without a user the same work is done and no mail leaves.
 
-    Return whether a mail leaves. `stored_back` is a return target as it is stored, in place of `back`.
+    Return whether a mail leaves. `stored` are a return target and a browser as they are stored, in place of those here.
     """
     named = {"registration_id": str(registration_id)} if registration_id is not None else {}
     return links.send(
@@ -74,16 +90,19 @@ def send(
         TokenPurpose.VERIFY_EMAIL,
         MailTemplate.VERIFY_EMAIL,
         back=back,
-        data={**(stored_back or {}), **named},
+        browser=browser,
+        data={**(stored or {}), **named},
         requested_for=requested_for,
     )
 
 
-def resend(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
+def resend(
+    uow: UnitOfWork, email: str, return_request: ReturnRequest, browser: RequestingBrowser | None = None
+) -> None:
     """Send the link again if an account's address is unverified, without revealing whether there is one.
 
     With one open registration it is the link of that registration. With several, nothing tells which is the caller's:
-    the link keeps no password.
+    the link keeps no password. `browser` is that in which it is requested on a page.
     """
     back = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
@@ -95,8 +114,9 @@ def resend(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
         uow,
         user if is_unverified else None,
         back,
+        browser=browser,
         registration_id=registration.id if registration is not None else None,
-        stored_back=registration.stored_back if registration is not None and back.organization is None else None,
+        stored=registration.stored_way if registration is not None and back.organization is None else None,
         requested_for=address,
     )
 
@@ -107,7 +127,16 @@ def inspect(uow: UnitOfWork, token: str) -> UnprovedAddress | VerifiedAddress:
     back = return_targets.recall(uow, link.token.data)
     if link.user.is_verified:
         return VerifiedAddress(email=link.user.email, back=back)
-    return UnprovedAddress(user=link.user, back=back, registration=_registration(uow, link))
+    registration = _registration(uow, link)
+    of_registration = registration.browser if registration is not None else None
+    browser = of_registration or requesting_browsers.recall(link.token.data)
+    return UnprovedAddress(
+        user=link.user,
+        back=back,
+        place=return_targets.place_of(uow, back, browser),
+        registration=registration,
+        browser=browser,
+    )
 
 
 def inspect_unproved(uow: UnitOfWork, token: str) -> UnprovedAddress:

@@ -68,9 +68,13 @@ class RequestRefused(BadRequest):
 
 
 class RequestOver(RequestRefused):
-    """The stored request has expired, or was answered already."""
+    """The stored request has expired, or was answered already; `client` is whose it was, None if that is not known."""
 
     default_message = "This request is over. Go back to the application, and sign in there again."
+
+    def __init__(self, client: Client | None = None) -> None:
+        super().__init__()
+        self.client = client
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +252,7 @@ def use_pushed(uow: UnitOfWork, client: Client, to: AnswerAddress) -> None:
         return
     used = uow.authorization_requests.use(to.pushed_key, service.organization_id, service.id, is_pushed=True)
     if used is None:
-        raise RequestOver
+        raise RequestOver(client)
 
 
 def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, str], proof: DpopProof | None) -> str:

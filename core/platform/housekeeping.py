@@ -34,7 +34,8 @@ class Leftover(Enum):
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
     UPSTREAM_SIGN_INS = ("upstream_sign_ins", timedelta())
-    BROWSER_RETURNS = ("browser_returns", timedelta())
+    # A mailed link is opened late: then a page names the service that has waited.
+    BROWSER_RETURNS = ("browser_returns", _DAY)
     REQUEST_SIGN_INS = ("request_sign_ins", timedelta())
     AUTHORIZATION_REQUESTS = ("authorization_requests", timedelta())
     # One that is used a second time ends what came of it, also when it would have expired.

@@ -92,6 +92,11 @@ def find(uow: UnitOfWork, return_id: str) -> BrowserReturn | None:
     return uow.browser_returns.find(hash_token(return_id), at=uow.now)
 
 
+def find_lapsed(uow: UnitOfWork, return_id: str) -> BrowserReturn | None:
+    """Return what an id stood for until it expired, within the last day; None for every other one."""
+    return uow.browser_returns.find_lapsed(hash_token(return_id), at=uow.now)
+
+
 def use(uow: UnitOfWork, return_id: str) -> BrowserReturn | None:
     """Use an id up and return what it stands for; None for one that is unknown, used or expired."""
     return uow.browser_returns.use(hash_token(return_id), at=uow.now)

@@ -66,19 +66,24 @@ class DestinationMismatch(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MagicLinkRequested:
-    """The account that a link would sign in, the destination, and the browser in which it was requested on a page."""
+    """The account that a link would sign in, the destination, and the browser in which it was requested on a page.
+
+    `place` is the destination, or that to which the sign-in in the browser leads.
+    """
 
     email: str
     back: ReturnTarget
+    place: ReturnTarget
     browser: RequestingBrowser | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchanged:
-    """The code that replaces a used link."""
+    """The code that replaces a used link; `place` as of `MagicLinkRequested`."""
 
     code: Secret
     back: ReturnTarget
+    place: ReturnTarget
 
 
 def request(
@@ -97,7 +102,7 @@ def request(
         MailTemplate.MAGIC_LINK,
         back=back,
         requested_for=address,
-        data=browser.stored() if browser is not None else None,
+        browser=browser,
         first_proof="yes" if is_first_proof else "",
     )
 
@@ -108,11 +113,9 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
         link = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
         raise _noted(unusable, Destination()) from None
-    return MagicLinkRequested(
-        email=link.user.email,
-        back=return_targets.recall(uow, link.token.data),
-        browser=requesting_browsers.recall(link.token.data),
-    )
+    browser = requesting_browsers.recall(link.token.data)
+    back, place = _places(uow, link, browser)
+    return MagicLinkRequested(email=link.user.email, back=back, place=place, browser=browser)
 
 
 def exchange(uow: UnitOfWork, token: str) -> Exchanged:
@@ -122,7 +125,8 @@ def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     except LinkUnusable as unusable:
         raise _noted(unusable, Destination()) from None
     code = one_time_tokens.issue(uow, TokenPurpose.MAGIC_LINK_CODE, link.user.id, link.user.email, **link.token.data)
-    return Exchanged(code=code, back=return_targets.recall(uow, link.token.data))
+    back, place = _places(uow, link, requesting_browsers.recall(link.token.data))
+    return Exchanged(code=code, back=back, place=place)
 
 
 def verify(uow: UnitOfWork, token: str, wanted: Destination, *, mailed_to: str | None = None) -> Outcome:
@@ -150,6 +154,12 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination, *, mailed_to: str |
         if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired)
         else outcome
     )
+
+
+def _places(uow: UnitOfWork, link: ValidLink, browser: RequestingBrowser | None) -> tuple[ReturnTarget, ReturnTarget]:
+    """Return where a link signs in, and the place that its page names."""
+    back = return_targets.recall(uow, link.token.data)
+    return back, return_targets.place_of(uow, back, browser)
 
 
 def _noted(unusable: LinkUnusable, wanted: Destination, mailed_to: str | None = None) -> MagicLinkRefused:

@@ -6,9 +6,11 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from core.accounts.requesting_browsers import RequestingBrowser, requesting
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 
@@ -72,6 +74,25 @@ async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
     if kept is not None:
         call.language = kept.language
     return kept
+
+
+async def requesting_browser(call: Call, way: ReturnQuery) -> RequestingBrowser:
+    """Return this browser as the one that requests a mailed link on the way, which leads on there."""
+    kept = await kept_return(call, way)
+    return requesting(
+        browsers.bind_link(call),
+        return_to=way.return_to,
+        return_id=way.return_id,
+        organization_slug=kept.organization_slug if kept is not None else None,
+        service_slug=kept.service_slug if kept is not None else None,
+    )
+
+
+def way_of(call: Call, browser: RequestingBrowser | None) -> ReturnQuery | None:
+    """Return where a mailed link leads on in the browser that requested it; None in any other browser."""
+    if browser is None or not browser.is_bound_to(browsers.link_binding(call)):
+        return None
+    return ReturnQuery(return_to=browser.return_to, return_id=browser.return_id)
 
 
 async def context(call: Call, way: ReturnQuery) -> dict[str, Any]:

@@ -18,6 +18,10 @@ class BrowserReturns(Protocol):
         """Return the one with that id; None when it is unknown, used or expired."""
         ...
 
+    def find_lapsed(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
+        """Return the one with that id that has expired and was not used, as long as it is kept; None otherwise."""
+        ...
+
     def use(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
         """Delete and return the one with that id, so that of two callers one gets it; None as `find`."""
         ...

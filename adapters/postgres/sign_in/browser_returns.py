@@ -51,6 +51,17 @@ class PostgresBrowserReturns(Aggregate):
             (id_hash, at),
         )
 
+    def find_lapsed(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
+        return self._one(
+            BrowserReturn,
+            """
+            SELECT target, organization_slug, service_slug, email, language, request_target
+            FROM   browser_returns
+            WHERE  id_hash = %s AND expires_at <= %s
+            """,
+            (id_hash, at),
+        )
+
     def use(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
         return self._one(
             BrowserReturn,

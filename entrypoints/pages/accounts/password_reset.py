@@ -12,6 +12,7 @@ from core.rate_limits import RateLimit
 from entrypoints.pages import returns
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import LinkForm, MailedLink
+from entrypoints.pages.interrupted_ways import where_it_goes_on
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
@@ -54,7 +55,8 @@ async def submit_forgot_password(call: Call, form: AddressForm) -> Page:
         normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest as refusal:
         return await _address_page(call, form.way, form.email, refusal)
-    await call.transact(password_reset.request, form.email, ReturnRequest())
+    browser = await returns.requesting_browser(call, form.way)
+    await call.transact(password_reset.request, form.email, ReturnRequest(), browser)
     return form_page(call, "password_link_sent.html", **await returns.context(call, form.way), email=form.email)
 
 
@@ -90,15 +92,19 @@ async def submit_reset_form(call: Call, form: PasswordResetForm) -> Page:
         )
     password_hash = await call.installation.passwords.hash(form.new_password)
     done = await call.transact(password_reset.reset, form.token, password_hash)
+    way = returns.way_of(call, done.browser)
+    text = translated(call, "Every session of your account has ended. Sign in again with the new password.")
+    if way is None and done.browser is not None and done.place.name:
+        text = f"{text} {where_it_goes_on(call, done.place)}"
     return page(
         call,
         "message.html",
         heading=translated(call, "Your new password is saved"),
-        text=translated(call, "Every session of your account has ended. Sign in again with the new password."),
+        text=text,
         back=done.back,
-        next=(marked("Sign in"), SIGN_IN),
+        next=(marked("Sign in"), (way or ReturnQuery()).on(SIGN_IN)),
         request_id=None,
-        brand=await brand_of(call, done.back.organization_id),
+        brand=await brand_of(call, done.place.organization_id),
     )
 
 
@@ -111,8 +117,8 @@ async def _form(
         status=400 if password_problem or repeated_problem else 200,
         token=token,
         email=reset.email,
-        place=reset.back.name,
+        place=reset.place.name,
         password_problem=password_problem,
         repeated_problem=repeated_problem,
-        brand=await brand_of(call, reset.back.organization_id),
+        brand=await brand_of(call, reset.place.organization_id),
     )

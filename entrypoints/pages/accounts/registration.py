@@ -1,24 +1,37 @@
 """The page that creates an account. It answers alike for every address (decisions 12.7)."""
 
-from typing import Final
+from typing import Annotated, Final
+
+import msgspec
 
 from core.accounts import names, passwords, registration, verification
-from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, all_valid
 from core.rate_limits import RateLimit
 from entrypoints.pages import returns
+from entrypoints.pages.accounts.password_reset import FORGOT_PASSWORD
 from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.forms import MailedLink
+from entrypoints.pages.interrupted_ways import place_page, where_it_goes_on
+from entrypoints.pages.languages import marked, translated
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.returns import REGISTER, AddressForm, ReturnQuery
-from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.credentials import in_browser_or_not, public
 
 routes = sign_in_pages()
 
 SEND_AGAIN: Final = "/app/register/send-again"
+
+
+class SignInLinkQuery(MailedLink, kw_only=True):
+    """The query of a link in the mail about an existing account."""
+
+    forgot: Annotated[str, msgspec.Meta(description="Not empty to choose a new password.")] = ""
 
 
 class RegistrationForm(AddressForm, kw_only=True):
@@ -54,12 +67,29 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
     except BadRequest as refusal:
         return await _form(call, form.way, form=form, refusal=refusal)
     password_hash = await call.installation.passwords.hash(form.password)
-    binding = browsers.binding(call)
-    browser = (
-        RequestingBrowser(binding=binding, return_to=form.return_to, return_id=form.return_id) if binding else None
-    )
+    browser = await returns.requesting_browser(call, form.way)
     await call.transact(registration.register_evenly, email, password_hash, ReturnRequest(), browser, name=name)
     return await _sent(call, form.way, email)
+
+
+@routes.get("/app/register/sign-in", refuses=(LinkUnusable,))
+@public
+async def follow_sign_in_link(call: Call, query: SignInLinkQuery) -> PageOrRedirect:
+    """Lead on from the mail about an existing account: to the sign-in, on the way on which it was registered again.
+
+    In another browser than that of the registration, a page says where the way goes on.
+    """
+    link = await call.read(registration.inspect_sign_in_link, query.token)
+    way, target = returns.way_of(call, link.browser), FORGOT_PASSWORD if query.forgot else SIGN_IN
+    if way is not None or not link.place.name:
+        return see_other((way or ReturnQuery()).on(target))
+    return await place_page(
+        call,
+        link.place,
+        heading=translated(call, "You have an account already"),
+        text=f"{translated(call, 'Your account is %(email)s.', email=link.email)} {where_it_goes_on(call, link.place)}",
+        next_step=(marked("Choose a new password") if query.forgot else marked("Sign in here"), target),
+    )
 
 
 @routes.get(SEND_AGAIN)
@@ -77,7 +107,8 @@ async def send_again(call: Call, form: AddressForm) -> Page:
         normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest as refusal:
         return await _again_page(call, form.way, email=form.email, problem=refusal.details[0].message)
-    await call.transact(verification.resend, form.email, ReturnRequest())
+    browser = await returns.requesting_browser(call, form.way)
+    await call.transact(verification.resend, form.email, ReturnRequest(), browser)
     return await _sent(call, form.way, form.email)
 
 

@@ -14,6 +14,7 @@ from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.verification import UnprovedAddress, VerifiedAddress
 from core.errors import Refusal
+from entrypoints.pages import returns
 from entrypoints.pages.brands import Brand, brand_of
 from entrypoints.pages.declaring import registration_pages
 from entrypoints.pages.forms import LinkForm, MailedLink
@@ -129,18 +130,12 @@ async def show(call: Call, token: str, found: UnprovedAddress, *, refusal: Refus
         status=refusal.code.status if refusal is not None else 200,
         token=token,
         email=found.user.email,
-        place=found.back.name,
+        place=found.place.name,
         registration=registration,
-        is_same_browser=is_same_browser(call, found),
+        is_same_browser=returns.way_of(call, found.browser) is not None,
         problem=refusal.message if refusal is not None else "",
-        brand=await brand_of(call, found.back.organization_id),
+        brand=await brand_of(call, found.place.organization_id),
     )
-
-
-def is_same_browser(call: Call, found: UnprovedAddress) -> bool:
-    """Return whether the request comes from the browser in which the registration was made on a page."""
-    browser = found.registration.browser if found.registration is not None else None
-    return browser is not None and browser.is_bound_to(browsers.binding(call))
 
 
 def _accepts_json(call: Call) -> bool:

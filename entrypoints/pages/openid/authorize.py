@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
+from core.accounts import return_targets
 from core.errors import Forbidden, OrganizationNotActive
 from core.openid import authorization, requests
 from core.openid.authorization import Answer, LeadBack, SetupNeeded, SignInNeeded, Visitor
@@ -15,6 +16,7 @@ from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SignInRefused
+from entrypoints.pages.interrupted_ways import over_page
 from entrypoints.pages.openid.leading_back import led_back
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
@@ -105,7 +107,13 @@ async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
 @in_browser_or_not
 async def resume(call: Call, query: ResumeQuery) -> PageOrRedirect:
     """Go on with a request after the user has signed in."""
-    answer = await call.transact(authorization.resume, query.request_id, _visitor(call), issuer=issuer_of(call))
+    try:
+        answer = await call.transact(authorization.resume, query.request_id, _visitor(call), issuer=issuer_of(call))
+    except RequestOver as over:
+        if over.client is None or call.browser is None:
+            raise
+        slugs = {"org_slug": over.client.organization_slug, "service_slug": over.client.service.slug}
+        return await over_page(call, await call.read(return_targets.recall, slugs), status=over.code.status)
     return await _respond(call, answer, is_after_form=True)
 
 

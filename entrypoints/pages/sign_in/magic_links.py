@@ -3,11 +3,11 @@
 from core.errors import SsoRequired
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
+from entrypoints.pages import returns
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, page
-from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.sign_in import ways
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving import browsers
@@ -28,9 +28,9 @@ async def show_link(call: Call, query: MailedLink) -> Page:
         "magic_link.html",
         token=query.token,
         email=link.email,
-        place=link.back.name,
-        brand=await brand_of(call, link.back.organization_id),
-        signs_in=link.browser is not None and link.browser.is_bound_to(browsers.binding(call)),
+        place=link.place.name,
+        brand=await brand_of(call, link.place.organization_id),
+        signs_in=returns.way_of(call, link.browser) is not None,
     )
 
 
@@ -43,12 +43,13 @@ async def press_link(call: Call, form: LinkForm) -> PageOrRedirect:
     """
     # A transaction, so that a refusal is noted; opening the page is no attempt to sign in.
     link = await call.transact(magic_links.inspect, form.token)
-    if link.browser is None or not link.browser.is_bound_to(browsers.binding(call)):
+    way = returns.way_of(call, link.browser)
+    if way is None:
         exchanged = await call.transact(magic_links.exchange, form.token)
-        brand = await brand_of(call, exchanged.back.organization_id)
-        return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back, brand=brand)
+        brand = await brand_of(call, exchanged.place.organization_id)
+        # A program names where its link leads back to; a browser waits with the page for the code.
+        return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.place, brand=brand)
     # Another site cannot send this form: it does not know the token of a link that this browser has requested.
     await browsers.find_session(call)
-    way = ReturnQuery(return_to=link.browser.return_to, return_id=link.browser.return_id)
     outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call, way))
     return await ways.conclude(call, outcome, way)

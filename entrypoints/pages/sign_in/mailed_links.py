@@ -5,7 +5,6 @@ from uuid import UUID
 
 from quart import Response
 
-from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
@@ -17,7 +16,6 @@ from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.returns import AddressForm, ReturnQuery
 from entrypoints.pages.sign_in import ways
 from entrypoints.shared.sessions.token_answers import transact_counted
-from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
@@ -74,8 +72,7 @@ async def submit_link_code(call: Call, form: LinkCodeForm) -> PageOrRedirect:
 
 async def mail_link(call: Call, way: ReturnQuery, email: str) -> Response:
     """Mail a link to sign in with, and return the page that takes the code of it."""
-    binding = browsers.binding(call)
-    browser = RequestingBrowser(binding=binding, return_to=way.return_to, return_id=way.return_id) if binding else None
+    browser = await returns.requesting_browser(call, way)
     await call.transact(magic_links.request, email, ReturnRequest(), browser=browser)
     return await _mail_page(call, way, email)
 

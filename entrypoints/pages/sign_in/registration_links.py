@@ -15,9 +15,11 @@ from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.registration_links import RegistrationPasswordWrong
-from entrypoints.pages.accounts.verification import RegistrationLinkForm, is_same_browser, show
+from entrypoints.pages import returns
+from entrypoints.pages.accounts.verification import RegistrationLinkForm, show
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.declaring import registration_pages
+from entrypoints.pages.interrupted_ways import place_page, where_it_goes_on
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.rendering import PageOrRedirect, page
 from entrypoints.pages.returns import ReturnQuery
@@ -48,16 +50,16 @@ async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -
     """
     found = await call.read(verification.inspect_unproved, form.token)
     # Elsewhere the registration says nothing about what waits in this browser.
-    way = _way(found) if is_same_browser(call, found) else ReturnQuery()
-    wanted = ways.destination(call, way)
-    if is_same_browser(call, found):
+    way = returns.way_of(call, found.browser) if found.registration is not None else None
+    wanted = ways.destination(call, way or ReturnQuery())
+    if way is not None:
         outcome = await transact_counted(call, registration_links.confirm, form.token, wanted)
         return await _lead_on(call, outcome, found, way)
     try:
         outcome = await _authenticate(call, form, wanted)
     except SignInRefused as refusal:
         return await show(call, form.token, found, refusal=refusal)
-    return await _lead_on(call, outcome, found, way)
+    return await _lead_on(call, outcome, found, None)
 
 
 async def _authenticate(
@@ -80,12 +82,22 @@ async def _authenticate(
 
 
 async def _lead_on(
-    call: Call, outcome: SignInCompleted | SecondFactorPending, found: UnprovedAddress, way: ReturnQuery
+    call: Call, outcome: SignInCompleted | SecondFactorPending, found: UnprovedAddress, way: ReturnQuery | None
 ) -> Response:
-    """Complete the sign-in, and lead on to where the registration came from."""
-    led_on = await ways.conclude(call, outcome, way)
-    back = found.back
-    return led_on if back.redirect_uri is None else await _back_page(call, found.user.email, back)
+    """Complete the sign-in, and lead on to where the registration came from; `way` is None in another browser."""
+    led_on = await ways.conclude(call, outcome, way or ReturnQuery())
+    back, email = found.back, found.user.email
+    if back.redirect_uri is not None:
+        return await _back_page(call, email, back)
+    if way is None and found.browser is not None and found.place.name:
+        signed_in = translated(call, "You are signed in with %(email)s now.", email=email)
+        return await place_page(
+            call,
+            found.place,
+            heading=translated(call, "Your email address is verified"),
+            text=f"{signed_in} {where_it_goes_on(call, found.place)}",
+        )
+    return led_on
 
 
 async def _back_page(call: Call, email: str, back: ReturnTarget) -> Response:
@@ -99,12 +111,4 @@ async def _back_page(call: Call, email: str, back: ReturnTarget) -> Response:
         next=(marked("Your account"), ways.HOME),
         request_id=None,
         brand=await brand_of(call, back.organization_id),
-    )
-
-
-def _way(found: UnprovedAddress) -> ReturnQuery:
-    """Return where the page led on which the registration was made."""
-    browser = found.registration.browser if found.registration is not None else None
-    return (
-        ReturnQuery(return_to=browser.return_to, return_id=browser.return_id) if browser is not None else ReturnQuery()
     )

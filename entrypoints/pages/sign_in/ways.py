@@ -4,6 +4,8 @@ from typing import Final
 
 from quart import Response
 
+from core.accounts import return_targets
+from core.accounts.return_targets import ReturnTarget
 from core.organizations.access import SecondFactorRequired
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
@@ -11,6 +13,7 @@ from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
 from core.sign_in.proofs import Destination, InBrowser
 from entrypoints.pages import returns
+from entrypoints.pages.interrupted_ways import over_page
 from entrypoints.pages.returns import REGISTER, ReturnQuery
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.serving import browsers
@@ -34,18 +37,34 @@ async def go_on(call: Call, way: ReturnQuery, *, is_organization_chosen: bool = 
     """
     kept = await returns.kept_return(call, way)
     if kept is None:
-        return see_other(browser_returns.safe_path(way.return_to) or HOME)
+        place = await _lapsed_place(call, way)
+        return (
+            see_other(browser_returns.safe_path(way.return_to) or HOME)
+            if place is None
+            else await over_page(call, place)
+        )
     if kept.organization_slug is not None and kept.service_slug is None and not is_organization_chosen:
         return see_other(way.on(CHOOSE_ORGANIZATION))
     used = await call.transact(browser_returns.use, way.return_id)
     return see_other(used.target if used is not None else HOME)
 
 
+async def _lapsed_place(call: Call, way: ReturnQuery) -> ReturnTarget | None:
+    """Return the service that has waited for a sign-in too long; None when none has."""
+    lapsed = await call.read(browser_returns.find_lapsed, way.return_id) if way.return_id else None
+    if lapsed is None or lapsed.service_slug is None:
+        return None
+    place = await call.read(
+        return_targets.recall, {"org_slug": lapsed.organization_slug, "service_slug": lapsed.service_slug}
+    )
+    return place if place.service is not None else None
+
+
 def destination(call: Call, way: ReturnQuery, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
     """Return the destination of a sign-in on a page: the platform, in this browser.
 
     `way` is what the form of the sign-in carried, so that the sign-in counts for the request that waits there, and for
-    no other one.     From here on the request acts for the user who signs in, and not for one who is signed in already.
+    no other one. From here on the request acts for the user who signs in, and not for one who is signed in already.
     """
     if not is_again:
         call.session_id = None

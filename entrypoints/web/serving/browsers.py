@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
+from core.accounts.one_time_tokens import TokenPurpose
 from core.errors import Forbidden, Unauthorized
 from core.rate_limits import RateLimit
 from core.secrets import Secret
@@ -29,6 +30,9 @@ SESSION_COOKIE: Final = "gatehouse_session"
 # Binds the forms of a browser that is not signed in.
 FORM_COOKIE: Final = "gatehouse_form"
 FORM_LIFETIME: Final = timedelta(hours=1)
+# Knows the browser again in which a link was requested that is mailed, as long as any of these links is valid.
+LINK_COOKIE: Final = "gatehouse_link"
+LINK_LIFETIME: Final = TokenPurpose.VERIFY_EMAIL.lifetime
 SIGN_IN: Final = "/app/sign-in"
 SIGN_IN_AGAIN: Final = "/app/sign-in-again"
 
@@ -87,14 +91,16 @@ def keep_session(call: Call, cookie: BrowserCookie) -> None:
 
 
 def begin_session(call: Call, cookie: BrowserCookie) -> None:
-    """Give the browser the cookie of a new session, and end what its forms were bound to before."""
+    """Give the browser the cookie of a new session, and end what its forms and links were bound to before."""
     keep_session(call, cookie)
     call.forget_cookie(cookie_name(call, FORM_COOKIE))
+    call.forget_cookie(cookie_name(call, LINK_COOKIE))
 
 
 def end_session(call: Call) -> None:
-    """Take the cookie of an ended session from the browser."""
+    """Take the cookie of an ended session from the browser, and that of the links that were requested in it."""
     call.forget_cookie(cookie_name(call, SESSION_COOKIE))
+    call.forget_cookie(cookie_name(call, LINK_COOKIE))
 
 
 def form_token(call: Call) -> str:
@@ -114,6 +120,18 @@ def form_token_before_sign_in(call: Call) -> str:
 def binding(call: Call) -> str | None:
     """Return the value of the short-lived cookie of a browser that is not signed in, None without one."""
     return call.request.cookies.get(cookie_name(call, FORM_COOKIE)) or None
+
+
+def link_binding(call: Call) -> str | None:
+    """Return the value to which mailed links of this browser are bound, None when it has requested none."""
+    return call.request.cookies.get(cookie_name(call, LINK_COOKIE)) or None
+
+
+def bind_link(call: Call) -> str:
+    """Return the value to which a link is bound that this browser requests; the browser keeps it for a day."""
+    value = link_binding(call) or secrets.token_urlsafe(32)
+    call.set_cookie(cookie_name(call, LINK_COOKIE), value, lifetime=LINK_LIFETIME)
+    return value
 
 
 def require_own_site(call: Call) -> None:

@@ -11,7 +11,7 @@ import pytest
 from core.accounts import registration, verification
 from core.accounts.links import LinkUnusable
 from core.accounts.open_registrations import OpenRegistration
-from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.requesting_browsers import requesting
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import registration_links
@@ -52,14 +52,14 @@ def test_it_names_its_origin_as_far_as_it_is_known() -> None:
 
 
 def test_it_knows_its_browser_and_where_it_leads() -> None:
-    browser = RequestingBrowser(binding="the value of its cookie", return_to="/app", return_id="")
+    browser = requesting("the value of its cookie", return_to="/app")
     kept = registered(**BACK, **browser.stored())
 
     assert kept.browser is not None
     assert kept.browser.is_bound_to("the value of its cookie")
-    assert kept.stored_back == BACK
+    assert kept.stored_way == {**BACK, **browser.stored()}
     assert registered().browser is None
-    assert registered().stored_back == {}
+    assert registered().stored_way == {}
 
 
 def test_its_password_is_not_printed() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.accounts import registration
-from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.requesting_browsers import recall, requesting
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import magic_links
@@ -61,10 +61,12 @@ def test_only_accounts_that_may_sign_in_get_a_mail(transact: Callable[..., Any],
 
 
 def test_a_link_is_bound_to_the_browser_that_requested_it() -> None:
-    requesting = RequestingBrowser(binding="the value of its cookie", return_to="", return_id="")
-    stored = RequestingBrowser(binding=requesting.stored()["browser"], return_to="", return_id="")
+    browser = requesting("the value of its cookie", return_to="/app")
+    stored = recall(browser.stored())
 
-    assert "cookie" not in str(requesting.stored())
+    assert stored is not None
+    assert stored == browser
+    assert "cookie" not in str(browser.stored())
     assert stored.is_bound_to("the value of its cookie")
     assert not stored.is_bound_to("another value")
     assert not stored.is_bound_to(None)

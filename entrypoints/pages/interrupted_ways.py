@@ -1,0 +1,65 @@
+"""Sign-ins whose way to a service has ended, or goes on in another browser: what the page says, and what it offers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from entrypoints.pages.brands import brand_of
+from entrypoints.pages.languages import marked, translated
+from entrypoints.pages.rendering import page
+
+if TYPE_CHECKING:
+    from quart import Response
+
+    from core.accounts.return_targets import ReturnTarget
+    from entrypoints.web.serving.calls import Call
+
+_HOME = "/app"
+
+
+def where_it_goes_on(call: Call, place: ReturnTarget) -> str:
+    """Return the sentence for a browser in which the way to a place did not begin."""
+    return translated(
+        call,
+        "To continue to %(place)s, go back to the browser where you began, and sign in there.",
+        place=place.name,
+    )
+
+
+async def over_page(call: Call, place: ReturnTarget, *, status: int = 200) -> Response:
+    """Return the page of a browser that is signed in, after the request of the service at this place has ended."""
+    return await place_page(
+        call,
+        place,
+        heading=translated(call, "%(place)s waits for this sign-in no longer", place=place.name),
+        text=translated(
+            call,
+            "You are signed in here. Go back to %(place)s and sign in there again.",
+            place=place.name,
+        ),
+        status=status,
+    )
+
+
+async def place_page(
+    call: Call,
+    place: ReturnTarget,
+    *,
+    heading: str,
+    text: str,
+    next_step: tuple[str, str] | None = None,
+    status: int = 200,
+) -> Response:
+    """Return a page with a button to the first page of the service, if it is known, and one to the account."""
+    return page(
+        call,
+        "message.html",
+        status=status,
+        heading=heading,
+        text=text,
+        back=replace(place, redirect_uri=place.start),
+        next=next_step or (marked("Your account"), _HOME),
+        request_id=None,
+        brand=await brand_of(call, place.organization_id),
+    )
