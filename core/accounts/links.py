@@ -77,7 +77,8 @@ def send(
     `requested_for`: without a user, the limits of mails count it.
     """
     to = user.email if user is not None else ""
-    stored = {**back.stored(), **(data or {})}
+    read_in = {"language": uow.origin.language} if uow.origin.language is not None else {}
+    stored = {**back.stored(), **read_in, **(data or {})}
     token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **stored)
     return mail.send(
         uow,

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from core.accounts.return_targets import ReturnTarget
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.decoding import Query
@@ -61,6 +62,11 @@ async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
     if kept is not None:
         call.language = kept.language
     return kept
+
+
+def read_in(call: Call, back: ReturnTarget) -> None:
+    """Show the pages of a mailed link in the language in which it was requested."""
+    call.language = back.language
 
 
 async def context(call: Call, way: ReturnQuery) -> dict[str, Any]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import pytest
 
 from entrypoints.pages.languages import ENGLISH, Language, read_languages
 from entrypoints.pages.po_files import PoFileMalformed, entries
 from entrypoints.pages.rendering import render, templates
+from entrypoints.web.serving.languages import LANGUAGE_COOKIE
+from tests.world.visitor import FORM, LANGUAGE, Visitor
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.application import Client
+    from tests.world.world import World
 
 GREETING = """
 msgid ""
@@ -67,7 +72,7 @@ async def test_the_language_that_the_browser_prefers_among_ours_decides(
             answer = await client.get("/auth/magic-link?token=x", headers={"Accept-Language": accepted})
 
             assert f'<html lang="{language}" dir="ltr">' in answer.text
-            assert answer.headers["Vary"] == "Accept-Language"
+            assert answer.headers["Vary"] == "Accept-Language, Cookie"
 
 
 async def test_without_a_preferred_language_a_page_is_in_english(client: Client) -> None:
@@ -118,3 +123,77 @@ def test_a_language_written_from_right_to_left_turns_the_page(tmp_path: Path, ta
 def test_a_file_in_another_form_is_not_read(line: str) -> None:
     with pytest.raises(PoFileMalformed):
         entries(f'msgid "A text"\n{line}\nmsgstr "Ein Text"\n')
+
+
+class TestTheSwitch:
+    """The form below every page that chooses a language."""
+
+    async def test_keeps_the_choice_and_comes_back_to_the_page(self, visitor: Visitor) -> None:
+        visitor.headers["Accept-Language"] = "en"
+        page = await visitor.open("/app/sign-in?return_to=/app/account")
+
+        german = await visitor.switch(page, "de")
+
+        assert '<html lang="de"' in german.text
+        assert '<input type="hidden" name="return_to" value="/app/sign-in?return_to=/app/account">' in german.text
+        assert '<html lang="de"' in (await visitor.open("/app/register")).text
+        assert '<html lang="en"' in (await visitor.switch(german, "en")).text
+
+    async def test_the_cookie_lasts_a_year_and_names_the_language_alone(self, client: Client) -> None:
+        answer = await client.request(
+            "POST", LANGUAGE, data=b"language=de&return_to=/app", headers={"Content-Type": FORM}
+        )
+
+        [cookie] = answer.headers.getlist("Set-Cookie")
+        assert answer.status == 303
+        assert re.sub("Expires=[^;]*; ", "", cookie) == (
+            "gatehouse_language=de; Max-Age=31536000; HttpOnly; Path=/; SameSite=Lax"
+        )
+
+    async def test_each_language_has_its_own_name(self, visitor: Visitor) -> None:
+        page = await visitor.open("/app/sign-in")
+
+        assert (
+            '<button class="language" type="submit" name="language" value="de" lang="de" dir="ltr">Deutsch' in page.text
+        )
+        assert '<span class="language" lang="en" dir="ltr" aria-current="true">English' in page.text
+
+    async def test_the_account_that_is_signed_in_keeps_it_for_other_browsers(
+        self, world: World, visitor: Visitor
+    ) -> None:
+        world.user()
+        await visitor.switch(await visitor.sign_in(), "de")
+
+        elsewhere = await Visitor(world.client).sign_in()
+
+        assert world.value("SELECT language FROM users") == "de"
+        assert '<html lang="de"' in elsewhere.text
+
+    async def test_another_site_cannot_choose(self, visitor: Visitor) -> None:
+        refused = await visitor.post(LANGUAGE, {"language": "de"}, headers={"Sec-Fetch-Site": "cross-site"})
+
+        assert refused.status == 403
+        assert LANGUAGE_COOKIE not in visitor.cookies
+
+    @pytest.mark.parametrize(
+        "wanted", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""]
+    )
+    async def test_it_leads_nowhere_else(self, client: Client, wanted: str) -> None:
+        data = urlencode({"language": "de", "return_to": wanted}).encode()
+
+        answer = await client.request("POST", LANGUAGE, data=data, headers={"Content-Type": FORM})
+
+        assert answer.headers["Location"] == "/app"
+
+    async def test_a_language_that_is_not_offered_is_not_kept(self, client: Client) -> None:
+        answer = await client.request(
+            "POST", LANGUAGE, data=b"language=xx&return_to=/app/sign-in", headers={"Content-Type": FORM}
+        )
+
+        assert (answer.status, answer.headers["Location"]) == (303, "/app/sign-in")
+        assert "Set-Cookie" not in answer.headers
+
+    async def test_a_cookie_of_another_value_means_nothing(self, client: Client) -> None:
+        answer = await client.get("/app/sign-in", headers={"Cookie": "gatehouse_language=../../de"})
+
+        assert '<html lang="en"' in answer.text

@@ -15,7 +15,7 @@ from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
-from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.pages.returns import ReturnQuery, WayForm, read_in
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
@@ -59,6 +59,8 @@ async def submit_forgot_password(call: Call, form: ForgotForm) -> Page:
         problem = refusal.details[0].message
         context = await returns.context(call, form.way)
         return form_page(call, "forgot_password.html", status=400, **context, email=form.email, problem=problem)
+    # The mail and its pages are in the language of this page.
+    await returns.kept_return(call, form.way)
     await call.transact(password_reset.request, form.email, ReturnRequest())
     return form_page(call, "password_link_sent.html", **await returns.context(call, form.way), email=form.email)
 
@@ -67,7 +69,9 @@ async def submit_forgot_password(call: Call, form: ForgotForm) -> Page:
 @public
 async def show_reset_form(call: Call, query: MailedLink) -> Page:
     """Show the form of the mailed link; opening it does not use up the link."""
-    return await _form(call, query.token, await call.read(password_reset.inspect, query.token))
+    reset = await call.read(password_reset.inspect, query.token)
+    read_in(call, reset.back)
+    return await _form(call, query.token, reset)
 
 
 @routes.post("/auth/reset-password", refuses=(LinkUnusable, SsoRequired))
@@ -75,6 +79,7 @@ async def show_reset_form(call: Call, query: MailedLink) -> Page:
 async def submit_reset_form(call: Call, form: PasswordResetForm) -> Page:
     """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""
     reset = await call.read(password_reset.inspect, form.token)
+    read_in(call, reset.back)
     password_problem = passwords.problem(form.new_password)
     repeated_problem = None if form.new_password == form.repeated else marked("The passwords do not match.")
     if password_problem is not None or repeated_problem is not None:

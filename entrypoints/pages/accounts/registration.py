@@ -59,6 +59,8 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
     except BadRequest as refusal:
         return await _form(call, form.way, form=form, refusal=refusal)
     password_hash = await call.installation.passwords.hash(form.password)
+    # The mail and its pages are in the language of this page.
+    await returns.kept_return(call, form.way)
     binding = browsers.binding(call)
     browser = (
         RequestingBrowser(binding=binding, return_to=form.return_to, return_id=form.return_id) if binding else None
@@ -78,6 +80,7 @@ async def show_send_again(call: Call) -> Annotated[None, AnswerStatus(303)]:
 @in_browser_or_not
 async def send_again(call: Call, form: SendAgainForm) -> Page:
     """Mail the link that verifies an address again; the page is the same whether or not an account waits for it."""
+    await returns.kept_return(call, form.way)
     await call.transact(verification.resend, form.email, ReturnRequest())
     return await _sent(call, form.way, form.email)
 

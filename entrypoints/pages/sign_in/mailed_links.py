@@ -77,6 +77,8 @@ async def mail_link(call: Call, way: ReturnQuery, email: str) -> Response:
     """Mail a link to sign in with, and return the page that takes the code of it."""
     binding = browsers.binding(call)
     browser = RequestingBrowser(binding=binding, return_to=way.return_to, return_id=way.return_id) if binding else None
+    # The mail and its pages are in the language of this page.
+    await returns.kept_return(call, way)
     await call.transact(magic_links.request, email, ReturnRequest(), browser=browser)
     return await _mail_page(call, way, email)
 

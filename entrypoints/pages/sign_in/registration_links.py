@@ -20,7 +20,7 @@ from entrypoints.pages.brands import brand_of
 from entrypoints.pages.declaring import registration_pages
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.rendering import PageOrRedirect, page
-from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.returns import ReturnQuery, read_in
 from entrypoints.pages.sign_in import ways
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving.calls import Call, shielded
@@ -47,6 +47,7 @@ async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -
     The browser in which it was registered needs no password.
     """
     found = await call.read(verification.inspect_unproved, form.token)
+    read_in(call, found.back)
     # Elsewhere the registration says nothing about what waits in this browser.
     way = _way(found) if is_same_browser(call, found) else ReturnQuery()
     wanted = ways.destination(call, way)
