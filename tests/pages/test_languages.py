@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 
-from entrypoints.pages.languages import ENGLISH, Language, read_languages
+from core.organizations.organizations import OrganizationStatus
+from core.wording import Grouped, Wording
+from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, read_languages
 from entrypoints.pages.po_files import PoFileMalformed, entries
 from entrypoints.pages.rendering import render, templates
 from entrypoints.web.serving.languages import LANGUAGE_COOKIE
-from tests.world.visitor import FORM, LANGUAGE, Visitor
+from tests.world.visitor import FORM, LANGUAGE, Visitor, set_cookies
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,6 +128,67 @@ def test_a_file_in_another_form_is_not_read(line: str) -> None:
         entries(f'msgid "A text"\n{line}\nmsgstr "Ein Text"\n')
 
 
+class TestRefusals:
+    """Finished English with values, in another language."""
+
+    GERMAN = LANGUAGES["de"]
+
+    def test_a_wording_is_translated_with_its_values(self) -> None:
+        text = Wording("A name has %(minimum)s to %(maximum)s characters.", minimum=2, maximum=100)
+
+        assert self.GERMAN.known(text) == "Ein Name hat 2 bis 100 Zeichen."
+        assert ENGLISH.known(text) == text
+
+    def test_values_are_written_as_the_language_does(self) -> None:
+        parts = {"status": OrganizationStatus.SUSPENDED, "large": Grouped(12000), "ratio": 4.5, "on": date(2026, 3, 1)}
+        nested = Wording("it has expired")
+
+        shown = self.GERMAN.known(Wording("%(status)s %(large)s %(ratio)s %(on)s %(nested)s", **parts, nested=nested))
+
+        assert shown == "gesperrt 12.000 4,5 1. März 2026 Es ist abgelaufen"
+        assert ENGLISH.known(Wording("%(large)s %(ratio)s %(on)s", **parts)) == "12,000 4.5 1 March 2026"
+
+    @pytest.mark.parametrize(
+        ("stored", "shown"),
+        [
+            ("The receiver answered 503: nothing.", "Der Empfänger hat mit 503 geantwortet: nichts."),
+            (
+                "The receiver answered 301. Redirects are not followed: change the endpoint.",
+                "Der Empfänger hat mit 301 geantwortet. Weiterleitungen wird nicht gefolgt: Ändern Sie die Adresse.",
+            ),
+            (
+                "The receiver cannot be reached: it refused the connection.",
+                "Der Empfänger ist nicht erreichbar: Er hat die Verbindung abgelehnt.",
+            ),
+            (
+                "The certificate of the receiver is not valid: it has expired.",
+                "Das Zertifikat ist ungültig (Empfänger): Es ist abgelaufen.",
+            ),
+            ("A sentence of an earlier version.", "A sentence of an earlier version."),
+            ("", ""),
+        ],
+    )
+    def test_a_sentence_that_was_stored_is_recognized(self, stored: str, shown: str) -> None:
+        assert self.GERMAN.recognized(stored) == shown
+        assert ENGLISH.recognized(stored) == stored
+
+    async def test_a_page_shows_the_problem_of_a_field_in_the_language(self, visitor: Visitor) -> None:
+        visitor.headers["Accept-Language"] = "de"
+
+        page = await visitor.submit(await visitor.open("/app/register"), email="a@example.com", password="short")
+
+        assert "Ein Passwort hat mindestens 8 Zeichen." in page.text
+
+    async def test_programs_read_english(self, client: Client) -> None:
+        answer = await client.post(
+            "/api/auth/register",
+            body={"email": "a@example.com", "password": "short"},
+            headers={"Accept-Language": "de"},
+        )
+
+        assert answer.json["details"] == [{"field": "password", "message": "A password has at least 8 characters."}]
+
+
 class TestTheSwitch:
     """The form below every page that chooses a language."""
 
@@ -144,7 +208,7 @@ class TestTheSwitch:
             "POST", LANGUAGE, data=b"language=de&return_to=/app", headers={"Content-Type": FORM}
         )
 
-        [cookie] = answer.headers.getlist("Set-Cookie")
+        [cookie] = set_cookies(answer)
         assert answer.status == 303
         assert re.sub("Expires=[^;]*; ", "", cookie) == (
             "gatehouse_language=de; Max-Age=31536000; HttpOnly; Path=/; SameSite=Lax"

@@ -13,6 +13,7 @@ from tests.pages.samples import samples
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
     from tests.browser import Watched
 
@@ -25,7 +26,11 @@ PHONE: Any = {"width": 320, "height": 640}
 @pytest.fixture
 def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
     """A running server with a sample of every page."""
-    site = Site([*capabilities.routes(is_development=True), *samples.routes], database_url, key_pairs)
+
+    async def prepare(database: PostgresDatabase) -> None:
+        """Add nothing."""
+
+    site = Site([*capabilities.routes(is_development=True), *samples.routes], database_url, key_pairs, prepare=prepare)
     yield site
     site.close()
 
