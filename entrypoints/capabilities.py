@@ -50,6 +50,7 @@ from entrypoints.pages.accounts import account as account_page
 from entrypoints.pages.accounts import closing as closing_page
 from entrypoints.pages.accounts import email as email_page
 from entrypoints.pages.accounts import email_changes as email_change_pages
+from entrypoints.pages.accounts import languages as language_switch
 from entrypoints.pages.accounts import name as name_page
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
@@ -212,6 +213,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     sign_out_page.routes,
     account_page.routes,
     name_page.routes,
+    language_switch.routes,
     email_page.routes,
     password_page.routes,
     own_second_factor_pages.routes,

@@ -115,10 +115,10 @@ class _Forms(HTMLParser):
 
 
 def forms_of(page: str) -> list[PostedForm]:
-    """Return the forms of a page."""
+    """Return the forms of a page, without the language switch, which stands on every page."""
     parser = _Forms()
     parser.feed(page)
-    return parser.forms
+    return [form for form in parser.forms if form.action != "/app/language"]
 
 
 def posted_form(page: str) -> PostedForm:

@@ -23,6 +23,11 @@ def of_reader(uow: UnitOfWork, user: User | None) -> str | None:
     return kept or uow.origin.language
 
 
+def choose(uow: UnitOfWork, user_id: UUID, language: str) -> None:
+    """Keep the language that the user of an account has chosen."""
+    uow.users.set_language(user_id, language)
+
+
 def keep(uow: UnitOfWork, user_id: UUID) -> None:
     """Keep the language of this request, if it is known, as that of an account; its user makes the request."""
     if uow.origin.language is not None:

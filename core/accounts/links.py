@@ -80,7 +80,8 @@ def send(  # noqa: PLR0913 - a mail has many values
     `requested_for`: without a user, the limits of mails count it.
     """
     to = user.email if user is not None else ""
-    stored = {**back.stored(), **(browser.stored() if browser is not None else {}), **(data or {})}
+    read_in = {"language": uow.origin.language} if uow.origin.language is not None else {}
+    stored = {**back.stored(), **read_in, **(browser.stored() if browser is not None else {}), **(data or {})}
     place = return_targets.place_of(uow, back, browser)
     token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **stored)
     return mail.send(

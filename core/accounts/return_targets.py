@@ -7,7 +7,7 @@ is ignored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -43,11 +43,15 @@ class ReturnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnTarget:
-    """The organization, service and redirect URI that a request names; empty when it names none."""
+    """The organization, service and redirect URI that a request names; empty when it names none.
+
+    `language` is that in which its link was requested, as far as it is known.
+    """
 
     organization: Organization | None = None
     service: Service | None = None
     redirect_uri: str | None = None
+    language: str | None = None
 
     @property
     def name(self) -> str:
@@ -124,6 +128,10 @@ def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
 
 def recall(uow: UnitOfWork, stored: dict[str, Any]) -> ReturnTarget:
     """Return the target of a stored token, without those parts that no longer exist or are no longer active."""
+    return replace(_recall(uow, stored), language=stored.get("language"))
+
+
+def _recall(uow: UnitOfWork, stored: dict[str, Any]) -> ReturnTarget:
     slug, service_slug = stored.get("org_slug"), stored.get("service_slug")
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     if organization is None or not organization.is_active:

@@ -201,7 +201,7 @@ def _prove(uow: UnitOfWork, user: User, registration: OpenRegistration | None) -
     if registration is not None:
         uow.credentials.set_password_hash(user.id, registration.password_hash)
         uow.users.set_name(user.id, registration.name, at=uow.now)
-    # Anyone can register the address; who proves it reads this language.
+    # Anyone can register the address; the person who proves it may have chosen another language.
     languages.keep(uow, user.id)
     return proved
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from core.wording import Wording
+
 UNKNOWN: Final = "Unknown device"
 
 
@@ -37,8 +39,8 @@ class Description:
     def name(self) -> str:
         """A name for the list of devices, until its owner renames it."""
         if self.browser and self.os:
-            return f"{self.browser} on {self.os}"
-        return self.browser or self.os or UNKNOWN
+            return Wording("%(browser)s on %(system)s", browser=self.browser, system=self.os)
+        return self.browser or self.os or Wording(UNKNOWN)
 
 
 # The order matters: most of them also contain the names of those further down.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.scim.filters import And, AttributePath, Comparison, Not, Operator, Or, Present, TargetPath, ValuePath
 from core.scim.refusals import InvalidFilter
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from core.scim.filters import Filter, Value
@@ -36,7 +37,7 @@ _SUB: Final = re.compile(r"\.([A-Za-z$][\w$-]*)", re.ASCII)
 # An escape may mean what no stored text has: NUL, and half of a character.
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _CONSTANTS: Final[dict[str, Value]] = {"true": True, "false": False, "null": None}
-_NESTING: Final = f"A filter is nested at most {DEPTH_MAX} levels deep."
+_NESTING: Final = Wording("A filter is nested at most %(depth)s levels deep.", depth=DEPTH_MAX)
 
 
 def parse(text: str) -> Filter:
@@ -54,7 +55,7 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         if len(text) > CHARACTERS_MAX:
-            raise InvalidFilter(f"A filter has at most {CHARACTERS_MAX} characters.")
+            raise InvalidFilter(Wording("A filter has at most %(maximum)s characters.", maximum=CHARACTERS_MAX))
         self._text = text
         self._position = 0
         self._terms = 0
@@ -103,7 +104,7 @@ class _Parser:
     def _expression(self) -> Filter:
         self._terms += 1
         if self._terms > TERMS_MAX:
-            raise InvalidFilter(f"A filter has at most {TERMS_MAX} comparisons.")
+            raise InvalidFilter(Wording("A filter has at most %(maximum)s comparisons.", maximum=TERMS_MAX))
         path = self._path()
         if path.sub is None and self._takes("["):
             return ValuePath(path, self._nested("]"))
@@ -190,4 +191,10 @@ class _Parser:
             raise self._unexpected("the end")
 
     def _unexpected(self, expected: str) -> InvalidFilter:
-        return InvalidFilter(f"The filter is not valid near character {self._position + 1}: {expected} is expected.")
+        return InvalidFilter(
+            Wording(
+                "The filter is not valid near character %(position)s: %(expected)s is expected.",
+                position=self._position + 1,
+                expected=expected,
+            )
+        )

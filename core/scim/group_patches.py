@@ -10,6 +10,7 @@ from uuid import UUID
 from core.scim.filters import Comparison, Operator, Or
 from core.scim.patches import OperationKind, target_of
 from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,9 +79,14 @@ def _changes_of(kind: OperationKind, target: TargetPath, value: Any, held: Mappi
     name = target.attribute.name.lower()
     if name in _READ_ONLY:
         if kind is OperationKind.REMOVE or (name in held and value != held[name]):
-            raise ReadOnlyAttribute(f"{target.attribute} of a group is read-only: change the organization instead.")
+            raise ReadOnlyAttribute(
+                Wording(
+                    "%(attribute)s of a group is read-only: change the organization instead.",
+                    attribute=target.attribute,
+                )
+            )
     elif name != _MEMBERS or target.attribute.sub is not None or target.sub is not None:
-        raise InvalidPath(f"A group has no attribute {target} that can be changed.")
+        raise InvalidPath(Wording("A group has no attribute %(target)s that can be changed.", target=target))
     elif kind is OperationKind.REMOVE:
         yield _removal(target.values, value)
     elif target.values is None:

@@ -17,6 +17,7 @@ from core.scim.group_patches import member_changes
 from core.scim.patches import OperationKind
 from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, RoleProtected, TooMany
 from core.scim.users import version_of
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -138,8 +139,11 @@ def _group(uow: UnitOfWork, organization_id: UUID, *, shows_members: bool) -> Gr
 def _require_showable(group: Group) -> None:
     if group.member_count > MEMBERS_MAX:
         raise TooMany(
-            f"This group has more than {MEMBERS_MAX} members, too many for one answer. Send"
-            " excludedAttributes=members, and list its users by /Users."
+            Wording(
+                "This group has more than %(maximum)s members, too many for one answer. Send"
+                " excludedAttributes=members, and list its users by /Users.",
+                maximum=MEMBERS_MAX,
+            )
         )
 
 

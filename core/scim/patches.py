@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from core.scim import filter_parser
 from core.scim.refusals import InvalidFilter, InvalidPath, InvalidSyntax, TooMany
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,16 +48,25 @@ def operations_of(sent: Sequence[tuple[str, str | None, Any]]) -> Sequence[Patch
     if not sent:
         raise InvalidSyntax("A PATCH has at least one operation in Operations.")
     if len(sent) > OPERATIONS_MAX:
-        raise TooMany(f"A PATCH has at most {OPERATIONS_MAX} operations. Send several requests.")
+        raise TooMany(
+            Wording("A PATCH has at most %(maximum)s operations. Send several requests.", maximum=OPERATIONS_MAX)
+        )
     if sum(len(path or "") + _names_characters(value) for _, path, value in sent) > NAMES_CHARACTERS_MAX:
-        raise TooMany(f"The paths of a PATCH have at most {NAMES_CHARACTERS_MAX} characters. Send several requests.")
+        raise TooMany(
+            Wording(
+                "The paths of a PATCH have at most %(maximum)s characters. Send several requests.",
+                maximum=NAMES_CHARACTERS_MAX,
+            )
+        )
     return [operation(*one) for one in sent]
 
 
 def operation(kind: str, path: str | None, value: Any) -> PatchOperation:
     """Return the operation of a request; its kind may be written in any case."""
     if kind.lower() not in set(OperationKind):
-        raise InvalidSyntax(f"The operation {kind[:20]!r} is none of add, replace and remove.")
+        raise InvalidSyntax(
+            Wording("The operation %(operation)s is none of add, replace and remove.", operation=repr(kind[:20]))
+        )
     return PatchOperation(
         kind=OperationKind(kind.lower()), target=target_of(path) if path is not None else None, value=value
     )
@@ -65,11 +75,15 @@ def operation(kind: str, path: str | None, value: Any) -> PatchOperation:
 def target_of(path: str) -> TargetPath:
     """Return the target that a path names; raise `InvalidPath`."""
     if len(path) > PATH_CHARACTERS_MAX:
-        raise InvalidPath(f"The path of an operation has at most {PATH_CHARACTERS_MAX} characters.")
+        raise InvalidPath(
+            Wording("The path of an operation has at most %(maximum)s characters.", maximum=PATH_CHARACTERS_MAX)
+        )
     try:
         return filter_parser.parse_target(path)
     except InvalidFilter as problem:
-        raise InvalidPath(f"The path of an operation is not valid. {problem.message}") from None
+        raise InvalidPath(
+            Wording("The path of an operation is not valid. %(problem)s", problem=problem.message)
+        ) from None
 
 
 def _names_characters(value: Any) -> int:

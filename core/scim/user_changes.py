@@ -30,6 +30,7 @@ from core.scim.refusals import (
 from core.scim.user_patches import UserValues, patched
 from core.scim.users import AT, DirectoryProfile
 from core.sessions import sessions
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -268,7 +269,9 @@ def _text(name: str, value: str | None) -> str | None:
 
 def _short(name: str, value: str) -> str:
     if len(value) > TEXT_CHARACTERS_MAX:
-        raise InvalidValue(f"{name}: This has at most {TEXT_CHARACTERS_MAX} characters.")
+        raise InvalidValue(
+            Wording("%(name)s: This has at most %(maximum)s characters.", name=name, maximum=TEXT_CHARACTERS_MAX)
+        )
     return value
 
 

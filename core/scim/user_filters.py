@@ -14,6 +14,7 @@ from uuid import UUID
 from core.email_addresses import canonical_email, part_of_email
 from core.scim.filters import And, AttributePath, Comparison, Not, Operator, Or, Present
 from core.scim.refusals import InvalidFilter
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from core.email_addresses import ToAscii
@@ -132,7 +133,7 @@ def _outside(filter_: Filter, path: AttributePath) -> Filter:
 
 def _inside(inner: AttributePath, outer: AttributePath) -> AttributePath:
     if inner.sub is not None:
-        raise InvalidFilter(f"{outer}[{inner}] names more than an attribute has.")
+        raise InvalidFilter(Wording("%(outer)s[%(inner)s] names more than an attribute has.", outer=outer, inner=inner))
     return AttributePath(outer.name, inner.name, outer.schema)
 
 
@@ -172,13 +173,15 @@ def _column(path: AttributePath) -> Column:
     column = _COLUMNS.get(path.key)
     if column is None:
         names = ", ".join(column.value for column in Column)
-        raise InvalidFilter(f"Users cannot be filtered by {path}. They can be filtered by {names}.")
+        raise InvalidFilter(
+            Wording("Users cannot be filtered by %(path)s. They can be filtered by %(names)s.", path=path, names=names)
+        )
     return column
 
 
 def _require_schema(path: AttributePath) -> None:
     if path.schema is not None and path.schema.lower() != USER_SCHEMA.lower():
-        raise InvalidFilter(f"Users have no attributes of the schema {path.schema}.")
+        raise InvalidFilter(Wording("Users have no attributes of the schema %(schema)s.", schema=path.schema))
 
 
 def _of_email_type(comparison: Comparison) -> Condition:
@@ -214,7 +217,9 @@ def _time(comparison: Comparison) -> datetime:
         moment = datetime.fromisoformat(str(comparison.value))
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise InvalidFilter(f"{comparison.path} is compared with a time such as 2026-01-31T12:00:00Z.") from None
+        raise InvalidFilter(
+            Wording("%(path)s is compared with a time such as 2026-01-31T12:00:00Z.", path=comparison.path)
+        ) from None
 
 
 def _text(column: Column, comparison: Comparison, to_ascii: ToAscii) -> str:
@@ -236,4 +241,10 @@ def _required_equality(comparison: Comparison) -> Operator:
 
 
 def _unsupported(comparison: Comparison) -> InvalidFilter:
-    return InvalidFilter(f"{comparison.path} cannot be compared by {comparison.operator} with this value.")
+    return InvalidFilter(
+        Wording(
+            "%(path)s cannot be compared by %(operator)s with this value.",
+            path=comparison.path,
+            operator=comparison.operator,
+        )
+    )

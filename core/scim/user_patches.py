@@ -13,6 +13,7 @@ from core.scim.filter_matching import matches
 from core.scim.patches import OperationKind, target_of
 from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
 from core.scim.user_filters import USER_SCHEMA
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +87,7 @@ def boolean(name: str, value: Any) -> bool:
         case str() if value.lower() in {"true", "false"}:
             return value.lower() == "true"
         case _:
-            raise InvalidValue(f"{name}: This must be true or false.")
+            raise InvalidValue(Wording("%(name)s: This must be true or false.", name=name))
 
 
 def email_in(value: Any) -> Email | None:
@@ -170,9 +171,9 @@ class _Draft:
         elif key in {_EMAILS, _EMAIL_VALUE, _EMAIL_PRIMARY}:
             self._set_address(target, key, new)
         elif target.attribute.name.lower() in _READ_ONLY:
-            raise ReadOnlyAttribute(f"{target.attribute} is read-only.")
+            raise ReadOnlyAttribute(Wording("%(attribute)s is read-only.", attribute=target.attribute))
         elif not (_is_known(target) or kind is OperationKind.REMOVE):
-            raise InvalidPath(f"A user has no attribute {target.attribute}.")
+            raise InvalidPath(Wording("A user has no attribute %(attribute)s.", attribute=target.attribute))
 
     def _set_name(self, value: Any) -> None:
         """Set the named parts of the name, or remove them all."""
@@ -233,11 +234,11 @@ def _is_known(target: TargetPath) -> bool:
 def _text(key: str, value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    raise InvalidValue(f"{key}: This must be a text.")
+    raise InvalidValue(Wording("%(key)s: This must be a text.", key=key))
 
 
 def _required_text(name: str, value: Any) -> str:
     text = _text(name, value)
     if text is None:
-        raise InvalidValue(f"{name}: This is required, so it cannot be removed.")
+        raise InvalidValue(Wording("%(name)s: This is required, so it cannot be removed.", name=name))
     return text

@@ -16,11 +16,12 @@ from quart import Response
 
 from entrypoints.pages.assets import asset_address
 from entrypoints.pages.brands import Brand
-from entrypoints.pages.languages import ENGLISH, Language, language_of
+from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, language_of
 from entrypoints.web.serving.answers import AnswerStatus, Media
-from entrypoints.web.serving.browsers import form_token
+from entrypoints.web.serving.browsers import SIGN_IN, form_token, present_target
 
 if TYPE_CHECKING:
+    from entrypoints.pages.returns import ReturnQuery
     from entrypoints.web.serving.calls import Call
 
 HTML: Final = "text/html"
@@ -41,7 +42,8 @@ _CONNECTING_POLICY: Final = "; connect-src 'self'"
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
     """Return a page in the language of the request, which no cache stores."""
-    call.vary("Accept-Language")
+    call.vary("Accept-Language, Cookie")
+    values.setdefault("here", here(call, values.get("way")))
     if call.brand is not None:
         values.setdefault("brand", Brand(call.brand))
     html = render(template, language_of(call), version=call.installation.version, **values)
@@ -71,6 +73,17 @@ def form_page(
     if connects:
         response.headers["Content-Security-Policy"] += _CONNECTING_POLICY
     return response
+
+
+def here(call: "Call", way: "ReturnQuery | None") -> str:
+    """Return the path that shows the page of this request in another language; empty where none does.
+
+    The answer to a form of a sign-in is shown where its way leads on.
+    """
+    present = present_target(call)
+    if call.request.method == "POST" and way is not None:
+        return way.on(present.target if present is not None else SIGN_IN)
+    return present.target if present is not None else ""
 
 
 def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
@@ -137,6 +150,7 @@ def templates(language: Language) -> Environment:
     environment.policies["ext.i18n.trimmed"] = True
     extended: Any = environment
     extended.globals["language"] = language
+    extended.globals["languages"] = LANGUAGES.values()
     # The extension adds this method. A text may contain markup; the values in it are escaped.
     extended.install_gettext_translations(language.translations, newstyle=True)
     # The extension's own alias finds the function again at each call, which takes as long as the text itself.

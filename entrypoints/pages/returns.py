@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from core.accounts.requesting_browsers import RequestingBrowser, requesting
+from core.accounts.return_targets import ReturnTarget
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.decoding import Query
@@ -93,6 +94,11 @@ def way_of(call: Call, browser: RequestingBrowser | None) -> ReturnQuery | None:
     if browser is None or not browser.is_bound_to(browsers.link_binding(call)):
         return None
     return ReturnQuery(return_to=browser.return_to, return_id=browser.return_id)
+
+
+def read_in(call: Call, back: ReturnTarget) -> None:
+    """Show the pages of a mailed link in the language in which it was requested."""
+    call.language = back.language
 
 
 async def context(call: Call, way: ReturnQuery) -> dict[str, Any]:

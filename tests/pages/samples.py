@@ -204,6 +204,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "client_id": "id",
         "redirect_uri": "https://harbour.example/",
         "state": "x",
+        "ui_locales": "de",
     },
     "magic_link.html": {"token": "token", "email": EMAIL, "place": NAME, "signs_in": False},
     "magic_link_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},

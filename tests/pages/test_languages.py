@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from datetime import date
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import pytest
 
-from entrypoints.pages.languages import ENGLISH, Language, read_languages
+from core.organizations.organizations import OrganizationStatus
+from core.wording import Grouped, Wording
+from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, read_languages
 from entrypoints.pages.po_files import PoFileMalformed, entries
 from entrypoints.pages.rendering import render, templates
+from entrypoints.web.serving.languages import LANGUAGE_COOKIE
+from tests.world.visitor import FORM, LANGUAGE, Visitor, set_cookies
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.application import Client
+    from tests.world.world import World
 
 GREETING = """
 msgid ""
@@ -67,7 +75,7 @@ async def test_the_language_that_the_browser_prefers_among_ours_decides(
             answer = await client.get("/auth/magic-link?token=x", headers={"Accept-Language": accepted})
 
             assert f'<html lang="{language}" dir="ltr">' in answer.text
-            assert answer.headers["Vary"] == "Accept-Language"
+            assert answer.headers["Vary"] == "Accept-Language, Cookie"
 
 
 async def test_without_a_preferred_language_a_page_is_in_english(client: Client) -> None:
@@ -118,3 +126,138 @@ def test_a_language_written_from_right_to_left_turns_the_page(tmp_path: Path, ta
 def test_a_file_in_another_form_is_not_read(line: str) -> None:
     with pytest.raises(PoFileMalformed):
         entries(f'msgid "A text"\n{line}\nmsgstr "Ein Text"\n')
+
+
+class TestRefusals:
+    """Finished English with values, in another language."""
+
+    GERMAN = LANGUAGES["de"]
+
+    def test_a_wording_is_translated_with_its_values(self) -> None:
+        text = Wording("A name has %(minimum)s to %(maximum)s characters.", minimum=2, maximum=100)
+
+        assert self.GERMAN.known(text) == "Ein Name hat 2 bis 100 Zeichen."
+        assert ENGLISH.known(text) == text
+
+    def test_values_are_written_as_the_language_does(self) -> None:
+        parts = {"status": OrganizationStatus.SUSPENDED, "large": Grouped(12000), "ratio": 4.5, "on": date(2026, 3, 1)}
+        nested = Wording("it has expired")
+
+        shown = self.GERMAN.known(Wording("%(status)s %(large)s %(ratio)s %(on)s %(nested)s", **parts, nested=nested))
+
+        assert shown == "gesperrt 12.000 4,5 1. März 2026 Es ist abgelaufen"
+        assert ENGLISH.known(Wording("%(large)s %(ratio)s %(on)s", **parts)) == "12,000 4.5 1 March 2026"
+
+    @pytest.mark.parametrize(
+        ("stored", "shown"),
+        [
+            ("The receiver answered 503: nothing.", "Der Empfänger hat mit 503 geantwortet: nichts."),
+            (
+                "The receiver answered 301. Redirects are not followed: change the endpoint.",
+                "Der Empfänger hat mit 301 geantwortet. Weiterleitungen wird nicht gefolgt: Ändern Sie die Adresse.",
+            ),
+            (
+                "The receiver cannot be reached: it refused the connection.",
+                "Der Empfänger ist nicht erreichbar: Er hat die Verbindung abgelehnt.",
+            ),
+            (
+                "The certificate of the receiver is not valid: it has expired.",
+                "Das Zertifikat ist ungültig (Empfänger): Es ist abgelaufen.",
+            ),
+            ("A sentence of an earlier version.", "A sentence of an earlier version."),
+            ("", ""),
+        ],
+    )
+    def test_a_sentence_that_was_stored_is_recognized(self, stored: str, shown: str) -> None:
+        assert self.GERMAN.recognized(stored) == shown
+        assert ENGLISH.recognized(stored) == stored
+
+    async def test_a_page_shows_the_problem_of_a_field_in_the_language(self, visitor: Visitor) -> None:
+        visitor.headers["Accept-Language"] = "de"
+
+        page = await visitor.submit(await visitor.open("/app/register"), email="a@example.com", password="short")
+
+        assert "Ein Passwort hat mindestens 8 Zeichen." in page.text
+
+    async def test_programs_read_english(self, client: Client) -> None:
+        answer = await client.post(
+            "/api/auth/register",
+            body={"email": "a@example.com", "password": "short"},
+            headers={"Accept-Language": "de"},
+        )
+
+        assert answer.json["details"] == [{"field": "password", "message": "A password has at least 8 characters."}]
+
+
+class TestTheSwitch:
+    """The form below every page that chooses a language."""
+
+    async def test_keeps_the_choice_and_comes_back_to_the_page(self, visitor: Visitor) -> None:
+        visitor.headers["Accept-Language"] = "en"
+        page = await visitor.open("/app/sign-in?return_to=/app/account")
+
+        german = await visitor.switch(page, "de")
+
+        assert '<html lang="de"' in german.text
+        assert '<input type="hidden" name="return_to" value="/app/sign-in?return_to=/app/account">' in german.text
+        assert '<html lang="de"' in (await visitor.open("/app/register")).text
+        assert '<html lang="en"' in (await visitor.switch(german, "en")).text
+
+    async def test_the_cookie_lasts_a_year_and_names_the_language_alone(self, client: Client) -> None:
+        answer = await client.request(
+            "POST", LANGUAGE, data=b"language=de&return_to=/app", headers={"Content-Type": FORM}
+        )
+
+        [cookie] = set_cookies(answer)
+        assert answer.status == 303
+        assert re.sub("Expires=[^;]*; ", "", cookie) == (
+            "gatehouse_language=de; Max-Age=31536000; HttpOnly; Path=/; SameSite=Lax"
+        )
+
+    async def test_each_language_has_its_own_name(self, visitor: Visitor) -> None:
+        page = await visitor.open("/app/sign-in")
+
+        assert (
+            '<button class="language" type="submit" name="language" value="de" lang="de" dir="ltr">Deutsch' in page.text
+        )
+        assert '<span class="language" lang="en" dir="ltr" aria-current="true">English' in page.text
+
+    async def test_the_account_that_is_signed_in_keeps_it_for_other_browsers(
+        self, world: World, visitor: Visitor
+    ) -> None:
+        world.user()
+        await visitor.switch(await visitor.sign_in(), "de")
+
+        elsewhere = await Visitor(world.client).sign_in()
+
+        assert world.value("SELECT language FROM users") == "de"
+        assert '<html lang="de"' in elsewhere.text
+
+    async def test_another_site_cannot_choose(self, visitor: Visitor) -> None:
+        refused = await visitor.post(LANGUAGE, {"language": "de"}, headers={"Sec-Fetch-Site": "cross-site"})
+
+        assert refused.status == 403
+        assert LANGUAGE_COOKIE not in visitor.cookies
+
+    @pytest.mark.parametrize(
+        "wanted", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""]
+    )
+    async def test_it_leads_nowhere_else(self, client: Client, wanted: str) -> None:
+        data = urlencode({"language": "de", "return_to": wanted}).encode()
+
+        answer = await client.request("POST", LANGUAGE, data=data, headers={"Content-Type": FORM})
+
+        assert answer.headers["Location"] == "/app"
+
+    async def test_a_language_that_is_not_offered_is_not_kept(self, client: Client) -> None:
+        answer = await client.request(
+            "POST", LANGUAGE, data=b"language=xx&return_to=/app/sign-in", headers={"Content-Type": FORM}
+        )
+
+        assert (answer.status, answer.headers["Location"]) == (303, "/app/sign-in")
+        assert "Set-Cookie" not in answer.headers
+
+    async def test_a_cookie_of_another_value_means_nothing(self, client: Client) -> None:
+        answer = await client.get("/app/sign-in", headers={"Cookie": "gatehouse_language=../../de"})
+
+        assert '<html lang="en"' in answer.text

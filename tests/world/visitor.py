@@ -16,6 +16,7 @@ from tests.world.builder import EMAIL, PASSWORD
 if TYPE_CHECKING:
     from tests.application import Answer, Client
 
+LANGUAGE = "/app/language"
 FORM = "application/x-www-form-urlencoded"
 REDIRECTS_MAX = 5
 
@@ -50,10 +51,10 @@ def forms_of(page: Answer) -> list[Form]:
 
 
 def forms_in(html: str) -> list[Form]:
-    """Return the forms in the source of a page."""
+    """Return the forms in the source of a page, without the language switch, which stands on every page."""
     parser = _Forms()
     parser.feed(html)
-    return parser.forms
+    return [form for form in parser.forms if form.action != LANGUAGE]
 
 
 @dataclass
@@ -111,6 +112,13 @@ class Visitor:
         owner = next(iter(re.findall(f'form="([a-z-]+)" formaction="{action}"', page.text)))
         form = next(form for form in forms_of(page) if form.id == owner)
         return await self.post(action, {**form.fields, **fields, "only_shows": "on"})
+
+    async def switch(self, page: Answer, language: str) -> Answer:
+        """Choose a language by the switch of a page, and return the page that follows."""
+        parser = _Forms()
+        parser.feed(page.text)
+        form = next(form for form in parser.forms if form.action == LANGUAGE)
+        return await self.post(form.action, {**form.fields, "language": language})
 
     async def post(
         self, path: str, fields: dict[str, str], *, headers: dict[str, str] | None = None, is_followed: bool = True

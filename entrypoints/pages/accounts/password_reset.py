@@ -16,7 +16,7 @@ from entrypoints.pages.interrupted_ways import where_it_goes_on
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
-from entrypoints.pages.returns import AddressForm, ReturnQuery
+from entrypoints.pages.returns import AddressForm, ReturnQuery, read_in
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
@@ -76,7 +76,9 @@ async def _address_page(call: Call, way: ReturnQuery, email: str, refusal: BadRe
 @public
 async def show_reset_form(call: Call, query: MailedLink) -> Page:
     """Show the form of the mailed link; opening it does not use up the link."""
-    return await _form(call, query.token, await call.read(password_reset.inspect, query.token))
+    reset = await call.read(password_reset.inspect, query.token)
+    read_in(call, reset.back)
+    return await _form(call, query.token, reset)
 
 
 @routes.post("/auth/reset-password", refuses=(LinkUnusable, SsoRequired))
@@ -84,6 +86,7 @@ async def show_reset_form(call: Call, query: MailedLink) -> Page:
 async def submit_reset_form(call: Call, form: PasswordResetForm) -> Page:
     """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""
     reset = await call.read(password_reset.inspect, form.token)
+    read_in(call, reset.back)
     password_problem = passwords.problem(form.new_password)
     repeated_problem = None if form.new_password == form.repeated else marked("The passwords do not match.")
     if password_problem is not None or repeated_problem is not None:

@@ -21,6 +21,7 @@ from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import prefers_json
 from entrypoints.pages.rendering import Page, form_page, page
+from entrypoints.pages.returns import read_in
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import JSON, AnswerStatus
 from entrypoints.web.serving.bodies import Message
@@ -124,6 +125,7 @@ async def disown_registration(call: Call, form: RegistrationLinkForm) -> Page:
 async def show(call: Call, token: str, found: UnprovedAddress, *, refusal: Refusal | None = None) -> Response:
     """Return the page that asks whether a registration was the reader's, with what was refused."""
     registration = found.registration
+    read_in(call, found.back)
     return form_page(
         call,
         "confirm_registration.html",
@@ -144,6 +146,7 @@ def _accepts_json(call: Call) -> bool:
 
 
 async def _verified(call: Call, verified: VerifiedAddress) -> Message | Response:
+    read_in(call, verified.back)
     if verified.has_password:
         text = translated(call, "You can sign in with %(email)s now.", email=verified.email)
     else:

@@ -29,7 +29,7 @@ from entrypoints.web.serving.browsers import ProtectedForm, cookie_name
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
-from entrypoints.web.serving.languages import offered
+from entrypoints.web.serving.languages import asked_for, offered
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing in to services, in the browser.", protocol_refusal_page)
@@ -159,6 +159,8 @@ async def cancel(call: Call, form: WayForm) -> Page:
 
 
 async def _begin(call: Call, query: AuthorizationQuery) -> Answer:
+    # For the page of a request that is refused.
+    call.language = asked_for(query.ui_locales)
     _require_distinct(call)
     client_id = _client_id(query.client_id)
     return await call.transact(

@@ -20,6 +20,7 @@ from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.languages import asked_for
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing out at the request of a service.", protocol_refusal_page)
@@ -42,6 +43,7 @@ class LogoutQuery(Query, kw_only=True):
         str, msgspec.Meta(description="Where the browser goes then: an address that the service has registered.")
     ] = ""
     state: Annotated[str, msgspec.Meta(description="A text that comes back with the browser.")] = ""
+    ui_locales: str = ""
 
     @property
     def fields(self) -> dict[str, str]:
@@ -50,6 +52,7 @@ class LogoutQuery(Query, kw_only=True):
             "client_id": self.client_id,
             "post_logout_redirect_uri": self.post_logout_redirect_uri,
             "state": self.state,
+            "ui_locales": self.ui_locales,
         }
         return {name: value for name, value in named.items() if value}
 
@@ -70,6 +73,7 @@ class LogoutForm(ProtectedForm, kw_only=True):
     client_id: str = ""
     post_logout_redirect_uri: str = ""
     state: str = ""
+    ui_locales: str = ""
 
 
 @routes.get(LOGOUT, refuses=(RequestRefused, RequestOver))
@@ -81,6 +85,7 @@ async def log_out_browser(call: Call, query: LogoutRequestQuery) -> PageOrRedire
     With a valid `id_token_hint` at once, else after the user has pressed a button. The services whose sessions end hear
     of it by their `backchannel_logout_uri` and `frontchannel_logout_uri`.
     """
+    call.language = asked_for(query.ui_locales)
     wanted = (
         await _posted(call, query.request_id)
         if query.request_id
@@ -90,7 +95,7 @@ async def log_out_browser(call: Call, query: LogoutRequestQuery) -> PageOrRedire
         logout.begin, wanted, call.browser, issuer=issuer_of(call), saml_key=carriers.browser_key(call)
     )
     if isinstance(outcome, SignedOut):
-        return await signed_out(call, outcome, shown=_shown(wanted), is_after_form=False)
+        return await signed_out(call, outcome, shown=_shown(wanted, call.language), is_after_form=False)
     return form_page(
         call,
         "logout.html",
@@ -99,6 +104,7 @@ async def log_out_browser(call: Call, query: LogoutRequestQuery) -> PageOrRedire
         client_id=wanted.client_id or "",
         redirect_uri=wanted.redirect_uri or "",
         state=wanted.state or "",
+        ui_locales=call.language or "",
     )
 
 
@@ -124,6 +130,7 @@ async def log_out_by_form(call: Call, form: PostedLogout) -> None:
 @in_browser_or_not
 async def confirm_logout(call: Call, form: LogoutForm) -> PageOrRedirect:
     """Sign out, as the user has said."""
+    call.language = asked_for(form.ui_locales)
     wanted = LogoutRequest(
         client_id=form.client_id or None,
         redirect_uri=form.post_logout_redirect_uri or None,
@@ -132,7 +139,7 @@ async def confirm_logout(call: Call, form: LogoutForm) -> PageOrRedirect:
     outcome = await call.transact(
         logout.confirm, wanted, call.browser, issuer=issuer_of(call), saml_key=carriers.browser_key(call)
     )
-    return await signed_out(call, outcome, shown=_shown(wanted), is_after_form=True)
+    return await signed_out(call, outcome, shown=_shown(wanted, call.language), is_after_form=True)
 
 
 def _wanted(given: LogoutQuery, hint: logout.Claims | None) -> LogoutRequest:
@@ -151,16 +158,18 @@ async def _posted(call: Call, request_id: str) -> LogoutRequest:
     if path != POSTED:
         raise RequestOver
     given = dict(parse_qsl(query))
+    call.language = asked_for(given.get("ui_locales"))
     hint = {name: given.pop(name) for name in HINTED}
     return _wanted(LogoutQuery(**given), hint)
 
 
-def _shown(wanted: LogoutRequest) -> str:
+def _shown(wanted: LogoutRequest, language: str | None) -> str:
     """Return the page that says that the browser is signed out, and leads on to the service."""
     fields = {
         "client_id": wanted.client_id or (wanted.hint["aud"] if wanted.hint is not None else None),
         "post_logout_redirect_uri": wanted.redirect_uri,
         "state": wanted.state,
     }
-    named = {name: value for name, value in fields.items() if value is not None}
-    return f"{LOGOUT}?{urlencode(named)}" if wanted.redirect_uri is not None else LOGOUT
+    leading_on = fields if wanted.redirect_uri is not None else {}
+    named = {name: value for name, value in {**leading_on, "ui_locales": language}.items() if value is not None}
+    return f"{LOGOUT}?{urlencode(named)}" if named else LOGOUT

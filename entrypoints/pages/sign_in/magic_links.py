@@ -8,6 +8,7 @@ from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, page
+from entrypoints.pages.returns import read_in
 from entrypoints.pages.sign_in import ways
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving import browsers
@@ -23,6 +24,7 @@ routes = Routes("magic links", "Signing in with a mailed link, without a passwor
 async def show_link(call: Call, query: MailedLink) -> Page:
     """Show the button of the magic link; opening the page does not use up the link."""
     link = await call.read(magic_links.inspect, query.token)
+    read_in(call, link.back)
     return page(
         call,
         "magic_link.html",
@@ -43,6 +45,7 @@ async def press_link(call: Call, form: LinkForm) -> PageOrRedirect:
     """
     # A transaction, so that a refusal is noted; opening the page is no attempt to sign in.
     link = await call.transact(magic_links.inspect, form.token)
+    read_in(call, link.back)
     way = returns.way_of(call, link.browser)
     if way is None:
         exchanged = await call.transact(magic_links.exchange, form.token)

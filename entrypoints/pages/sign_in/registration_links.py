@@ -22,7 +22,7 @@ from entrypoints.pages.declaring import registration_pages
 from entrypoints.pages.interrupted_ways import place_page, where_it_goes_on
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.rendering import PageOrRedirect, page
-from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.returns import ReturnQuery, read_in
 from entrypoints.pages.sign_in import ways
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving.calls import Call, shielded
@@ -49,6 +49,7 @@ async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -
     The browser in which it was registered needs no password.
     """
     found = await call.read(verification.inspect_unproved, form.token)
+    read_in(call, found.back)
     # Elsewhere the registration says nothing about what waits in this browser.
     way = returns.way_of(call, found.browser) if found.registration is not None else None
     wanted = ways.destination(call, way or ReturnQuery())

@@ -27,6 +27,8 @@ LANGUAGE_COOKIE: Final = "gatehouse_language"
 LANGUAGE_COOKIE_LIFETIME: Final = timedelta(days=365)
 # More than any browser sends; what follows is not read.
 ACCEPT_CHARACTERS_MAX: Final = 200
+# What a service asks for beyond these is not read.
+LOCALES_MAX: Final = 20
 _REMEMBERED_MAX: Final = 256
 _BY_LOWER_CASE: Final = {tag.lower(): tag for tag in TAGS}
 
@@ -36,6 +38,11 @@ def preferred(request: "Request", asked_for: str | None, of_account: str | None)
     chosen = (request.cookies.get(LANGUAGE_COOKIE), asked_for, of_account)
     known = next((tag for tag in chosen if tag is not None and tag in TAGS), None)
     return known or _accepted(request.headers.get("Accept-Language", "")[:ACCEPT_CHARACTERS_MAX])
+
+
+def asked_for(locales: str | None) -> str | None:
+    """Return the tag for the value of a parameter `ui_locales`; None without one, or when none of them is offered."""
+    return offered((locales or "").split()[:LOCALES_MAX])
 
 
 def offered(tags: "Sequence[str]") -> str | None:

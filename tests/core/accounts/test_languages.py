@@ -57,6 +57,14 @@ def test_the_language_of_the_account_counts_before_that_of_the_request(
     assert languages.of_reader(uow, None) == of_request
 
 
+def test_a_language_that_is_chosen_is_kept() -> None:
+    uow: Any = Work(Origin(language="en"))
+
+    languages.choose(uow, USER_ID, "de")
+
+    assert uow.stored == [(USER_ID, "de")]
+
+
 @pytest.mark.parametrize(("of_request", "stored"), [("de", [(USER_ID, "de")]), (None, [])])
 def test_a_language_that_is_known_is_kept(of_request: str | None, stored: list[tuple[UUID, str]]) -> None:
     uow: Any = Work(Origin(language=of_request))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.mail.mail import MailTemplate
+from entrypoints.web.serving.languages import LANGUAGE_COOKIE
 from tests.application import serving, with_mail_limits
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
@@ -56,7 +57,7 @@ async def test_a_registration_leads_by_the_mailed_link_to_the_account(world: Wor
     assert "You are signed in as" in (await Visitor(world.client).sign_in()).text
 
 
-async def test_an_account_keeps_the_language_of_the_person_who_proves_its_address(
+async def test_an_account_keeps_the_language_in_which_it_registers_or_which_its_user_has_chosen(
     world: World, visitor: Visitor
 ) -> None:
     visitor.headers["Accept-Language"] = "de-AT, en;q=0.5"
@@ -64,7 +65,7 @@ async def test_an_account_keeps_the_language_of_the_person_who_proves_its_addres
     registered_in = world.value("SELECT language FROM users")
 
     reader = Visitor(world.client)
-    reader.headers["Accept-Language"] = "en-GB"
+    reader.cookies[LANGUAGE_COOKIE] = "en"
     asked = await reader.open(f"/auth/verify-email?token={(await world.mail()).values['token']}")
     await reader.submit(asked, "/auth/verify-email/confirm", password=PASSWORD)
 

@@ -74,7 +74,7 @@ async def test_any_other_accept_header_gets_a_page(
             answer = await client.get("/dev/mailbox", headers={"Accept": accept})
 
             assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-            assert answer.headers["Vary"] == "Accept, Accept-Language"
+            assert answer.headers["Vary"] == "Accept, Accept-Language, Cookie"
             assert "to ada@example.com" in answer.text
 
 
