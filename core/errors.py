@@ -11,6 +11,8 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
+from core.wording import Wording
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -190,7 +192,7 @@ class MethodNotAllowed(Refusal):
     code = ErrorCode.METHOD_NOT_ALLOWED
 
     def __init__(self, allowed: tuple[str, ...]) -> None:
-        super().__init__(f"This path accepts {', '.join(allowed)}.")
+        super().__init__(Wording("This path accepts %(methods)s.", methods=", ".join(allowed)))
         self.allowed = allowed
 
 

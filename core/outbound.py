@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +49,10 @@ def checked_url(text: str, allowed: Iterable[Network], *, field: str = "url") ->
     url = text.strip()
     if not url or len(url) > URL_CHARACTERS_MAX or any(ord(character) <= ord(" ") for character in url):
         raise BadRequest.of_field(
-            field, f"This must be a URL of at most {URL_CHARACTERS_MAX} characters, without spaces."
+            field,
+            Wording(
+                "This must be a URL of at most %(maximum)s characters, without spaces.", maximum=URL_CHARACTERS_MAX
+            ),
         )
     try:
         parts = urlsplit(url)

@@ -8,6 +8,7 @@ from typing import Final
 
 from core.errors import BadRequest
 from core.limits import NAME_CHARACTERS_MAX, REASON_CHARACTERS_MAX
+from core.wording import Wording
 
 SLUG_CHARACTERS_MIN: Final = 3
 SLUG_CHARACTERS_MAX: Final = 50
@@ -38,7 +39,12 @@ def checked_name(name: str, *, characters_min: int, field: str = "name") -> str:
     """Return a name in the form in which it is stored; raise `BadRequest` when it is invalid."""
     trimmed = name.strip()
     if not characters_min <= len(trimmed) <= NAME_CHARACTERS_MAX:
-        raise BadRequest.of_field(field, f"A name has {characters_min} to {NAME_CHARACTERS_MAX} characters.")
+        raise BadRequest.of_field(
+            field,
+            Wording(
+                "A name has %(minimum)s to %(maximum)s characters.", minimum=characters_min, maximum=NAME_CHARACTERS_MAX
+            ),
+        )
     if any(_is_forbidden(character) for character in trimmed):
         raise BadRequest.of_field(field, "A name is one line, without control characters or invisible ones.")
     return trimmed
@@ -73,8 +79,12 @@ def checked_slug(text: str, field: str = "slug") -> str:
     if not SLUG_CHARACTERS_MIN <= len(text) <= SLUG_CHARACTERS_MAX or not _SLUG.fullmatch(text):
         raise BadRequest.of_field(
             field,
-            f"A slug has {SLUG_CHARACTERS_MIN} to {SLUG_CHARACTERS_MAX} lower-case letters, digits and single dashes,"
-            " and neither begins nor ends with a dash.",
+            Wording(
+                "A slug has %(minimum)s to %(maximum)s lower-case letters, digits and single dashes,"
+                " and neither begins nor ends with a dash.",
+                minimum=SLUG_CHARACTERS_MIN,
+                maximum=SLUG_CHARACTERS_MAX,
+            ),
         )
     return text
 
@@ -83,7 +93,9 @@ def checked_reason(reason: str, field: str = "reason") -> str:
     """Return a platform owner's reason without surrounding blanks; raise `BadRequest` when it is empty or too long."""
     trimmed = reason.strip()
     if not 1 <= len(trimmed) <= REASON_CHARACTERS_MAX:
-        raise BadRequest.of_field(field, f"A reason has 1 to {REASON_CHARACTERS_MAX} characters.")
+        raise BadRequest.of_field(
+            field, Wording("A reason has 1 to %(maximum)s characters.", maximum=REASON_CHARACTERS_MAX)
+        )
     return trimmed
 
 

@@ -11,6 +11,7 @@ import trio
 from adapters.gateways.failures import reason_of
 from adapters.gateways.outbound import of, read_beginning
 from core.attempts import ERROR_CHARACTERS_MAX, RESPONSE_CHARACTERS_MAX, Attempt
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,7 @@ async def attempt(
 ) -> Attempt:
     """Post a body for an organization, and return what came back; `change` says what to change on a redirect."""
     answer = _PartialAnswer()
-    problem = f"The receiver did not answer within {ATTEMPT_SECONDS_MAX:.0f} seconds."
+    problem = Wording("The receiver did not answer within %(seconds)s seconds.", seconds=round(ATTEMPT_SECONDS_MAX))
     with trio.move_on_after(ATTEMPT_SECONDS_MAX):
         # A body that is compressed could grow without end when it is read.
         sent = {"Accept-Encoding": "identity", **headers}
@@ -74,4 +75,4 @@ def _problem_of(status: int, change: str) -> str | None:
         return None
     if httpx.codes.is_redirect(status):
         return f"The receiver answered {status}. Redirects are not followed: {change}"
-    return f"The receiver answered {status}."
+    return Wording("The receiver answered %(status)s.", status=status)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 import httpx
 
 from adapters.gateways.outbound import TargetRefused
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,72 +21,78 @@ if TYPE_CHECKING:
 RECEIVER: Final = "the receiver"
 PROVIDER: Final = "the provider"
 MAIL_SERVER: Final = "the mail server"
+# What a sentence about each of them calls it, at its beginning and inside.
+_NAMES: Final = {
+    RECEIVER: (Wording("The receiver"), Wording("the receiver")),
+    PROVIDER: (Wording("The provider"), Wording("the provider")),
+    MAIL_SERVER: (Wording("The mail server"), Wording("the mail server")),
+}
 
 # The codes of OpenSSL (openssl-verification-options, X509_V_ERR_…).
 _CERTIFICATES: Final = {
-    9: "it is not valid yet",
-    10: "it has expired",
-    18: "it is self-signed",
-    19: "its issuer is not trusted",
-    20: "its issuer is not trusted, or the certificates between are missing",
-    21: "its issuer is not trusted, or the certificates between are missing",
-    62: "it is for another name",
-    64: "it is for another address",
+    9: Wording("it is not valid yet"),
+    10: Wording("it has expired"),
+    18: Wording("it is self-signed"),
+    19: Wording("its issuer is not trusted"),
+    20: Wording("its issuer is not trusted, or the certificates between are missing"),
+    21: Wording("its issuer is not trusted, or the certificates between are missing"),
+    62: Wording("it is for another name"),
+    64: Wording("it is for another address"),
 }
 _UNREACHABLE: Final = {
-    errno.ECONNREFUSED: "it refused the connection",
-    errno.ENETUNREACH: "there is no way to its network",
-    errno.EHOSTUNREACH: "there is no way to its address",
-    errno.ETIMEDOUT: "it did not accept the connection in time",
+    errno.ECONNREFUSED: Wording("it refused the connection"),
+    errno.ENETUNREACH: Wording("there is no way to its network"),
+    errno.EHOSTUNREACH: Wording("there is no way to its address"),
+    errno.ETIMEDOUT: Wording("it did not accept the connection in time"),
 }
-_INVALID: Final = "{whose} answer is no valid HTTP."
+_INVALID: Final = "%(who)s's answer is no valid HTTP."
 # What the library says begins so; anything else is an answer that makes no sense.
 _PROTOCOL: Final = (
-    ("Server disconnected", "{who} closed the connection without an answer."),
-    ("peer closed connection", "{who} closed the connection before the answer was complete."),
-    ("Receive buffer too long", "{whose} answer has too long headers."),
-    ("Invalid URL in location header", "{who} redirects to an address that is not valid."),
+    ("Server disconnected", "%(who)s closed the connection without an answer."),
+    ("peer closed connection", "%(who)s closed the connection before the answer was complete."),
+    ("Receive buffer too long", "%(who)s's answer has too long headers."),
+    ("Invalid URL in location header", "%(who)s redirects to an address that is not valid."),
 )
 
 
 def reason_of(error: BaseException, who: str = RECEIVER) -> str:
     """Return why a request, or an SMTP session, has failed; `who` is one of the names above."""
-    begun = who[0].upper() + who[1:]
+    begun, inside = _NAMES[who]
     for cause in _causes(error):
         match cause:
             case TargetRefused():
-                return str(cause)
+                return Wording.of(cause)
             case ssl.SSLCertVerificationError():
-                problem = _CERTIFICATES.get(cause.verify_code, "it is not trusted")
-                return f"The certificate of {who} is not valid: {problem}."
+                problem = _CERTIFICATES.get(cause.verify_code, Wording("it is not trusted"))
+                return Wording("The certificate of %(who)s is not valid: %(problem)s.", who=inside, problem=problem)
             case _:
                 """Its own cause may tell more."""
     match error:
         case httpx.RemoteProtocolError():
             text = next((sentence for start, sentence in _PROTOCOL if str(error).startswith(start)), _INVALID)
-            return text.format(who=begun, whose=f"{begun}'s")
+            return Wording(text, who=begun)
         case httpx.ConnectError() | httpx.ConnectTimeout() | OSError():
-            return f"{begun} cannot be reached: {_unreachable(error)}."
+            return Wording("%(who)s cannot be reached: %(problem)s.", who=begun, problem=_unreachable(error))
         case httpx.NetworkError():
-            return f"{begun} closed the connection before the answer was complete."
+            return Wording("%(who)s closed the connection before the answer was complete.", who=begun)
         case httpx.ProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
             return "No request can be sent there. Check the address, and the token if there is one."
         case _:
-            return f"The connection to {who} failed."
+            return Wording("The connection to %(who)s failed.", who=inside)
 
 
 def _unreachable(error: BaseException) -> str:
     for cause in _causes(error):
         match cause:
             case ssl.SSLError():
-                return "it does not speak TLS 1.2 or newer at this port"
+                return Wording("it does not speak TLS 1.2 or newer at this port")
             case TimeoutError() | httpx.ConnectTimeout():
                 return _UNREACHABLE[errno.ETIMEDOUT]
             case OSError(errno=number) if number in _UNREACHABLE:
                 return _UNREACHABLE[number]
             case _:
                 """Its own cause may tell more."""
-    return "no connection could be made"
+    return Wording("no connection could be made")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -17,6 +17,7 @@ import trio
 
 from adapters.gateways.shares import Shares
 from adapters.resolver import DnsResolver
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ class NameLookups:
         if written is not None:
             return [written]
         if _NAME.fullmatch(host) is None:
-            raise NameUnknown(f"The name {host} does not resolve.")
+            raise NameUnknown(Wording("The name %(host)s does not resolve.", host=host))
         found = None
         with trio.move_on_after(LOOKUP_SECONDS_MAX):
             async with AsyncExitStack() as turn:
@@ -70,9 +71,9 @@ class NameLookups:
                 await turn.enter_async_context(self._all)
                 found = await self._resolver.addresses(host)
         if found is None:
-            raise NameUnknown(f"The name servers of {host} did not answer in time.")
+            raise NameUnknown(Wording("The name servers of %(host)s did not answer in time.", host=host))
         if not found:
-            raise NameUnknown(f"The name {host} does not resolve.")
+            raise NameUnknown(Wording("The name %(host)s does not resolve.", host=host))
         return found
 
 

@@ -25,6 +25,7 @@ from httpcore._backends.trio import TrioBackend
 from adapters.gateways.name_lookups import NameLookups, NameUnknown
 from adapters.gateways.shares import Shares
 from core.outbound import is_allowed
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
@@ -196,7 +197,7 @@ async def allowed_addresses(
         raise TargetRefused(str(unknown)) from unknown
     found = [address for address in resolved if is_allowed(address, allowed)]
     if not found:
-        raise TargetRefused(f"The name {host} leads to a private address, which is not allowed.")
+        raise TargetRefused(Wording("The name %(host)s leads to a private address, which is not allowed.", host=host))
     return found[:ADDRESSES_TRIED_MAX]
 
 

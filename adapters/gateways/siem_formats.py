@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.audit.siem import SiemProvider
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -94,7 +95,7 @@ def _splunk_verdict(content: bytes, events: Sequence[SiemEvent]) -> ReceiverVerd
     answer = _object(content)
     # A proxy in front of the collector may answer 200 as well.
     if answer is None or answer.get("code") != 0:
-        return ReceiverVerdict(0, f"The collector answered {_excerpt(content)}.")
+        return ReceiverVerdict(0, Wording("The collector answered %(answer)s.", answer=_excerpt(content)))
     return ReceiverVerdict(len(events))
 
 
@@ -124,21 +125,30 @@ def _elastic_verdict(content: bytes, events: Sequence[SiemEvent]) -> ReceiverVer
     answer = _object(content)
     items = answer.get("items") if answer is not None else None
     if not isinstance(items, list) or len(cast("list[Any]", items)) != len(events):
-        return ReceiverVerdict(0, f"The bulk API answered {_excerpt(content)}.")
+        return ReceiverVerdict(0, Wording("The bulk API answered %(answer)s.", answer=_excerpt(content)))
     for number, (item, event) in enumerate(zip(cast("list[Any]", items), events, strict=True)):
-        if problem := _problem_of_item(item):
-            return ReceiverVerdict(number, f"Entry {event.id} was refused {problem}.")
+        if problem := _problem_of_item(item, event):
+            return ReceiverVerdict(number, problem)
     return ReceiverVerdict(len(events))
 
 
-def _problem_of_item(item: Any) -> str | None:
+def _problem_of_item(item: Any, event: SiemEvent) -> str | None:
     match item:
         case {"create": {"status": int() as status}} if 200 <= status < 300 or status == _CONFLICT:
             return None
         case {"create": {"status": status, "error": reason}}:
-            return f"with {status}: {_excerpt(_json(reason))}"
+            return Wording(
+                "Entry %(entry)s was refused with %(status)s: %(answer)s.",
+                entry=event.id,
+                status=status,
+                answer=_excerpt(_json(reason)),
+            )
         case _:
-            return f"in a form that is not documented: {_excerpt(_json(item))}"
+            return Wording(
+                "Entry %(entry)s was refused in a form that is not documented: %(answer)s.",
+                entry=event.id,
+                answer=_excerpt(_json(item)),
+            )
 
 
 def _object(content: bytes) -> dict[str, Any] | None:
@@ -150,7 +160,7 @@ def _object(content: bytes) -> dict[str, Any] | None:
 
 
 def _excerpt(content: bytes) -> str:
-    return content[:200].decode("utf-8", "replace") or "nothing"
+    return content[:200].decode("utf-8", "replace") or Wording("nothing")
 
 
 FORMATS: Final = {

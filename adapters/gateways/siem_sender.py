@@ -14,6 +14,7 @@ from adapters.gateways.failures import reason_of
 from adapters.gateways.outbound import of, read_beginning
 from adapters.gateways.siem_formats import FORMATS
 from core.audit.siem_stream import BATCH_BYTES_MAX, ERROR_CHARACTERS_MAX, StreamReceipt
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,9 @@ class _ReceiverAnswer:
 
     status: int | None = None
     content: bytearray = field(default_factory=bytearray)
-    problem: str | None = f"The receiver did not answer within {ATTEMPT_SECONDS_MAX:.0f} seconds."
+    problem: str | None = Wording(
+        "The receiver did not answer within %(seconds)s seconds.", seconds=round(ATTEMPT_SECONDS_MAX)
+    )
 
 
 class HttpSiemSender:
@@ -90,10 +93,20 @@ def _receipt(form: Format, answer: _ReceiverAnswer, events: Sequence[SiemEvent])
     if status is None:
         return _failed(None, answer.problem or "")
     if httpx.codes.is_redirect(status):
-        return _failed(status, f"The receiver answered {status}. Redirects are not followed: change the endpoint.")
+        return _failed(
+            status,
+            Wording(
+                "The receiver answered %(status)s. Redirects are not followed: change the endpoint.", status=status
+            ),
+        )
     if not httpx.codes.is_success(status):
         excerpt = content.decode("utf-8", "replace")[:_EXCERPT_CHARACTERS_MAX]
-        return _failed(status, f"The receiver answered {status}: {excerpt or 'nothing'}.")
+        return _failed(
+            status,
+            Wording(
+                "The receiver answered %(status)s: %(answer)s.", status=status, answer=excerpt or Wording("nothing")
+            ),
+        )
     if form.verdict is None:
         return StreamReceipt(received=len(events), status_code=status, error=None)
     if answer.problem is not None:

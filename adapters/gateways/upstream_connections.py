@@ -15,6 +15,7 @@ import trio
 from adapters.crypto.json_web_signatures import verified_claims
 from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
 from core.sign_in.upstream import answers, discovery
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +123,12 @@ class HttpConnectionGateway:
         found = discovery.read(issuer, document if status == _OK else None)
         status, keys = await self._requests.get(organization_id, found.jwks_uri)
         if status != _OK or not isinstance(keys, dict):
-            raise failed(found.jwks_uri, "no_keys", f"There are no keys at {found.jwks_uri}.", status=status)
+            raise failed(
+                found.jwks_uri,
+                "no_keys",
+                Wording("There are no keys at %(address)s.", address=found.jwks_uri),
+                status=status,
+            )
         listed: Any = cast("dict[str, Any]", keys).get("keys")
         given = cast("list[Any]", listed) if isinstance(listed, list) else []
         usable = [cast("dict[str, Any]", key) for key in given if isinstance(key, dict)]

@@ -11,6 +11,7 @@ from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
 from adapters.saml.messages import MESSAGE_SECONDS_MAX, when_there_is_room, work
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,7 +123,7 @@ class HttpSamlConnectionGateway:
         with time_limit(url, self._seconds_max, TOO_SLOW):
             status, body = await self._requests.get_bytes(organization_id, url)
         if status != _OK:
-            raise failed(url, "no_metadata", f"The provider answered {status}.", status=status)
+            raise failed(url, "no_metadata", Wording("The provider answered %(status)s.", status=status), status=status)
         return body
 
     async def _read(self, given: bytes) -> SamlDescription:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.organizations.settings.pictures import PictureInvalid
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +93,9 @@ def _header(body: bytes) -> _Header:
     if depth not in _DEPTHS.get(color_type, ()) or (compression, filtering) != (0, 0) or interlace > 1:
         raise PictureInvalid(_BROKEN)
     if not (1 <= width <= SIDE_PIXELS_MAX and 1 <= height <= SIDE_PIXELS_MAX):
-        raise PictureInvalid(f"A picture has at most {SIDE_PIXELS_MAX} × {SIDE_PIXELS_MAX} pixels. Make it smaller.")
+        raise PictureInvalid(
+            Wording("A picture has at most %(pixels)s × %(pixels)s pixels. Make it smaller.", pixels=SIDE_PIXELS_MAX)
+        )
     return _Header(width, height, depth, color_type, is_interlaced=interlace == 1)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from lxml import etree
 
 from core.organizations.settings.pictures import PictureInvalid
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +100,13 @@ def _rebuilt(element: Element, budget: list[int], depth: int) -> Element | None:
         return None
     budget[0] -= 1
     if budget[0] < 0 or depth == 0:
-        raise PictureInvalid(f"A picture has at most {ELEMENTS_MAX} elements, {DEPTH_MAX} deep. Make it simpler.")
+        raise PictureInvalid(
+            Wording(
+                "A picture has at most %(maximum)s elements, %(depth)s deep. Make it simpler.",
+                maximum=ELEMENTS_MAX,
+                depth=DEPTH_MAX,
+            )
+        )
     rebuilt = etree.Element(f"{{{_NAMESPACE}}}{name.localname}", nsmap={None: _NAMESPACE})
     for attribute, value in _allowed_attributes(element, name.localname):
         rebuilt.set(attribute, value)

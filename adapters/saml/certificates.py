@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from adapters.crypto.key_pairs import make_key_pair, parse_private
 from adapters.saml.documents import Unreadable
 from core.key_certificates import LIFETIME, MadeCertificate
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -57,7 +58,7 @@ def normalized(given: str) -> str:
     except ValueError:
         raise Unreadable("This is no X.509 certificate in PEM.") from None
     if not isinstance(key, rsa.RSAPublicKey) or key.key_size < KEY_BITS_MIN:
-        raise Unreadable(f"This certificate has no RSA key of {KEY_BITS_MIN} bits or more.")
+        raise Unreadable(Wording("This certificate has no RSA key of %(bits)s bits or more.", bits=KEY_BITS_MIN))
     return certificate.public_bytes(Encoding.PEM).decode()
 
 

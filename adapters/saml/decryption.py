@@ -26,6 +26,7 @@ from lxml import etree
 
 from adapters.saml import certificates, documents, signatures
 from adapters.saml.documents import ASSERTION, ENCRYPTION, ENCRYPTION_11, SIGNATURE, Unreadable
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,11 +107,11 @@ def decrypted(encrypted: Element, recipient: SamlRecipient, *, takes_cbc: bool) 
     try:
         method, content = _content(encrypted, takes_cbc=takes_cbc)
     except Unreadable as unreadable:
-        method, content, problem = next(iter(AES_GCM)), bytes(256), str(unreadable)
+        method, content, problem = next(iter(AES_GCM)), bytes(256), Wording.of(unreadable)
     try:
         encrypted_keys = _encrypted_keys(encrypted, recipient.entity_id)
     except Unreadable as unreadable:
-        encrypted_keys, problem = [], problem or str(unreadable)
+        encrypted_keys, problem = [], problem or Wording.of(unreadable)
     plain = _plain(method, content, _content_key(encrypted_keys, recipient.private_pems, _KEY_BYTES[method]))
     element = _element(plain, encrypted)
     if problem is None and element is not None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
+from core.wording import Wording
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -60,7 +62,7 @@ def inflate(data: bytes) -> bytes:
     except zlib.error:
         raise Unreadable("It is not compressed with DEFLATE.") from None
     if len(inflated) > DOCUMENT_BYTES_MAX:
-        raise Unreadable(f"It is larger than {DOCUMENT_BYTES_MAX // 1024} KiB.")
+        raise Unreadable(Wording("It is larger than %(kibibytes)s KiB.", kibibytes=DOCUMENT_BYTES_MAX // 1024))
     if not decompressor.eof or decompressor.unused_data:
         raise Unreadable("It is not compressed with DEFLATE.")
     return inflated
@@ -88,7 +90,7 @@ def parse_metadata(data: bytes, bytes_max: int, elements_max: int) -> Element:
 
 def _parsed(data: bytes, bytes_max: int, elements_max: int, *, is_message: bool) -> Element:
     if len(data) > bytes_max:
-        raise Unreadable(f"It is larger than {bytes_max // 1024} KiB.")
+        raise Unreadable(Wording("It is larger than %(kibibytes)s KiB.", kibibytes=bytes_max // 1024))
     # The parser reads UTF-8 whatever the declaration says, so this finds every DTD before it is parsed.
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise Unreadable("It contains a document type definition.")
@@ -154,7 +156,7 @@ def only(parent: Element, namespace: str, name: str) -> Element | None:
     """Return the child of that name; None without one. Raise `Unreadable` for two."""
     found = parent.findall(f"{{{namespace}}}{name}")
     if len(found) > 1:
-        raise Unreadable(f"It has more than one {name}.")
+        raise Unreadable(Wording("It has more than one %(name)s.", name=name))
     return found[0] if found else None
 
 
@@ -162,7 +164,7 @@ def required(parent: Element, namespace: str, name: str) -> Element:
     """Return the child of that name; raise `Unreadable` without one."""
     found = only(parent, namespace, name)
     if found is None:
-        raise Unreadable(f"It has no {name}.")
+        raise Unreadable(Wording("It has no %(name)s.", name=name))
     return found
 
 
@@ -170,7 +172,7 @@ def text(element: Element) -> str:
     """Return the text of an element that has nothing but text."""
     value = (element.text or "").strip()
     if len(element) or not 1 <= len(value) <= TEXT_CHARACTERS_MAX:
-        raise Unreadable(f"Its {etree.QName(element).localname} is empty or not a text.")
+        raise Unreadable(Wording("Its %(name)s is empty or not a text.", name=etree.QName(element).localname))
     return value
 
 
@@ -178,7 +180,7 @@ def attribute(element: Element, name: str) -> str | None:
     """Return an attribute; None without one."""
     value = element.get(name)
     if value is not None and len(value) > TEXT_CHARACTERS_MAX:
-        raise Unreadable(f"Its {name} is too long.")
+        raise Unreadable(Wording("Its %(name)s is too long.", name=name))
     return value
 
 
@@ -186,7 +188,7 @@ def flag(element: Element, name: str) -> bool:
     """Return an attribute that is true or false; False without one."""
     value = element.get(name, "false").strip()
     if value not in {"true", "1", "false", "0"}:
-        raise Unreadable(f"Its {name} is neither true nor false.")
+        raise Unreadable(Wording("Its %(name)s is neither true nor false.", name=name))
     return value in {"true", "1"}
 
 
@@ -196,10 +198,10 @@ def moment(element: Element, name: str) -> datetime | None:
     if value is None:
         return None
     if not _TIME.fullmatch(value.strip()):
-        raise Unreadable(f"Its {name} is not a time.")
+        raise Unreadable(Wording("Its %(name)s is not a time.", name=name))
     try:
         read = datetime.fromisoformat(_MICROSECOND_DIGITS.sub(r"\1", value.strip()))
         # A time without a zone is in UTC (saml-core-2.0, 1.3.3).
         return (read if read.tzinfo is not None else read.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise Unreadable(f"Its {name} is not a time.") from None
+        raise Unreadable(Wording("Its %(name)s is not a time.", name=name)) from None

@@ -11,6 +11,7 @@ from adapters.saml import certificates, documents
 from adapters.saml.documents import METADATA, PROTOCOL, SIGNATURE, Unreadable
 from core.saml.configuration import LogoutBinding
 from core.saml.messages import NameIdFormat, SamlBinding
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,9 +92,13 @@ def only_role(given: bytes, name: str, party: str) -> tuple[Element, Element, da
     found = [role for entity in root.iter(_ENTITY) for role in entity.findall(f"{{{METADATA}}}{name}")]
     found = [role for role in found if PROTOCOL in role.get("protocolSupportEnumeration", PROTOCOL).split()]
     if not found:
-        raise Unreadable(f"These metadata describe no {party} of SAML 2.0: they have no {name}.")
+        raise Unreadable(
+            Wording("These metadata describe no %(party)s of SAML 2.0: they have no %(name)s.", party=party, name=name)
+        )
     if len(found) > 1:
-        raise Unreadable(f"These metadata describe more than one {party}. Send those of one alone.")
+        raise Unreadable(
+            Wording("These metadata describe more than one %(party)s. Send those of one alone.", party=party)
+        )
     [role] = found
     entity = role.getparent()
     assert entity is not None, "a role stands in no entity"
@@ -104,9 +109,10 @@ def only_role(given: bytes, name: str, party: str) -> tuple[Element, Element, da
 
 def expired(valid_until: datetime) -> str:
     """Return what to do with metadata that have ended."""
-    return (
-        f"These metadata have expired on {valid_until:%Y-%m-%d} (validUntil). Export them again where they come from,"
-        " and set the new ones."
+    return Wording(
+        "These metadata have expired on %(date)s (validUntil). Export them again where they"
+        " come from, and set the new ones.",
+        date=valid_until.date(),
     )
 
 

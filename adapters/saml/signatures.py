@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 
 from adapters.saml.certificates import public_key_of
 from adapters.saml.documents import SIGNATURE, Unreadable, decode_base64, elements, only, require_unique_ids
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -147,7 +148,7 @@ def verify_query(message: EncodedMessage, certificate_pem: str) -> bool:
     for pair in message.query.decode("ascii", "replace").split("&"):
         name = unquote_plus(pair.partition("=")[0])
         if name in given:
-            raise Unreadable(f"Its address has {name} twice.")
+            raise Unreadable(Wording("Its address has %(name)s twice.", name=name))
         if name in _PARAMETERS:
             given[name] = pair
     values = {name: unquote_plus(pair.partition("=")[2]) for name, pair in given.items()}

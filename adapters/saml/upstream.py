@@ -21,6 +21,7 @@ from adapters.saml.metadata import (
 from adapters.saml.outgoing import encoded, message
 from core.saml.messages import NameIdFormat, SamlBinding
 from core.sign_in.upstream.saml import SUCCESS, Confirmation, LogoutEndpoint, SamlAnswer, SamlAssertion, SamlDescription
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +123,7 @@ def _decrypted_assertion(
             raise Unreadable("What it has encrypted is not one assertion.")
         return _assertion(assertion)
     except Unreadable as unreadable:
-        raise Unreadable(found.problem or str(unreadable)) from None
+        raise Unreadable(found.problem or Wording.of(unreadable)) from None
 
 
 def _all_of(root: Element, name: str) -> list[Element]:
@@ -191,7 +192,7 @@ def _attributes(element: Element) -> dict[str, list[str]]:
 def _few(parent: Element, name: str, count_max: int) -> list[Element]:
     found = parent.findall(f"{{{ASSERTION}}}{name}")
     if len(found) > count_max:
-        raise Unreadable(f"It has more than {count_max} of {name}.")
+        raise Unreadable(Wording("It has more than %(maximum)s of %(name)s.", maximum=count_max, name=name))
     return found
 
 
@@ -212,8 +213,12 @@ def read_metadata(given: bytes) -> SamlDescription:
         )
     if "{" in entity_id:
         raise Unreadable(
-            f"These metadata are those of no tenant: their entity id, {entity_id}, has a placeholder. Use the metadata"
-            " that the identity provider publishes for your own tenant."
+            Wording(
+                "These metadata are those of no tenant: their entity id, %(entity_id)s, has a"
+                " placeholder. Use the metadata that the identity provider publishes for your own"
+                " tenant.",
+                entity_id=entity_id,
+            )
         )
     return SamlDescription(
         entity_id=entity_id,
@@ -252,7 +257,9 @@ def _signing_certificates(role: Element) -> tuple[str, ...]:
     if not usable:
         raise Unreadable(problem)
     if len(usable) > CERTIFICATES_MAX:
-        raise Unreadable(f"These metadata contain more than {CERTIFICATES_MAX} certificates for signing.")
+        raise Unreadable(
+            Wording("These metadata contain more than %(maximum)s certificates for signing.", maximum=CERTIFICATES_MAX)
+        )
     return tuple(usable)
 
 

@@ -9,6 +9,7 @@ from adapters.saml.documents import Unreadable
 from core.errors import BadRequest
 from core.saml.messages import MessageRefused
 from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ class Work:
         try:
             return upstream.read_answer(value, certificates, recipient, takes_cbc=takes_cbc)
         except Unreadable as unreadable:
-            raise AnswerUnusable(str(unreadable)) from None
+            raise AnswerUnusable(Wording.of(unreadable)) from None
 
     @staticmethod
     def upstream_metadata(given: bytes) -> SamlDescription:
@@ -47,7 +48,7 @@ class Work:
         try:
             return upstream.read_metadata(given)
         except Unreadable as unreadable:
-            raise MetadataUnusable(str(unreadable)) from None
+            raise MetadataUnusable(Wording.of(unreadable)) from None
 
     @staticmethod
     def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest | SamlLogoutRequest | LogoutResponse:
@@ -55,7 +56,7 @@ class Work:
         try:
             return received.read(message, certificate_pem)
         except Unreadable as unreadable:
-            raise MessageRefused(str(unreadable)) from None
+            raise MessageRefused(Wording.of(unreadable)) from None
 
     @staticmethod
     def read_metadata(given: str, at: datetime) -> dict[str, Any]:
@@ -63,7 +64,7 @@ class Work:
         try:
             return metadata.service_provider(given.encode(), at=at)
         except Unreadable as unreadable:
-            raise BadRequest.of_field("metadata", str(unreadable)) from None
+            raise BadRequest.of_field("metadata", Wording.of(unreadable)) from None
 
     @staticmethod
     def normalized_certificate(given: str) -> str:
@@ -71,4 +72,4 @@ class Work:
         try:
             return certificates.normalized(given)
         except Unreadable as unreadable:
-            raise BadRequest.of_field("sp_certificate", str(unreadable)) from None
+            raise BadRequest.of_field("sp_certificate", Wording.of(unreadable)) from None

@@ -19,6 +19,7 @@ from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers, sessions
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -67,9 +68,9 @@ class Change:
 def problem(password: str) -> str | None:
     """Return what is wrong with a new password, None when it is accepted; its length is counted in code points."""
     if len(password) < PASSWORD_CHARACTERS_MIN:
-        return f"A password has at least {PASSWORD_CHARACTERS_MIN} characters."
+        return Wording("A password has at least %(minimum)s characters.", minimum=PASSWORD_CHARACTERS_MIN)
     if len(password) > PASSWORD_CHARACTERS_MAX:
-        return f"A password has at most {PASSWORD_CHARACTERS_MAX} characters."
+        return Wording("A password has at most %(maximum)s characters.", maximum=PASSWORD_CHARACTERS_MAX)
     if _UNUSABLE.search(password):
         return "This password contains a character that cannot be used."
     return None

@@ -13,6 +13,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 
 from core.errors import BadRequest
 from core.organizations.access import Operation, authorize
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,5 +100,7 @@ def _authorized(uow: UnitOfWork, slug: str, start: date | None, end: date | None
     today = uow.now.date()
     period = Period(start=start or today - PERIOD_DEFAULT, end=end or today)
     if period.start > period.end:
-        raise BadRequest.of_field("start_date", f"{period.start} is after the end_date, {period.end}.")
+        raise BadRequest.of_field(
+            "start_date", Wording("%(start)s is after the end_date, %(end)s.", start=period.start, end=period.end)
+        )
     return organization.id, period

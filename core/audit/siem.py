@@ -20,6 +20,7 @@ from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import checked_url
 from core.secrets import Secret  # noqa: TC001 - the reference is made from the fields of `SiemRequest`
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -206,7 +207,9 @@ def change(
     token = wanted.token if wanted.token is not None and wanted.token.reveal() else None
     has_token = token is not None or (before is not None and keeps_token and before.has_token)
     if wanted.provider.needs_token and not has_token:
-        raise BadRequest.of_field("token", f"The provider {wanted.provider} needs a token.")
+        raise BadRequest.of_field(
+            "token", Wording("The provider %(provider)s needs a token.", provider=wanted.provider)
+        )
 
     is_from_now = wanted.options.start is SiemStart.NOW
     sealed_through = uow.audit_chains.end(organization_id).sealed_through
@@ -263,7 +266,8 @@ def _check_token(token: Secret | None) -> None:
     text = token.reveal() if token is not None else ""
     if len(text) > TOKEN_CHARACTERS_MAX or not all("!" <= character <= "~" for character in text):
         raise BadRequest.of_field(
-            "token", f"A token has at most {TOKEN_CHARACTERS_MAX} ASCII characters and no spaces."
+            "token",
+            Wording("A token has at most %(maximum)s ASCII characters and no spaces.", maximum=TOKEN_CHARACTERS_MAX),
         )
 
 
@@ -272,7 +276,11 @@ def _check_options(options: SiemOptions) -> None:
     if len(options.tags) > TAGS_MAX or any(text is not None and len(text) > OPTION_CHARACTERS_MAX for text in texts):
         raise BadRequest.of_field(
             "options",
-            f"An option has at most {OPTION_CHARACTERS_MAX} characters, and there are at most {TAGS_MAX} tags.",
+            Wording(
+                "An option has at most %(maximum)s characters, and there are at most %(tags)s tags.",
+                maximum=OPTION_CHARACTERS_MAX,
+                tags=TAGS_MAX,
+            ),
         )
 
 
@@ -281,12 +289,15 @@ def _checked_filter(prefixes: Sequence[str] | None) -> list[str] | None:
     if prefixes is None:
         return None
     if not 0 < len(prefixes) <= PREFIXES_MAX:
-        raise BadRequest.of_field("event_filter", f"Name 1 to {PREFIXES_MAX} prefixes of actions, or leave it out.")
+        raise BadRequest.of_field(
+            "event_filter", Wording("Name 1 to %(maximum)s prefixes of actions, or leave it out.", maximum=PREFIXES_MAX)
+        )
     actions = [str(action.value) for action in AuditAction]
     for prefix in prefixes:
         if not prefix or not any(action.startswith(prefix) for action in actions):
             raise BadRequest.of_field(
-                "event_filter", f"No action begins with {prefix!r}. List them with audit-log/event-types."
+                "event_filter",
+                Wording("No action begins with %(prefix)s. List them with audit-log/event-types.", prefix=repr(prefix)),
             )
     return list(dict.fromkeys(prefixes))
 

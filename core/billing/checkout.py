@@ -19,6 +19,7 @@ from core.billing.provider_objects import SubscriptionBinding
 from core.errors import BadRequest, Conflict, all_valid
 from core.organizations.access import Operation, authorize
 from core.services.services import ServiceUnknown
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -235,7 +236,11 @@ def checked_url(field: str, url: str, *, may_have_placeholder: bool = False) -> 
     plain = url.replace(SESSION_PLACEHOLDER, "") if may_have_placeholder else url
     if len(url) > URL_CHARACTERS_MAX or _UNSAFE.search(plain) or not _is_web_address(plain):
         raise BadRequest.of_field(
-            field, f"This takes an absolute http or https address of at most {URL_CHARACTERS_MAX} characters."
+            field,
+            Wording(
+                "This takes an absolute http or https address of at most %(maximum)s characters.",
+                maximum=URL_CHARACTERS_MAX,
+            ),
         )
     return url
 

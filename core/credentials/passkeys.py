@@ -23,6 +23,7 @@ from core.mail.mail import MailTemplate
 from core.sessions import callers
 from core.sessions.sessions import MFA
 from core.text import checked_name
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,9 @@ class PasskeyExists(Conflict):
 class TooManyPasskeys(BadRequest):
     """The account has the maximum number of passkeys."""
 
-    default_message = f"Your account has {PASSKEYS_MAX} passkeys, the maximum. Remove one that you do not use."
+    default_message = Wording(
+        "Your account has %(maximum)s passkeys, the maximum. Remove one that you do not use.", maximum=PASSKEYS_MAX
+    )
 
 
 class RegistrationOver(BadRequest):

@@ -32,6 +32,7 @@ from core.organizations.key_callers import forbid_admins
 from core.organizations.members import AssignedRoleUnknown
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER
 from core.secrets import hash_token
+from core.wording import Grouped, Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,9 +86,10 @@ class AlreadyInvited(BadRequest):
 class TooManyWaiting(RateLimitExceeded):
     """The organization has as many invitations without an answer as it may have."""
 
-    default_message = (
-        f"{WAITING_MAX:,} invitations of this organization are waiting for an answer, which is the maximum."
-        " Withdraw some, or wait until they are answered or expire."
+    default_message = Wording(
+        "%(maximum)s invitations of this organization are waiting for an answer, which is the"
+        " maximum. Withdraw some, or wait until they are answered or expire.",
+        maximum=Grouped(WAITING_MAX),
     )
 
 

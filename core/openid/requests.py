@@ -27,6 +27,7 @@ from core.openid.refusals import (
 from core.openid.requested_claims import NO_CLAIMS, RequestedClaims
 from core.secrets import hash_token
 from core.sessions import security_profiles
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -319,7 +320,13 @@ def _is_of_an_app(redirect_uri: str) -> bool:
 def _parsed(client: Client, parameters: Mapping[str, str], to: AnswerAddress) -> AuthorizationRequest:
     too_long = sorted(name for name, value in parameters.items() if len(value) > VALUE_CHARACTERS_MAX)
     if too_long:
-        raise RequestInvalid(f"The parameter {too_long[0]} has more than {VALUE_CHARACTERS_MAX} characters.")
+        raise RequestInvalid(
+            Wording(
+                "The parameter %(name)s has more than %(maximum)s characters.",
+                name=too_long[0],
+                maximum=VALUE_CHARACTERS_MAX,
+            )
+        )
     if "request" in parameters:
         raise RequestObjectUnsupported
     if not parameters.get("response_type"):

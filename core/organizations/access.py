@@ -15,6 +15,7 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus, is_device_trusted
 from core.sessions.callers import AddressNotConfirmed
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -273,7 +274,10 @@ class OrganizationAccess:
         """Raise `Forbidden` when a person's role has a capability that the caller lacks, besides what members view."""
         if not allows_no_less(self.capabilities, capabilities):
             raise Forbidden(
-                f"You cannot {action} a person whose role allows more than your own. Ask an owner or admin."
+                Wording(
+                    "You cannot %(action)s a person whose role allows more than your own. Ask an owner or admin.",
+                    action=action,
+                )
             )
 
 
@@ -368,7 +372,7 @@ def _entered(context: AccessContext, operation: Operation) -> tuple[Organization
     if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
         raise MembershipSuspended
     if organization.status not in operation.statuses:
-        raise OrganizationNotActive(f"This organization is {organization.status}.")
+        raise OrganizationNotActive(Wording("This organization is %(status)s.", status=organization.status))
     return organization, membership
 
 
@@ -392,4 +396,6 @@ def _require(
 
 
 def _missing(capability: Capability) -> Forbidden:
-    return Forbidden(f"Your role in this organization does not include {capability}. Ask its owner.")
+    return Forbidden(
+        Wording("Your role in this organization does not include %(capability)s. Ask its owner.", capability=capability)
+    )

@@ -13,6 +13,7 @@ from core.organizations.memberships import OWNER, Membership
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
 from core.sessions import callers
 from core.text import checked_slug
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from core.sessions.callers import Caller
@@ -37,9 +38,10 @@ class SlugTaken(Conflict):
 class TooManyPending(BadRequest):
     """The user owns the maximum number of organizations that wait for approval."""
 
-    default_message = (
-        f"You already own {PENDING_MAX} organizations that are waiting for approval, which is the maximum."
-        " Wait until one of them is approved, or delete one."
+    default_message = Wording(
+        "You already own %(maximum)s organizations that are waiting for approval, which is the"
+        " maximum. Wait until one of them is approved, or delete one.",
+        maximum=PENDING_MAX,
     )
 
 

@@ -15,6 +15,7 @@ from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.organizations.access import AccessContext, Capability, Operation
 from core.organizations.memberships import ADMIN
 from core.prefixed_tokens import TokenCaller, TokenForm
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,7 @@ class KeyCaller(TokenCaller):
         `ClosedToKeys`, or `Forbidden` without a capability that the operation requires.
         """
         if not self.organization.is_active:
-            raise OrganizationNotActive(f"This organization is {self.organization.status}.")
+            raise OrganizationNotActive(Wording("This organization is %(status)s.", status=self.organization.status))
         if self.is_suspended or self.is_unconfirmed:
             raise MakerWithoutAccess
         if self.organization.mfa_required and not self.has_second_factor:
@@ -114,8 +115,11 @@ class KeyCaller(TokenCaller):
         for capability in sorted(_required(operation)):
             if capability not in authorized.capabilities:
                 raise Forbidden(
-                    f"This key does not allow {capability}, or the member who made it may not do this any more."
-                    " Create one that does."
+                    Wording(
+                        "This key does not allow %(capability)s, or the member who made it may not do this any"
+                        " more. Create one that does.",
+                        capability=capability,
+                    )
                 )
         if self.is_use_due(uow.now):
             uow.organization_keys.record_use(self, at=uow.now)

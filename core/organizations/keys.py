@@ -19,6 +19,7 @@ from core.organizations.access import Capability, Operation
 from core.organizations.key_callers import FORM
 from core.secrets import hash_token
 from core.text import checked_name
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +41,9 @@ class OrganizationKeyUnknown(NotFound):
 class TooManyOrganizationKeys(BadRequest):
     """The organization has the maximum number of keys."""
 
-    default_message = f"An organization can have at most {KEYS_MAX} keys. Delete one that is not in use."
+    default_message = Wording(
+        "An organization can have at most %(maximum)s keys. Delete one that is not in use.", maximum=KEYS_MAX
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

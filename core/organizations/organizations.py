@@ -14,6 +14,7 @@ from uuid import UUID
 
 from core import text
 from core.errors import BadRequest
+from core.wording import Wording
 
 NAME_CHARACTERS_MIN: Final = 2
 DEVICE_TRUST_DEFAULT: Final = timedelta(days=30)
@@ -108,7 +109,15 @@ class Organization:
     def _require(self, status: OrganizationStatus, verb: str) -> None:
         if self.status is not status:
             article = "an" if status is OrganizationStatus.ACTIVE else "a"
-            raise WrongState(f"Only {article} {status} organization can be {verb}; this one is {self.status}.")
+            raise WrongState(
+                Wording(
+                    "Only %(article)s %(status)s organization can be %(verb)s; this one is %(present)s.",
+                    article=article,
+                    status=status,
+                    verb=verb,
+                    present=self.status,
+                )
+            )
 
 
 def checked_name(name: str) -> str:

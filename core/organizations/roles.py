@@ -16,6 +16,7 @@ from core.organizations import access, inviters
 from core.organizations.access import Capability, Operation
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,7 +59,9 @@ class RoleInUse(Conflict):
 class TooManyRoles(BadRequest):
     """The organization has the maximum number of custom roles."""
 
-    default_message = f"An organization can have at most {ROLES_MAX} custom roles. Delete one that is not in use."
+    default_message = Wording(
+        "An organization can have at most %(maximum)s custom roles. Delete one that is not in use.", maximum=ROLES_MAX
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,8 +210,11 @@ def _require_having(authorized: OrganizationAccess, changed: Iterable[Capability
     missing = _sorted(set(changed) - authorized.capabilities)
     if missing:
         raise Forbidden(
-            "You can add to a role, and remove from it, only permissions that you have yourself."
-            f" You lack {', '.join(missing)}."
+            Wording(
+                "You can add to a role, and remove from it, only permissions that you have yourself."
+                " You lack %(missing)s.",
+                missing=", ".join(missing),
+            )
         )
 
 
@@ -228,5 +234,8 @@ def _record(uow: UnitOfWork, authorized: OrganizationAccess, change: str, role: 
 def _checked_description(text: str) -> str:
     description = text.strip()
     if len(description) > DESCRIPTION_CHARACTERS_MAX:
-        raise BadRequest.of_field("description", f"A description has at most {DESCRIPTION_CHARACTERS_MAX} characters.")
+        raise BadRequest.of_field(
+            "description",
+            Wording("A description has at most %(maximum)s characters.", maximum=DESCRIPTION_CHARACTERS_MAX),
+        )
     return description

@@ -18,6 +18,7 @@ from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock, capabilities_of_role
 from core.secrets import hash_token
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,10 @@ class SetupLinkDead(NotFound):
 class TooManySetupLinks(BadRequest):
     """The organization has the maximum number of valid links."""
 
-    default_message = f"An organization can have at most {LINKS_MAX} valid setup links. Revoke one that is not in use."
+    default_message = Wording(
+        "An organization can have at most %(maximum)s valid setup links. Revoke one that is not in use.",
+        maximum=LINKS_MAX,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +232,9 @@ def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> OpenSetup:
 def _checked_parts(words: Sequence[str]) -> Sequence[Part]:
     names = [part.value for part in AVAILABLE]
     if not words or not set(words) <= set(names):
-        raise BadRequest.of_field("parts", f"Name at least one of these parts: {', '.join(names)}.")
+        raise BadRequest.of_field(
+            "parts", Wording("Name at least one of these parts: %(names)s.", names=", ".join(names))
+        )
     return [part for part in AVAILABLE if part.value in words]
 
 

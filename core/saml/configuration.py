@@ -17,6 +17,7 @@ from core.events.actions import AuditAction
 from core.organizations.access import Operation
 from core.saml.messages import NameIdFormat, SamlBinding
 from core.services import access, redirect_uris
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +85,11 @@ class SamlConfiguration:
                 raise BadRequest.of_field("entity_id", "The entity id of the service provider is required.")
         elif len(self.entity_id) > ENTITY_ID_CHARACTERS_MAX or not _NO_BLANKS.fullmatch(self.entity_id):
             raise BadRequest.of_field(
-                "entity_id", f"An entity id has 1 to {ENTITY_ID_CHARACTERS_MAX} characters of ASCII, without blanks."
+                "entity_id",
+                Wording(
+                    "An entity id has 1 to %(maximum)s characters of ASCII, without blanks.",
+                    maximum=ENTITY_ID_CHARACTERS_MAX,
+                ),
             )
 
     def _check_acs_url(self) -> None:
@@ -102,7 +107,12 @@ class SamlConfiguration:
         unknown = sorted(mapping.keys() - set(SOURCE_FIELDS))
         if unknown:
             raise BadRequest.of_field(
-                "attribute_mapping", f"{unknown[0]} is no field of a user. The fields are {', '.join(SOURCE_FIELDS)}."
+                "attribute_mapping",
+                Wording(
+                    "%(name)s is no field of a user. The fields are %(names)s.",
+                    name=unknown[0],
+                    names=", ".join(SOURCE_FIELDS),
+                ),
             )
         if len(set(mapping.values())) < len(mapping):
             raise BadRequest.of_field("attribute_mapping", "Two fields have the same attribute name.")
@@ -111,7 +121,10 @@ class SamlConfiguration:
         ):
             raise BadRequest.of_field(
                 "attribute_mapping",
-                f"An attribute name has 1 to {ATTRIBUTE_NAME_CHARACTERS_MAX} characters of ASCII, without blanks.",
+                Wording(
+                    "An attribute name has 1 to %(maximum)s characters of ASCII, without blanks.",
+                    maximum=ATTRIBUTE_NAME_CHARACTERS_MAX,
+                ),
             )
 
     def _check_signing(self) -> None:
@@ -196,7 +209,7 @@ def _format(text: str) -> NameIdFormat:
     found = _SHORT_FORMATS.get(text.rpartition(":")[2])
     if found is None or text not in {found.value, found.value.rpartition(":")[2]}:
         names = ", ".join(one.value for one in NameIdFormat)
-        raise BadRequest.of_field("name_id_format", f"This must be one of {names}.")
+        raise BadRequest.of_field("name_id_format", Wording("This must be one of %(names)s.", names=names))
     return found
 
 

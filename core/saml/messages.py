@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from core.errors import BadRequest
+from core.wording import Wording
 
 # The last part of the path of each endpoint below `{base_url}/saml/<org>/<service>`.
 SINGLE_SIGN_ON: Final = "sso"
@@ -63,7 +64,9 @@ class MessageRefused(BadRequest):
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
-        super().__init__(f"{self.default_message} For the administrator: {problem}")
+        super().__init__(
+            Wording("%(message)s For the administrator: %(problem)s", message=self.default_message, problem=problem)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from core.prefixed_tokens import TokenCaller, TokenForm
 from core.scim.authority import Authority
 from core.secrets import hash_token
 from core.text import checked_name
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,9 @@ class ScimTokenUnknown(NotFound):
 class TooManyTokens(BadRequest):
     """The organization has the maximum number of SCIM tokens."""
 
-    default_message = f"An organization can have at most {TOKENS_MAX} SCIM tokens. Revoke one that is not in use."
+    default_message = Wording(
+        "An organization can have at most %(maximum)s SCIM tokens. Revoke one that is not in use.", maximum=TOKENS_MAX
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +102,7 @@ def authorize(uow: UnitOfWork) -> ScimCaller:
     """
     caller = uow.scim_caller
     if caller.organization_status != OrganizationStatus.ACTIVE:
-        raise OrganizationNotActive(f"This organization is {caller.organization_status}.")
+        raise OrganizationNotActive(Wording("This organization is %(status)s.", status=caller.organization_status))
     if caller.is_use_due(uow.now):
         uow.scim_tokens.record_use(caller, at=uow.now)
     return caller

@@ -22,6 +22,7 @@ from core.prefixed_tokens import TokenCaller, TokenForm
 from core.secrets import hash_token
 from core.services import access
 from core.text import checked_name
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -90,15 +91,20 @@ class PermissionBeyondMaker(Forbidden):
     def __init__(self, beyond: Mapping[Permission, Capability]) -> None:
         lacking = ", ".join(f"{permission} (takes {capability})" for permission, capability in beyond.items())
         super().__init__(
-            f"A key allows nothing that you may not do yourself. Your role lacks what it takes for {lacking}. Leave"
-            " these permissions out, or ask the owner of the organization."
+            Wording(
+                "A key allows nothing that you may not do yourself. Your role lacks what it takes for"
+                " %(lacking)s. Leave these permissions out, or ask the owner of the organization.",
+                lacking=lacking,
+            )
         )
 
 
 class TooManyKeys(BadRequest):
     """The service has the maximum number of API keys."""
 
-    default_message = f"A service can have at most {KEYS_MAX} API keys. Delete one that is not in use."
+    default_message = Wording(
+        "A service can have at most %(maximum)s API keys. Delete one that is not in use.", maximum=KEYS_MAX
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +160,11 @@ def authorize(uow: UnitOfWork, permission: Permission) -> ServiceCaller:
     """
     caller = uow.service_caller
     if caller.organization_status != OrganizationStatus.ACTIVE:
-        raise OrganizationNotActive(f"This organization is {caller.organization_status}.")
+        raise OrganizationNotActive(Wording("This organization is %(status)s.", status=caller.organization_status))
     if permission not in caller.permissions:
-        raise PermissionMissing(f"This API key lacks the permission {permission}. Create one that has it.")
+        raise PermissionMissing(
+            Wording("This API key lacks the permission %(permission)s. Create one that has it.", permission=permission)
+        )
     if caller.is_use_due(uow.now):
         uow.api_keys.record_use(caller, at=uow.now)
     return caller

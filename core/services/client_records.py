@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from core.errors import BadRequest, all_valid
 from core.outbound import URL_CHARACTERS_MAX, checked_url
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +70,7 @@ def host_of(audience: str) -> str:
 
 def _require_audiences(audiences: Sequence[str], own_hosts: frozenset[str]) -> None:
     if len(audiences) > AUDIENCES_MAX:
-        raise BadRequest.of_field("audiences", f"At most {AUDIENCES_MAX} audiences.")
+        raise BadRequest.of_field("audiences", Wording("At most %(maximum)s audiences.", maximum=AUDIENCES_MAX))
     for audience in audiences:
         _require_audience(audience, own_hosts)
 
@@ -84,7 +85,8 @@ def _require_keys(jwks_uri: str | None, jwks: Mapping[str, Any] | None) -> None:
 def _require_audience(audience: str, own_hosts: frozenset[str]) -> None:
     if not audience.isascii() or len(audience) > URL_CHARACTERS_MAX or any(ord(one) <= ord(" ") for one in audience):
         raise BadRequest.of_field(
-            "audiences", f"An audience is an ASCII URI of at most {URL_CHARACTERS_MAX} characters."
+            "audiences",
+            Wording("An audience is an ASCII URI of at most %(maximum)s characters.", maximum=URL_CHARACTERS_MAX),
         )
     try:
         parts = urlsplit(audience)
@@ -104,7 +106,7 @@ def _require_key_set(jwks: Mapping[str, Any]) -> None:
     if not isinstance(keys, list) or set(jwks) != {"keys"}:
         raise BadRequest.of_field("jwks", 'This is a JSON Web Key Set: an object with the list "keys" alone.')
     if not 1 <= len(cast("list[Any]", keys)) <= KEYS_MAX:
-        raise BadRequest.of_field("jwks", f"A key set has 1 to {KEYS_MAX} keys.")
+        raise BadRequest.of_field("jwks", Wording("A key set has 1 to %(maximum)s keys.", maximum=KEYS_MAX))
     for key in cast("list[Any]", keys):
         _require_key(key)
 

@@ -21,6 +21,7 @@ from core.services import access, plans
 from core.services.client_records import host_of
 from core.services.services import Service, ServiceFields, checked_scopes
 from core.text import checked_public_name, checked_slug
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -230,7 +231,10 @@ def _claim_audiences(uow: UnitOfWork, service: Service) -> None:
     """Raise `BadRequest` or `AudienceTaken` for audiences that are not the organization's, or another service's."""
     for audience in service.audiences:
         if not uow.verified_domains.cover(service.organization_id, host_of(audience)):
-            raise BadRequest.of_field("audiences", f"{audience} is not under a verified domain of your organization.")
+            raise BadRequest.of_field(
+                "audiences",
+                Wording("%(audience)s is not under a verified domain of your organization.", audience=audience),
+            )
     if uow.services.claim_audiences(service) is not None:
         raise AudienceTaken
 

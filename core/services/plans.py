@@ -18,6 +18,7 @@ from core.events.actions import AuditAction
 from core.organizations.access import Operation
 from core.services import access
 from core.text import checked_name, checked_public_name
+from core.wording import Grouped, Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -68,7 +69,9 @@ class PlanInUse(BadRequest):
 class TooManyPlans(BadRequest):
     """The service has the maximum number of plans."""
 
-    default_message = f"A service can have at most {PLANS_MAX} plans. Delete one that is not in use."
+    default_message = Wording(
+        "A service can have at most %(maximum)s plans. Delete one that is not in use.", maximum=PLANS_MAX
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,8 +221,12 @@ def _checked_features(features: Iterable[str]) -> list[str]:
     if len(checked) > FEATURES_MAX or len(json.dumps(checked)) > FEATURES_JSON_CHARACTERS_MAX:
         raise BadRequest.of_field(
             "features",
-            f"A plan has at most {FEATURES_MAX} features, which take {FEATURES_JSON_CHARACTERS_MAX:,} characters as"
-            " JSON: they are in every access token.",
+            Wording(
+                "A plan has at most %(maximum)s features, which take %(characters)s characters as"
+                " JSON: they are in every access token.",
+                maximum=FEATURES_MAX,
+                characters=Grouped(FEATURES_JSON_CHARACTERS_MAX),
+            ),
         )
     return checked
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from core.errors import BadRequest
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ _BROWSER_SCHEMES: Final = frozenset(
 def require_valid(uris: Sequence[str], *, is_native: bool, field: str = "redirect_uris") -> None:
     """Raise `BadRequest` when one of the URIs cannot be registered; `is_native` is an installed application."""
     if len(uris) > URIS_MAX:
-        raise BadRequest.of_field(field, f"At most {URIS_MAX} addresses.")
+        raise BadRequest.of_field(field, Wording("At most %(maximum)s addresses.", maximum=URIS_MAX))
     for uri in uris:
         if _has_own_scheme(uri):
             _require_own_scheme(uri, field, is_native=is_native)
@@ -102,7 +103,9 @@ def _require_own_scheme(uri: str, field: str, *, is_native: bool) -> None:
             field, "Only mobile and desktop services have addresses with a scheme of their own; use https."
         )
     if parts.scheme in _BROWSER_SCHEMES:
-        raise BadRequest.of_field(field, f"The scheme {parts.scheme} belongs to the browser. Use one of your own.")
+        raise BadRequest.of_field(
+            field, Wording("The scheme %(scheme)s belongs to the browser. Use one of your own.", scheme=parts.scheme)
+        )
     if not (parts.netloc or parts.path):
         raise BadRequest.of_field(field, "An address has more than its scheme, such as com.example.app:/callback.")
 
@@ -110,7 +113,11 @@ def _require_own_scheme(uri: str, field: str, *, is_native: bool) -> None:
 def _parts(uri: str, field: str) -> SplitResult:
     if len(uri) > URI_CHARACTERS_MAX or not _CHARACTERS.fullmatch(uri):
         raise BadRequest.of_field(
-            field, f"An address has 1 to {URI_CHARACTERS_MAX} characters, all of them allowed in a URI (RFC 3986)."
+            field,
+            Wording(
+                "An address has 1 to %(maximum)s characters, all of them allowed in a URI (RFC 3986).",
+                maximum=URI_CHARACTERS_MAX,
+            ),
         )
     if "#" in uri:
         raise BadRequest.of_field(field, "An address must not contain a fragment, which begins with #.")

@@ -17,6 +17,7 @@ from core.errors import BadRequest, NotFound, all_valid
 from core.services import client_records, redirect_uris
 from core.sessions import security_profiles
 from core.sessions.security_profiles import SecurityProfile  # noqa: TC001 - likewise
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -137,9 +138,13 @@ def checked_scopes(scopes: Iterable[str] | None, field: str) -> list[str] | None
         return None
     unique = list(dict.fromkeys(scopes))
     if len(unique) > SCOPES_MAX:
-        raise BadRequest.of_field(field, f"At most {SCOPES_MAX} scopes.")
+        raise BadRequest.of_field(field, Wording("At most %(maximum)s scopes.", maximum=SCOPES_MAX))
     if not all(len(scope) <= SCOPE_CHARACTERS_MAX and _SCOPE.fullmatch(scope) for scope in unique):
         raise BadRequest.of_field(
-            field, f"A scope has 1 to {SCOPE_CHARACTERS_MAX} characters, without blanks, quotes and backslashes."
+            field,
+            Wording(
+                "A scope has 1 to %(maximum)s characters, without blanks, quotes and backslashes.",
+                maximum=SCOPE_CHARACTERS_MAX,
+            ),
         )
     return unique

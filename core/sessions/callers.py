@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.sessions.confinement import Confinement
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -199,7 +200,7 @@ class Caller:
     def require_active_organization(self) -> None:
         """Raise `OrganizationNotActive` when the organization of the session's context is not active."""
         if not self.is_organization_active:
-            raise OrganizationNotActive(f"This organization is {self.organization_status}.")
+            raise OrganizationNotActive(Wording("This organization is %(status)s.", status=self.organization_status))
 
     @property
     def is_impersonated(self) -> bool:

@@ -20,6 +20,7 @@ from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import checked_url
 from core.secrets import Secret
 from core.text import checked_name
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +49,9 @@ class WebhookNameTaken(BadRequest):
 class TooManyWebhooks(BadRequest):
     """The organization has the maximum number of webhooks."""
 
-    default_message = f"An organization can have at most {WEBHOOKS_MAX} webhooks. Delete one that is not in use."
+    default_message = Wording(
+        "An organization can have at most %(maximum)s webhooks. Delete one that is not in use.", maximum=WEBHOOKS_MAX
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +247,11 @@ def _checked_events(events: Sequence[str]) -> list[str]:
     unknown = sorted(set(events) - set(known))
     if unknown:
         raise BadRequest.of_field(
-            "events", f"There is no event type {', '.join(unknown[:5])}. Valid event types: {', '.join(known)}."
+            "events",
+            Wording(
+                "There is no event type %(unknown)s. Valid event types: %(known)s.",
+                unknown=", ".join(unknown[:5]),
+                known=", ".join(known),
+            ),
         )
     return [event for event in known if event in events]

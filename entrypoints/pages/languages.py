@@ -2,56 +2,174 @@
 
 A text is written in English where it is used: `_("…")` in a template, `translated(call, "…")` in a handler, and
 `marked("…")` where a constant holds it until a page shows it. Values are named: `_("Sign in to %(place)s", place=…)`;
-a percent sign is written as `%%`. `entrypoints/web/serving/languages.py` decides which language a page is in.
+a percent sign is written as `%%`. `entrypoints/web/serving/languages.py` decides which language a page is in. Refusals
+are finished English with values (`core/wording.py`), which `Language.known` translates.
+
+Times are written in UTC and say so; the script of every page writes them in the zone of the reader.
 """
 
 from __future__ import annotations
 
 import gettext
+import re
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from entrypoints.pages.po_files import translations_of
+from markupsafe import Markup
+
+from core.wording import Grouped, Wording
+from entrypoints.pages.po_files import entries, translations_of
 from entrypoints.web.serving.languages import SOURCE, TRANSLATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from entrypoints.web.serving.calls import Call
 
 # Of the languages that are written from right to left, those with the most speakers.
 RIGHT_TO_LEFT: Final = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+_PLACEHOLDER: Final = re.compile(r"%\((\w+)\)s")
+
+
+def marked(english: str) -> str:
+    """Return the text unchanged; it marks a text that a page translates later."""
+    return english
+
+
+MONTHS: Final = (
+    marked("January"),
+    marked("February"),
+    marked("March"),
+    marked("April"),
+    marked("May"),
+    marked("June"),
+    marked("July"),
+    marked("August"),
+    marked("September"),
+    marked("October"),
+    marked("November"),
+    marked("December"),
+)
+_DATE: Final = marked("%(day)s %(month)s %(year)s")
+_MOMENT: Final = marked("%(date)s, %(time)s UTC")
+# A number, which shows the signs between its thousands and before its fraction.
+_NUMBER: Final = marked("1,234.5")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """A language with its tag (BCP 47) and the translations into it."""
+    """A language with its tag (BCP 47) and the translations into it.
+
+    `sentences` are the texts with values that it translates, by the patterns of their finished English.
+    """
 
     tag: str
     translations: gettext.NullTranslations
+    sentences: Mapping[re.Pattern[str], str]
 
     @property
     def direction(self) -> str:
         """The direction of its script, as HTML names it."""
         return "rtl" if self.tag.partition("-")[0] in RIGHT_TO_LEFT else "ltr"
 
+    @property
+    def name(self) -> str:
+        """What its readers call it."""
+        # The text is its own in every file, so that each language names itself.
+        return self.translations.gettext(_NAME)
+
     def text(self, english: str, **values: object) -> str:
         """Return the translation of a text with its values, or the English text when there is none."""
         return self.translations.gettext(english) % values
 
+    def markup(self, english: str, **values: object) -> Markup:
+        """Return the same as markup; what is no markup in the values is escaped."""
+        return Markup(self.translations.gettext(english)) % values  # noqa: S704 - a text of ours, like a template
+
     def known(self, english: str) -> str:
-        """Return the translation of a finished text, such as a refusal's; English when there is none."""
+        """Return the translation of a finished text, such as a refusal's; English when there is none.
+
+        A wording is translated with its values, which are written as the language does.
+        """
+        if isinstance(english, Wording):
+            written = {name: self._written(value) for name, value in english.values.items()}
+            return self.translations.gettext(english.template) % written
         # The empty text is the header of a file.
         return self.translations.gettext(english) if english else ""
 
+    def recognized(self, stored: str) -> str:
+        """Return the translation of a finished sentence that was stored, so that only its English is left of it.
 
-ENGLISH: Final = Language(SOURCE, gettext.NullTranslations())
+        It is that of the text that fits it best; the sentence as it is when none does.
+        """
+        for pattern, english in self.sentences.items():
+            found = pattern.fullmatch(stored)
+            if found is not None:
+                return self.text(english, **{name: self.known(value) for name, value in found.groupdict().items()})
+        return self.known(stored)
+
+    def day(self, time: date) -> str:
+        """Return a date."""
+        return self.text(_DATE, day=time.day, month=self.text(MONTHS[time.month - 1]), year=time.year)
+
+    def moment(self, time: datetime) -> Markup:
+        """Return a time to the minute, in UTC, as an element that the script of the page writes in another zone."""
+        utc = time.astimezone(UTC)
+        shown = self.text(_MOMENT, date=self.day(utc), time=f"{utc:%H:%M}")
+        return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), shown)
+
+    def _written(self, value: object) -> object:
+        _, thousands, _, fraction, _ = re.split(r"(\D)", self.text(_NUMBER))
+        match value:
+            case Wording():
+                return self.known(value)
+            case Enum():
+                return self.known(str(value.value))
+            case Grouped():
+                return str(value).replace(",", thousands)
+            case float():
+                return str(value).replace(".", fraction)
+            case date():
+                return self.day(value)
+            case _:
+                return value
+
+
+_NAME: Final = marked("English")
+ENGLISH: Final = Language(SOURCE, gettext.NullTranslations(), {})
 
 
 def read_languages(folder: Path) -> dict[str, Language]:
     """Return English and the languages of the folder, by their tags."""
     files = sorted(folder.glob("*.po"))
-    return {ENGLISH.tag: ENGLISH} | {file.stem: Language(file.stem, translations_of(file)) for file in files}
+    return {ENGLISH.tag: ENGLISH} | {file.stem: _read(file) for file in files}
+
+
+def _read(file: Path) -> Language:
+    return Language(file.stem, translations_of(file), _patterns(entries(file.read_text("utf-8"))))
+
+
+def _patterns(texts: Iterable[str]) -> dict[re.Pattern[str], str]:
+    """Return the sentences with values by patterns of what they are with them; those with the most words come first."""
+    with_values = [text for text in texts if _PLACEHOLDER.search(text) and text.endswith(".") and "<" not in text]
+    by_words = sorted(with_values, key=lambda text: len(_PLACEHOLDER.sub("", text)), reverse=True)
+    return {_pattern(text): text for text in by_words}
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    found: list[str] = []
+    parts = _PLACEHOLDER.split(text)
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
+            found.append(re.escape(part.replace("%%", "%")))
+        elif part in parts[1:index:2]:
+            found.append(f"(?P={part})")
+        else:
+            found.append(f"(?P<{part}>.+?)")
+    return re.compile("".join(found), re.DOTALL)
 
 
 LANGUAGES: Final = read_languages(TRANSLATIONS)
@@ -65,8 +183,3 @@ def language_of(call: Call) -> Language:
 def translated(call: Call, english: str, **values: object) -> str:
     """Return a text in the language of the request, with its values."""
     return language_of(call).text(english, **values)
-
-
-def marked(english: str) -> str:
-    """Return the text unchanged; it marks a text that a page translates later."""
-    return english

@@ -1,6 +1,6 @@
 """A refusal as a page: what did not work, and what to do next, for people who followed a link or sent a form.
 
-The first sentence of a refusal's message states the problem; it is the heading. A message without values is translated.
+The first sentence of a refusal's message states the problem; it is the heading.
 Programs that request JSON get the usual body.
 """
 
@@ -77,7 +77,8 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
     )
     if prefers_json(call):
         return answer
-    heading, _, explanation = language_of(call).known(words).partition(". ")
+    language = language_of(call)
+    heading, _, explanation = language.known(words).partition(". ")
     shown = page(
         call,
         "message.html",
@@ -86,7 +87,7 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
         text=explanation,
         back=None,
         next=_NEXT.get(answer.status_code),
-        details=details,
+        details=language.known(details or ""),
         request_id=call.request_id if answer.status_code >= _SERVER_ERROR_MIN else None,
     )
     if "Retry-After" in answer.headers:

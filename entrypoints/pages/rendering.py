@@ -6,7 +6,6 @@ translated as `languages.py` says.
 
 import base64
 from collections.abc import Iterator
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
@@ -101,11 +100,6 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
-def moment(time: datetime) -> Markup:
-    """Format a time for people, to the minute and in UTC."""
-    return Markup('<time datetime="{}">{}</time>').format(time.isoformat(), time.strftime("%Y-%m-%d %H:%M UTC"))
-
-
 def in_base64(text: str) -> str:
     """Return a text as the data of an address that carries it, such as a picture."""
     return base64.b64encode(text.encode()).decode()
@@ -134,9 +128,12 @@ def templates(language: Language) -> Environment:
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
     environment.filters["base64"] = in_base64
-    environment.filters["moment"] = moment
+    environment.filters["moment"] = language.moment
+    environment.filters["day"] = language.day
     # For words that are data, such as the name of a role.
     environment.filters["known"] = language.known
+    # For sentences that are stored, such as the last error of a receiver.
+    environment.filters["recognized"] = language.recognized
     environment.policies["ext.i18n.trimmed"] = True
     extended: Any = environment
     extended.globals["language"] = language

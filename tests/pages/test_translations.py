@@ -1,4 +1,4 @@
-"""The catalogue: every text of the pages goes through it, and German translates them all.
+"""The catalogue: every text of the pages and of refusals goes through it, and every language translates them all.
 
 A text that is missing is printed as an entry for the file.
 """
@@ -19,6 +19,7 @@ from core.accounts.links import LinkUnusable
 from core.errors import NotFound, PayloadTooLarge, RequestTimedOut, ServiceUnavailable
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.organizations.organizations import OrganizationStatus
+from core.wording import Wording
 from entrypoints import capabilities, pages
 from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.po_files import entries
@@ -26,6 +27,7 @@ from entrypoints.pages.refusals import ON_PAGES
 from entrypoints.pages.rendering import TEMPLATES
 from entrypoints.web.serving.answers import InternalFailure
 from entrypoints.web.serving.languages import TRANSLATIONS
+from tests import refusal_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,12 +131,17 @@ def refusals_of_pages() -> set[type[Refusal]]:
     return OF_EVERY_PAGE | {refusal for route in with_pages for refusal in route.refuses}
 
 
+def as_in_catalogue(message: str) -> str:
+    """Return the text by which the catalogue has a message."""
+    return message.template if isinstance(message, Wording) else message
+
+
 @cache
 def catalogue() -> frozenset[str]:
     """Return every text that a page may show."""
     return frozenset(
-        {*texts_of_templates(), *texts_of_handlers(), *BUILT_IN_ROLES, *OrganizationStatus}
-        | {ON_PAGES.get(refusal, refusal.default_message) for refusal in refusals_of_pages()}
+        {*texts_of_templates(), *texts_of_handlers(), *refusal_texts.texts(), *BUILT_IN_ROLES, *OrganizationStatus}
+        | {as_in_catalogue(ON_PAGES.get(refusal, refusal.default_message)) for refusal in refusals_of_pages()}
     )
 
 
@@ -197,6 +204,32 @@ def test_a_translation_has_the_values_and_the_markup_of_its_text(tag: str) -> No
             assert set(PLACEHOLDER.findall(form)) <= set(PLACEHOLDER.findall(english)), form
             assert PLACEHOLDER.sub("", form).count("%") == PLACEHOLDER.sub("", english.split("\0")[0]).count("%"), form
             assert sorted(TAG.findall(form)) == sorted(TAG.findall(english.split("\0")[0])), form
+
+
+def test_no_sentence_of_a_refusal_forgets_its_values() -> None:
+    assert refusal_texts.composed_texts() == []
+
+
+def test_no_page_imports_what_only_programs_read() -> None:
+    for_programs = [path.removesuffix(".py").replace("/", ".") for path in refusal_texts.FOR_PROGRAMS]
+    modules = {file.relative_to(refusal_texts.ROOT).as_posix(): file.read_text("utf-8") for file in PAGES.rglob("*.py")}
+
+    found = [
+        (path, name)
+        for path, source in modules.items()
+        for name in for_programs
+        if name.startswith("core.") and re.search(rf"(?m)^(?:from|import) {re.escape(name)}\b", source)
+    ]
+
+    assert found == []
+
+
+def test_the_search_for_refusals_finds_the_message_of_every_class_that_a_page_may_show() -> None:
+    ours = {as_in_catalogue(refusal.default_message) for refusal in refusals_of_pages()}
+
+    missing = [text for text in ours - refusal_texts.texts() if not re.search(r"(GET|POST) /", text)]
+
+    assert missing == []
 
 
 def test_no_page_tells_a_person_to_send_a_request() -> None:

@@ -18,6 +18,7 @@ from core.errors import BadRequest, FieldError, NotFound
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.settings.pictures import PictureKind
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -181,7 +182,10 @@ def _checked_link(text: str, name: str) -> str:
     if not is_web or len(link) > LINK_CHARACTERS_MAX or not link.isascii() or not link.isprintable() or " " in link:
         raise BadRequest.of_field(
             name,
-            f"A link is an address such as https://example.com/terms, of at most {LINK_CHARACTERS_MAX} characters.",
+            Wording(
+                "A link is an address such as https://example.com/terms, of at most %(maximum)s characters.",
+                maximum=LINK_CHARACTERS_MAX,
+            ),
         )
     return link
 
@@ -191,13 +195,18 @@ def _require_contrast(branding: Branding, texts: Mapping[str, str | None]) -> No
     if primary is None:
         return
     for ground, what, ratio_min in (
-        (WHITE, "white", TEXT_CONTRAST_MIN),
-        (background, "the background colour", CONTRAST_MIN),
+        (WHITE, Wording("white"), TEXT_CONTRAST_MIN),
+        (background, Wording("the background colour"), CONTRAST_MIN),
     ):
         ratio = contrast(primary, ground)
         if ratio < ratio_min:
             raise BadRequest.of_field(
                 "primary_color" if "primary_color" in texts else "background_color",
-                f"The contrast between the primary colour and {what} is {ratio:.1f}, and must be {ratio_min} at least."
-                " Choose a darker primary colour or a lighter background.",
+                Wording(
+                    "The contrast between the primary colour and %(what)s is %(contrast)s, and must be"
+                    " %(minimum)s at least. Choose a darker primary colour or a lighter background.",
+                    what=what,
+                    contrast=round(ratio, 1),
+                    minimum=ratio_min,
+                ),
             )

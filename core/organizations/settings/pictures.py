@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -76,5 +77,7 @@ def parse_data_url(url: str, field: str) -> Picture:
     except ValueError:
         raise BadRequest.of_field(field, "The picture is not valid base64.") from None
     if len(content) > PICTURE_BYTES_MAX:
-        raise BadRequest.of_field(field, f"A picture has at most {PICTURE_BYTES_MAX // 1024} KiB.")
+        raise BadRequest.of_field(
+            field, Wording("A picture has at most %(kibibytes)s KiB.", kibibytes=PICTURE_BYTES_MAX // 1024)
+        )
     return Picture(type=PictureType(media_type), content=content)

@@ -23,6 +23,7 @@ from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.outbound import check_host
 from core.secrets import Secret  # noqa: TC001 - the reference is made from the fields of `WantedServer`
 from core.text import checked_name
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -261,7 +262,9 @@ def _checked(
 def _checked_host(text: str, allowed: Iterable[Network]) -> str:
     host = text.strip().lower()
     if len(host) > HOST_CHARACTERS_MAX:
-        raise BadRequest.of_field("host", f"The name of a host has at most {HOST_CHARACTERS_MAX} characters.")
+        raise BadRequest.of_field(
+            "host", Wording("The name of a host has at most %(maximum)s characters.", maximum=HOST_CHARACTERS_MAX)
+        )
     check_host(host, allowed, field="host")
     return host
 
@@ -269,7 +272,9 @@ def _checked_host(text: str, allowed: Iterable[Network]) -> str:
 def _checked_from_name(text: str) -> str:
     name = checked_name(text, characters_min=1, field="from_name")
     if _ENCODED_WORD in name:
-        raise BadRequest.of_field("from_name", f"The name of a sender cannot contain {_ENCODED_WORD}.")
+        raise BadRequest.of_field(
+            "from_name", Wording("The name of a sender cannot contain %(word)s.", word=_ENCODED_WORD)
+        )
     return name
 
 
@@ -302,7 +307,10 @@ def _checked_password(wanted: WantedServer, stored: MailServer | None) -> Secret
 
 def _check_login(username: str, password: str) -> None:
     problems = [
-        FieldError(field=field, message=f"This has 1 to {characters_max} printable ASCII characters.")
+        FieldError(
+            field=field,
+            message=Wording("This has 1 to %(maximum)s printable ASCII characters.", maximum=characters_max),
+        )
         for field, value, characters_max in (
             ("username", username, USERNAME_CHARACTERS_MAX),
             ("password", password, PASSWORD_CHARACTERS_MAX),

@@ -20,6 +20,7 @@ from core.sign_in.identities import PLATFORM, IdentityContext
 from core.sign_in.upstream import flows
 from core.sign_in.upstream.flows import ProviderNotOffered, ReturnAddress
 from core.sign_in.upstream.providers import SCOPES
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,7 +210,7 @@ def _way(service: Service | None, wanted: Wanted) -> ReturnAddress:
     _require_registered(service, wanted.redirect_uri)
     _require_challenge(service, wanted)
     if len(wanted.state) > STATE_CHARACTERS_MAX:
-        raise BadRequest.of_field("state", f"At most {STATE_CHARACTERS_MAX} characters.")
+        raise BadRequest.of_field("state", Wording("At most %(maximum)s characters.", maximum=STATE_CHARACTERS_MAX))
     request: dict[str, Any] = {
         "response_type": "code",
         "client_id": service.client_id,

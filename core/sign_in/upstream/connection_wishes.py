@@ -16,6 +16,7 @@ from core.outbound import checked_url
 from core.secrets import Secret
 from core.sign_in.upstream.saml import SamlMetadata
 from core.text import checked_public_name
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -150,7 +151,7 @@ def _values(wishes: ConnectionWishes) -> dict[str, Any]:
 
 
 def _refuse(_: Any, *, name: str, kind: ConnectionType) -> None:
-    raise BadRequest.of_field(name, f"A connection of the type {kind} has no such field.")
+    raise BadRequest.of_field(name, Wording("A connection of the type %(kind)s has no such field.", kind=kind))
 
 
 def metadata_of(wishes: ConnectionWishes, allowed: Sequence[Network]) -> tuple[str | None, str | None]:
@@ -246,13 +247,19 @@ def _checked_text(text: str, name: str) -> str:
 def _checked_scopes(scopes: Sequence[str]) -> list[str]:
     unique = list(dict.fromkeys(("openid", *scopes)))
     if len(unique) > SCOPES_MAX or not all(_SCOPE.fullmatch(scope) for scope in unique):
-        raise BadRequest.of_field("scopes", f"At most {SCOPES_MAX} scopes, without blanks, quotes and backslashes.")
+        raise BadRequest.of_field(
+            "scopes", Wording("At most %(maximum)s scopes, without blanks, quotes and backslashes.", maximum=SCOPES_MAX)
+        )
     return unique
 
 
 def _checked_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
     if not mapping.keys() <= MAPPED:
-        raise BadRequest.of_field("attribute_mapping", f"Only {' and '.join(sorted(MAPPED))} can be mapped.")
+        raise BadRequest.of_field(
+            "attribute_mapping", Wording("Only %(names)s can be mapped.", names=" and ".join(sorted(MAPPED)))
+        )
     if not all(0 < len(claim) <= CLAIM_CHARACTERS_MAX and claim.isprintable() for claim in mapping.values()):
-        raise BadRequest.of_field("attribute_mapping", f"A claim has 1 to {CLAIM_CHARACTERS_MAX} characters.")
+        raise BadRequest.of_field(
+            "attribute_mapping", Wording("A claim has 1 to %(maximum)s characters.", maximum=CLAIM_CHARACTERS_MAX)
+        )
     return dict(mapping)

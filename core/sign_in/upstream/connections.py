@@ -19,6 +19,7 @@ from core.organizations.setup_links import Part
 from core.sign_in.upstream import changes, connection_wishes
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,7 +51,10 @@ class ConnectionInForce(Conflict):
 class TooManyConnections(BadRequest):
     """The organization has the maximum number of connections."""
 
-    default_message = f"An organization can have at most {CONNECTIONS_MAX} connections. Delete one that is not in use."
+    default_message = Wording(
+        "An organization can have at most %(maximum)s connections. Delete one that is not in use.",
+        maximum=CONNECTIONS_MAX,
+    )
 
 
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[ConnectionRecord]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.sign_in.upstream.answers import UpstreamFailed
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +58,9 @@ def require_own_answer(discovered: Discovered, iss: str) -> None:
 def _required(issuer: str, document: Mapping[str, Any], name: str) -> str:
     url = _url(issuer, document.get(name))
     if url is None:
-        raise UpstreamFailed(f"The discovery document names no usable {name}.").because(f"no_{name}")
+        raise UpstreamFailed(Wording("The discovery document names no usable %(name)s.", name=name)).because(
+            f"no_{name}"
+        )
     return url
 
 

@@ -19,6 +19,7 @@ from core.organizations.settings.domain import DomainUnanswered, DomainUnproved,
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import enforcement
 from core.sign_in.upstream.editors import Editor
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,9 @@ class DomainRoutedAlready(Conflict):
 class TooManyRoutes(BadRequest):
     """The organization has the maximum number of routes."""
 
-    default_message = f"An organization can have at most {ROUTES_MAX} domain routes. Delete one that is not in use."
+    default_message = Wording(
+        "An organization can have at most %(maximum)s domain routes. Delete one that is not in use.", maximum=ROUTES_MAX
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

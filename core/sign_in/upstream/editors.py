@@ -10,6 +10,7 @@ from core.organizations import access, setup_links
 from core.organizations.access import Capability, authorize_and_lock
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER
 from core.organizations.setup_links import Part
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +84,11 @@ class Editor:
     def _require(self, capability: Capability) -> None:
         if capability not in self.capabilities:
             raise Forbidden(
-                f"This change takes {capability}, because people sign in by the connection. Ask an owner or admin."
+                Wording(
+                    "This change takes %(capability)s, because people sign in by the connection. Ask an"
+                    " owner or admin.",
+                    capability=capability,
+                )
             )
 
     def record(self, uow: UnitOfWork, action: AuditAction, **details: Any) -> None:

@@ -16,6 +16,7 @@ from core.accounts.providers import Provider
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -228,9 +229,13 @@ class Expected:
 def require_current(described: SamlDescription, *, at: datetime) -> SamlDescription:
     """Return what metadata say that are to be set; raise `MetadataUnusable` when they have expired."""
     if described.is_expired(at):
+        assert described.valid_until is not None, "metadata without an end have expired"
         raise MetadataUnusable(
-            f"These metadata have expired on {described.valid_until:%Y-%m-%d} (validUntil). Export them again at the"
-            " identity provider, and set the new ones."
+            Wording(
+                "These metadata have expired on %(date)s (validUntil). Export them again at the"
+                " identity provider, and set the new ones.",
+                date=described.valid_until.date(),
+            )
         )
     return described
 

@@ -7,7 +7,7 @@ from core.accounts.closing import BelongsToOrganizations, GovernsPlatform
 from core.errors import Forbidden
 from entrypoints.pages.account_pages import ACCOUNT, account_page
 from entrypoints.pages.declaring import account_pages
-from entrypoints.pages.languages import translated
+from entrypoints.pages.languages import language_of, translated
 from entrypoints.pages.rendering import Page, PageOrRedirect, page
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import recent
@@ -33,16 +33,16 @@ async def close_account(call: Call) -> PageOrRedirect:
     """Close your account and sign this browser out; programs use `DELETE /api/user`."""
     await recent(call)
     reopenable_until = await call.transact(closing.close)
+    language = language_of(call)
     browsers.end_session(call)
     return page(
         call,
         "message.html",
         heading=translated(call, "Your account is closed"),
-        text=translated(
-            call,
+        text=language.markup(
             "If you change your mind, sign in until %(moment)s: that opens the account again. After that, your personal"
             " data are deleted for good.",
-            moment=reopenable_until.strftime("%Y-%m-%d %H:%M UTC"),
+            moment=language.moment(reopenable_until),
         ),
         back=None,
         request_id=None,

@@ -54,8 +54,10 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
     if _accepts_json(call):
         opened = await call.transact(email_changes.open_link, query.token)
         if isinstance(opened, RequestedChange):
-            text = f"This link changes the address of an account from {opened.old_email} to {opened.new_email}."
-            return Message(message=f"{text} Send its token as a form to POST /auth/verify-email to make the change.")
+            return Message(
+                message=f"This link changes the address of an account from {opened.old_email} to {opened.new_email}."
+                " Send its token as a form to POST /auth/verify-email to make the change."
+            )
         return await _verified(call, opened)
     found = await call.read(email_changes.inspect, query.token)
     if isinstance(found, RequestedChange):

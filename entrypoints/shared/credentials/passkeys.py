@@ -9,6 +9,7 @@ import msgspec
 
 from core.credentials.webauthn import Attestation, PasskeyAssertion, Transport
 from core.errors import BadRequest
+from core.wording import Wording
 from entrypoints.web.input.hidden import SecretBody
 
 # The maximum of WebAuthn (4, Credential ID).
@@ -85,7 +86,10 @@ def assertion_of(credential: AuthenticationCredential) -> PasskeyAssertion:
 def _credential_id(text: str) -> bytes:
     credential_id = _decoded(text, "id")
     if not 1 <= len(credential_id) <= CREDENTIAL_ID_BYTES_MAX:
-        raise BadRequest.of_field("credential.id", f"This must be 1 to {CREDENTIAL_ID_BYTES_MAX} bytes in base64url.")
+        raise BadRequest.of_field(
+            "credential.id",
+            Wording("This must be 1 to %(maximum)s bytes in base64url.", maximum=CREDENTIAL_ID_BYTES_MAX),
+        )
     return credential_id
 
 

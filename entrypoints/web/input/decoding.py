@@ -22,6 +22,7 @@ from msgspec import UNSET, inspect
 
 from core.errors import BadRequest, FieldError, NotFound
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
+from core.wording import Wording
 from entrypoints.web.input.explanations import PROBLEMS_MAX, expected, field_problems, parsed
 from entrypoints.web.input.storable import as_shown, is_storable, nul_escape, simple_types, unstorable_fields
 
@@ -85,7 +86,7 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
         raise _not_json() from None
     position = nul_escape(data)
     if position is not None:
-        text = f"The text at byte {position} contains a NUL, which cannot be stored."
+        text = Wording("The text at byte %(position)s contains a NUL, which cannot be stored.", position=position)
         raise _refusal(_unstorable_texts(data) or [FieldError(field="body", message=text)])
     return body
 

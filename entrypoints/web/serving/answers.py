@@ -24,6 +24,7 @@ from core.errors import (
 from core.openid.refusals import NonceRequired, OAuthRefusal, TokenBound
 from core.secrets import Secret
 from core.sessions.callers import AccountUsedElsewhere
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from werkzeug.exceptions import HTTPException
@@ -185,6 +186,9 @@ def _without_body(response: Response) -> Response:
 
 
 def _encode_other(value: Any) -> Any:
+    if isinstance(value, Wording):
+        # Programs read the English text.
+        return str(value)
     if isinstance(value, Secret):
         raise TypeError("a Secret cannot be encoded; call reveal() where it is meant to be shown")
     raise TypeError(f"{type(value).__name__} cannot be encoded as JSON")

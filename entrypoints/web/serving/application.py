@@ -33,6 +33,7 @@ from core.errors import (
 )
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.settings import branding
+from core.wording import Wording
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
 from entrypoints.web.serving import hosts
@@ -296,7 +297,7 @@ class Application(QuartTrio):
             raise as_refusal(error) from None
         content_type = request.mimetype
         if data and content_type and content_type not in route.accepted_media_types:
-            raise UnsupportedMediaType(f"Send the body as {' or '.join(route.media_types)}.")
+            raise UnsupportedMediaType(Wording("Send the body as %(types)s.", types=" or ".join(route.media_types)))
         return data
 
     def _call(self, request: GatehouseRequest) -> Call:

@@ -31,6 +31,7 @@ from hypercorn.trio.task_group import TaskGroup
 from hypercorn.typing import ConnectionState
 from quart.utils import encode_headers
 
+from core.wording import Wording
 from entrypoints.web.input.strict_parsing import HEADERS_MAX, StrictConnection
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ _VERSIONS: Final = (b"1.0", b"1.1")
 _AUTHORITY: Final = re.compile(rb"https?://[^/?#]+", re.IGNORECASE)
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Za-z:.]+\])(?::[0-9]*)?")
 _OBJECTIONS: Final = {
-    431: f"The headers are too large. Send at most {HEADERS_MAX} headers with 16 KiB in all.",
+    431: Wording(
+        "The headers are too large. Send at most %(maximum)s headers with 16 KiB in all.", maximum=HEADERS_MAX
+    ),
     501: "Send the body with Content-Length or chunked; no other transfer coding is supported.",
 }
 

@@ -251,7 +251,9 @@ class TestClosing:
     ) -> None:
         page = await ada.submit(await ada.open("/app/account/closing"), "/app/account/closing")
 
-        assert "sign in until 2026-02-17 04:05 UTC" in page.text
+        assert (
+            'sign in until <time datetime="2026-02-17T04:05:06+00:00">17 February 2026, 04:05 UTC</time>' in page.text
+        )
         assert not ada.has_session
         assert world.value("SELECT closed_at IS NOT NULL FROM users")
 

@@ -16,3 +16,22 @@ document.addEventListener("submit", (event) => {
   }
   sent.set(event.target, event.timeStamp);
 });
+
+// Times are in UTC until this writes them in the reader's zone, in the language of the page, and as the reader's
+// region has it where the browser names one of that language.
+function shownIn(language) {
+  const spoken = navigator.languages.find((one) => one.split("-")[0] === language.split("-")[0]);
+  return new Intl.DateTimeFormat(spoken ?? language, { dateStyle: "long", timeStyle: "short" });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  const times = document.querySelectorAll("time[datetime]");
+  if (times.length === 0) {
+    return;
+  }
+  const format = shownIn(document.documentElement.lang);
+  for (const time of times) {
+    time.title = time.textContent;
+    time.textContent = format.format(new Date(time.dateTime));
+  }
+});

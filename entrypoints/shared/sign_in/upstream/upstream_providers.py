@@ -9,6 +9,7 @@ from core.sign_in.upstream import connection_wishes
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionWishes
 from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata, require_current
+from core.wording import Wording
 from entrypoints.web.serving.calls import Call
 
 
@@ -35,8 +36,10 @@ async def tested(call: Call, organization_id: UUID, connection: ConnectionRecord
     except UpstreamFailed as failed:
         return ConnectionTested(
             success=False,
-            message=f"{failed.problem or 'The provider did not answer as it should.'} Check that its address is right"
-            " and can be reached, and try again.",
+            message=Wording(
+                "%(problem)s Check that its address is right and can be reached, and try again.",
+                problem=failed.problem or Wording("The provider did not answer as it should."),
+            ),
         )
     return ConnectionTested(success=True, message="The provider can be reached, and describes itself as it should.")
 
@@ -51,5 +54,6 @@ async def described(call: Call, organization_id: UUID, wishes: ConnectionWishes)
     except MetadataUnusable as unusable:
         raise BadRequest.of_field("metadata_xml" if url is None else "metadata_url", unusable.problem) from None
     except UpstreamFailed as failed:
-        problem = failed.problem or "Check the address."
-        raise BadRequest.of_field("metadata_url", f"The metadata cannot be read there. {problem}") from None
+        problem = failed.problem or Wording("Check the address.")
+        explained = Wording("The metadata cannot be read there. %(problem)s", problem=problem)
+        raise BadRequest.of_field("metadata_url", explained) from None

@@ -1,0 +1,139 @@
+"""The texts that refusals show to people: the sentences of the core, and of what reads and answers requests.
+
+A refusal raised anywhere may end on a page, so every sentence of these folders counts, except where only programs read
+it. `texts()` returns those for the catalogue, and `composed_texts()` finds sentences that no page could translate.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT: Final = Path(__file__).parents[1]
+FOLDERS: Final = (
+    "core",
+    "entrypoints/web/input",
+    "entrypoints/web/serving",
+    "entrypoints/shared",
+    "entrypoints/pages",
+    "adapters/gateways",
+    "adapters/saml",
+)
+# What is left out, with the reason for which no page shows it.
+FOR_PROGRAMS: Final[Mapping[str, str]] = {
+    "adapters/gateways/mail_renderer.py": "the log names it",
+    "adapters/gateways/smtp.py": "members read it as JSON, and in a mail",
+    "adapters/gateways/smtp_server.py": "members read it as JSON, and operators at the start",
+    "adapters/gateways/stripe.py": "the log names it",
+    "core/audit/analytics.py": "members read it as JSON",
+    "core/audit/audit_log.py": "members read it as JSON",
+    "core/audit/verification.py": "the command that verifies an audit log prints it",
+    "core/billing/provider_events.py": "the payment provider reads it",
+    "core/billing/signatures.py": "the payment provider reads it",
+    "core/mail/routed_mail.py": "members read it as JSON",
+    "core/openid/clients.py": "clients read it, as an error of OAuth",
+    "core/openid/codes.py": "clients read it, as an error of OAuth",
+    "core/openid/dpop.py": "clients read it, as an error of OAuth",
+    "core/openid/refusals.py": "clients read it, as an error of OAuth",
+    "core/organizations/creation.py": "members read it as JSON",
+    "core/organizations/key_callers.py": "programs with a key of an organization read it",
+    "core/organizations/keys.py": "members read it as JSON",
+    "core/organizations/ownership.py": "members read it as JSON",
+    "core/organizations/roles.py": "members read it as JSON",
+    "core/organizations/settings/smtp.py": "members read it as JSON",
+    "core/organizations/tiers.py": "members read it as JSON",
+    "core/platform": "platform owners read it as JSON, and operators in a terminal",
+    "core/privacy/anonymization.py": "members read it as JSON",
+    "core/scim/filter_parser.py": "directories read it, as SCIM prescribes",
+    "core/scim/group_patches.py": "directories read it, as SCIM prescribes",
+    "core/scim/groups.py": "directories read it, as SCIM prescribes",
+    "core/scim/patches.py": "directories read it, as SCIM prescribes",
+    "core/scim/refusals.py": "directories read it, as SCIM prescribes",
+    "core/scim/user_changes.py": "directories read it, as SCIM prescribes",
+    "core/scim/user_filters.py": "directories read it, as SCIM prescribes",
+    "core/scim/user_patches.py": "directories read it, as SCIM prescribes",
+    "core/service_api": "the backends of services read it",
+    "core/services": "members read it as JSON",
+    "core/sessions/signing_keys.py": "the log names it",
+    "core/sign_in/provider_tokens.py": "programs read it",
+    "core/sign_in/upstream/oauth_credentials.py": "members read it as JSON",
+    "core/webhooks": "members read it as JSON",
+    "entrypoints/pages/reference": "it documents the interface for developers",
+    "entrypoints/web/input/explanations.py": "forms take any text, so that only bodies in JSON are explained by it",
+    "entrypoints/web/serving/connections.py": "programs read it that do not speak HTTP as browsers do",
+}
+_SENTENCE: Final = re.compile(r"(?:[A-Z]|%\()[^\n]* [^\n]*[.?!]", re.DOTALL)
+# What describes the interface to developers, and errors of the program itself.
+_DESCRIBING: Final = frozenset({"Routes", "Meta", "partial", "_field", "TypeError"})
+_WORDING: Final = "Wording"
+# What tells a program to send a request: pages have another sentence in its place (`entrypoints/pages/refusals.py`).
+_FOR_REQUESTS: Final = re.compile(r"(?:GET|POST|PATCH|PUT|DELETE) /")
+
+
+def texts() -> set[str]:
+    """Return every sentence, and every part of one that is composed."""
+    return {text for file in _files() for text in _texts(file)}
+
+
+def composed_texts() -> list[str]:
+    """Return where a sentence is composed in a way that forgets its parts."""
+    return [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in _files()
+        for node in _shown(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.JoinedStr) and _is_sentence(_without_values(node))
+    ]
+
+
+def _files() -> Iterator[Path]:
+    for folder in FOLDERS:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            path = file.relative_to(ROOT).as_posix()
+            if not any(path == one or path.startswith(f"{one}/") for one in FOR_PROGRAMS):
+                yield file
+
+
+def _texts(file: Path) -> Iterator[str]:
+    for node in _shown(ast.parse(file.read_text("utf-8"))):
+        match node:
+            case ast.Constant(value=str() as text) if _is_sentence(text):
+                yield text
+            case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str() as text), *_]) if name == _WORDING:
+                yield text
+            case _:
+                pass
+
+
+def _is_sentence(text: str) -> bool:
+    return _SENTENCE.fullmatch(text) is not None and not _FOR_REQUESTS.search(text)
+
+
+def _shown(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk a module without docstrings, assertions, members of enumerations and descriptions of the interface."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.Assert) or _describes(inner):
+            continue
+        yield inner
+        if not isinstance(inner, ast.JoinedStr):
+            yield from _shown(inner)
+
+
+def _describes(node: ast.AST) -> bool:
+    match node:
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.ClassDef(bases=bases):
+            return any(isinstance(base, ast.Name) and base.id.endswith("Enum") for base in bases)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in _DESCRIBING
+        case _:
+            return False
+
+
+def _without_values(node: ast.JoinedStr) -> str:
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "%(v)s" for part in node.values)
