@@ -931,9 +931,11 @@ CREATE TABLE mails (
     leased_until timestamp with time zone,
     last_error text,
     created_at timestamp with time zone NOT NULL,
+    language text,
     CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'routed'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
 );
 COMMENT ON TABLE mails IS 'The outbox. What a letter says is encrypted, and erased once it is sent.';
+COMMENT ON COLUMN mails.language IS 'The tag (BCP 47) of the language in which its recipient reads; null for English, also in mails that an earlier version has queued.';
 ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
 CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'queued'::text);

@@ -85,6 +85,7 @@ def send(
         template,
         organization_id=back.organization_id,
         is_discarded=user is None,
+        account_language=user.language if user is not None else None,
         token=token.reveal(),
         place=back.name,
         **values,

@@ -146,7 +146,7 @@ def change_address(
     if stays_proved:
         addresses.withdraw_links(uow, before.id)
         for to in (before.email, address):
-            _tell(uow, organization, to, old=before.email, new=address)
+            _tell(uow, organization, to, old=before.email, new=address, language=user.language)
     else:
         for purpose in TokenPurpose:
             uow.one_time_tokens.withdraw(before.id, purpose, at=uow.now)
@@ -155,12 +155,13 @@ def change_address(
     return True
 
 
-def _tell(uow: UnitOfWork, organization: Organization, to: str, *, old: str, new: str) -> None:
+def _tell(uow: UnitOfWork, organization: Organization, to: str, *, old: str, new: str, language: str | None) -> None:
     mail.send(
         uow,
         to,
         MailTemplate.EMAIL_CHANGED_BY_ORGANIZATION,
         organization_id=organization.id,
+        account_language=language,
         organization=organization.name,
         old=old,
         new=new,

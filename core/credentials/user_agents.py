@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+UNKNOWN: Final = "Unknown device"
+
 
 class DeviceType(StrEnum):
     """A kind of device (identity 2.5)."""
@@ -36,7 +38,7 @@ class Description:
         """A name for the list of devices, until its owner renames it."""
         if self.browser and self.os:
             return f"{self.browser} on {self.os}"
-        return self.browser or self.os or "Unknown device"
+        return self.browser or self.os or UNKNOWN
 
 
 # The order matters: most of them also contain the names of those further down.
@@ -78,6 +80,13 @@ def describe(user_agent: str | None) -> Description:
         os=system,
         os_version=system_version.replace("_", ".") if system_version else None,
     )
+
+
+def described_by(name: str) -> tuple[str, str] | None:
+    """Return the browser and the operating system in a name that `describe` has made of both; None for another name."""
+    browser, _, system = name.partition(" on ")
+    is_browser = any(browser == known for known, _ in _BROWSERS) or _TOOLS.match(f"{browser}/1") is not None
+    return (browser, system) if is_browser and any(system == known for known, _ in _SYSTEMS) else None
 
 
 def _kind(browser: str | None, system: str | None) -> DeviceType:

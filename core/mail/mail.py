@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core.mail import limits
+from core.mail import languages, limits
 from core.mail.limits import MailLimit
 from core.text import mentions_web_address
 
@@ -119,6 +119,20 @@ BY_ORGANIZATION: Final = frozenset(
         MailTemplate.UPSTREAM_METADATA_ENDING,
     }
 )
+# The mails that the person behind a request has asked for; all others tell the owner of an account what has happened
+# (`languages.py`).
+ASKED_FOR: Final = frozenset(
+    {
+        MailTemplate.TEST,
+        MailTemplate.ACCOUNT_EXISTS,
+        MailTemplate.VERIFY_EMAIL,
+        MailTemplate.VERIFY_NEW_EMAIL,
+        MailTemplate.RESET_PASSWORD,
+        MailTemplate.CHOOSE_PASSWORD,
+        MailTemplate.MAGIC_LINK,
+        MailTemplate.INVITATION_ACCEPTED,
+    }
+)
 
 
 # Values that people have named, with what stands in their place when they mention an address of the web, of which mail
@@ -177,20 +191,22 @@ class MailServerUnusable(MailDeferred):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailMessage:
-    """A template with its values, and the recipient."""
+    """A template with its values, the recipient, and the tag of the recipient's language; None for English."""
 
     to: str
     template: MailTemplate
     values: Mapping[str, str] = field(repr=False)
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedMail:
-    """A mail as its recipient reads it."""
+    """A mail as its recipient reads it; `language` is the tag of what it is written in."""
 
     subject: str
     text: str = field(repr=False)
     html: str = field(repr=False)
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,9 +250,12 @@ def send(
     *,
     organization_id: UUID | None = None,
     is_discarded: bool = False,
+    account_language: str | None = None,
     **values: str,
 ) -> bool:
     """Send a mail if this transaction commits; return False when it is discarded.
+
+    `account_language` is the tag of the reader's language, where the reader's account has another address than this.
 
     A discarded mail takes the same work and is never sent, so that the response time does not reveal whether an address
     has an account. It counts towards the limits of its address, which is not stored. A mail above a limit of its
@@ -255,7 +274,11 @@ def send(
             due_at=uow.now,
             created_at=uow.now,
             organization_id=organization_id,
-        )
+        ),
+        # By the address that was asked for, also when the mail is discarded.
+        languages.choose(
+            uow.origin.language, to, is_asked_for=template in ASKED_FOR, account_language=account_language
+        ),
     )
     return is_sent
 
@@ -269,16 +292,20 @@ def send_each(
     """
     state = MailState.ROUTED if _is_routed(uow, template, organization_id) else MailState.QUEUED
     admitted = limits.admits_each(uow, LIMITS[template], template, [message.to for message in mails])
+    is_asked_for = template in ASKED_FOR
     uow.mail.add_each(
         [
-            Mail(
-                id=uow.randomness.new_id(),
-                message=replace(message, values=_harmless(message.values)),
-                state=state,
-                attempts=0,
-                due_at=uow.now,
-                created_at=uow.now,
-                organization_id=organization_id,
+            (
+                Mail(
+                    id=uow.randomness.new_id(),
+                    message=replace(message, values=_harmless(message.values)),
+                    state=state,
+                    attempts=0,
+                    due_at=uow.now,
+                    created_at=uow.now,
+                    organization_id=organization_id,
+                ),
+                languages.choose(uow.origin.language, message.to, is_asked_for=is_asked_for),
             )
             for message in mails
             if message.to in admitted

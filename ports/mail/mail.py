@@ -6,6 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.mail.brands import MailBrand
+from core.mail.languages import LanguageChoice
 from core.mail.mail import Mail, MailMessage, RenderedMail
 from core.mail.servers import MailServer
 
@@ -13,12 +14,12 @@ from core.mail.servers import MailServer
 class MailOutbox(Protocol):
     """Mails to be sent. Their values may hold links that sign users in, so they are stored encrypted."""
 
-    def add_each(self, mails: Sequence[Mail]) -> None:
+    def add_each(self, mails: Sequence[tuple[Mail, LanguageChoice]]) -> None:
         """Store several mails, in one statement."""
         ...
 
-    def add(self, mail: Mail) -> None:
-        """Queue a mail and, after the commit, wake the courier that sends it."""
+    def add(self, mail: Mail, choice: LanguageChoice) -> None:
+        """Queue a mail in the language that is chosen and, after the commit, wake the courier that sends it."""
         ...
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import Connection
     from adapters.postgres.transaction import Transaction
+    from core.mail.languages import LanguageChoice
 
 
 # During an upgrade an older replica does not claim mails whose template it does not know.
@@ -43,49 +44,43 @@ def opened_values(vault: Vault, mail_id: UUID, sealed: bytes) -> dict[str, str] 
 class PostgresMailOutbox(Aggregate):
     """The port `MailOutbox`."""
 
-    def add(self, mail: Mail) -> None:
-        self._connection.execute_later(
-            """
-            INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                               created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
-            """,
-            (
-                mail.id,
-                mail.organization_id,
-                mail.message.to,
-                mail.message.template.value,
-                self._sealed(mail),
-                mail.state.value,
-                mail.attempts,
-                mail.due_at,
-                mail.created_at,
-            ),
-        )
-        self._transaction.bells.add(_bell(mail))
+    def add(self, mail: Mail, choice: LanguageChoice) -> None:
+        self.add_each([(mail, choice)])
 
-    def add_each(self, mails: Sequence[Mail]) -> None:
+    def add_each(self, mails: Sequence[tuple[Mail, LanguageChoice]]) -> None:
         self._connection.execute_later(
             """
             INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                               created_at)
-            SELECT *
+                               created_at, language)
+            SELECT id, organization_id, recipient, template, values_sealed, state, attempts, due_at, created_at,
+                   coalesce(known,
+                            (SELECT u.language FROM users u WHERE u.email = account_email),
+                            otherwise,
+                            (SELECT u.language
+                             FROM   memberships m
+                             JOIN   users u ON u.id = m.user_id
+                             WHERE  m.organization_id = added.organization_id AND m.role = 'owner'))
             FROM   unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::integer[],
-                          %s::timestamptz[], %s::timestamptz[])
+                          %s::timestamptz[], %s::timestamptz[], %s::text[], %s::text[], %s::text[])
+                   AS added (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+                             created_at, known, account_email, otherwise)
             """,
             (
-                [mail.id for mail in mails],
-                [mail.organization_id for mail in mails],
-                [mail.message.to for mail in mails],
-                [mail.message.template.value for mail in mails],
-                [self._sealed(mail) for mail in mails],
-                [mail.state.value for mail in mails],
-                [mail.attempts for mail in mails],
-                [mail.due_at for mail in mails],
-                [mail.created_at for mail in mails],
+                [mail.id for mail, _ in mails],
+                [mail.organization_id for mail, _ in mails],
+                [mail.message.to for mail, _ in mails],
+                [mail.message.template.value for mail, _ in mails],
+                [self._sealed(mail) for mail, _ in mails],
+                [mail.state.value for mail, _ in mails],
+                [mail.attempts for mail, _ in mails],
+                [mail.due_at for mail, _ in mails],
+                [mail.created_at for mail, _ in mails],
+                [choice.known for _, choice in mails],
+                [choice.account_email for _, choice in mails],
+                [choice.otherwise for _, choice in mails],
             ),
         )
-        for mail in mails:
+        for mail, _ in mails:
             self._transaction.bells.add(_bell(mail))
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
@@ -111,7 +106,7 @@ class PostgresMailOutbox(Aggregate):
             FROM      due
             WHERE     mails.id = due.id
             RETURNING mails.id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                      last_error, created_at
+                      last_error, created_at, language
             """,
             {"now": now, "templates": TEMPLATES, "limit": limit, "leased_until": leased_until},
         )
@@ -144,7 +139,7 @@ class PostgresMailOutbox(Aggregate):
         rows = self._rows(
             """
             SELECT   id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                     last_error, created_at
+                     last_error, created_at, language
             FROM     mails
             WHERE    state = 'kept'
             AND      template = ANY (%s)
@@ -199,7 +194,9 @@ def _opened(vault: Vault, row: dict[str, Any]) -> Mail | None:
         return None
     return Mail(
         id=row["id"],
-        message=MailMessage(to=row["recipient"], template=MailTemplate(row["template"]), values=values),
+        message=MailMessage(
+            to=row["recipient"], template=MailTemplate(row["template"]), values=values, language=row["language"]
+        ),
         state=MailState(row["state"]),
         attempts=row["attempts"],
         due_at=row["due_at"],

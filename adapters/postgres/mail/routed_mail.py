@@ -179,7 +179,7 @@ class PostgresRoutedMail(Aggregate):
             FROM      due
             WHERE     mails.id = due.id AND mails.state = 'routed'
             RETURNING mails.id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                      last_error, created_at
+                      last_error, created_at, language
             """,
             {
                 "organization_ids": list(organization_ids),

@@ -15,6 +15,7 @@ import structlog
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.mail.mail import PostgresMailOutbox
 from core.mail import mail as messages
+from core.mail.languages import LanguageChoice
 from core.mail.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
 from ports.doorbells import Bell
 from tests.postgres import connected
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     Transact = Callable[..., Any]
 
+ENGLISH = LanguageChoice(known=None, account_email="", otherwise=None)
 ORGANIZATION = UUID("01900000-0000-7000-8000-00000000000a")
 
 
@@ -128,7 +130,8 @@ class TestQueue:
                 attempts=0,
                 due_at=clock.now,
                 created_at=clock.now,
-            )
+            ),
+            ENGLISH,
         )
 
         assert transaction.bells == {Bell.MAIL}
@@ -243,7 +246,7 @@ class TestClaim:
         mail = Mail(
             id=UUID(int=1), message=message, state=MailState.QUEUED, attempts=0, due_at=clock.now, created_at=clock.now
         )
-        foreign.add(mail)
+        foreign.add(mail, ENGLISH)
         queue(transact)
 
         with structlog.testing.capture_logs() as lines:

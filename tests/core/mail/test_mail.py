@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.mail import mail as messages
+from core.mail.languages import LanguageChoice
 from core.mail.mail import (
     ATTEMPTS_MAX,
     ERROR_CHARACTERS_MAX,
@@ -23,6 +24,7 @@ from core.mail.mail import (
     MailState,
     MailTemplate,
 )
+from core.sessions.origins import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +52,8 @@ class FakeUnitOfWork:
         self.mail = self
         self.randomness = self
         self.has_rate_limits = False
-        self.added: list[Mail] = []
+        self.origin = Origin(language="de")
+        self.added: list[tuple[Mail, LanguageChoice]] = []
         self.saved: list[Mail] = []
         self.calls: list[dict[str, Any]] = []
         self.has_lease = True
@@ -59,8 +62,8 @@ class FakeUnitOfWork:
     def new_id(self) -> UUID:
         return UUID(int=7)
 
-    def add(self, mail: Mail) -> None:
-        self.added.append(mail)
+    def add(self, mail: Mail, choice: LanguageChoice) -> None:
+        self.added.append((mail, choice))
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
         self.calls.append({"limit": limit, "now": now, "leased_until": leased_until})
@@ -87,17 +90,28 @@ def test_a_mail_is_queued_and_due_at_once() -> None:
 
     messages.send(uow(fake), "ada@example.org", MailTemplate.TEST, organization_id=UUID(int=3), link="https://x")
 
-    assert fake.added == [
-        Mail(
-            id=UUID(int=7),
-            message=MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://x"}),
-            state=MailState.QUEUED,
-            attempts=0,
-            due_at=NOW,
-            created_at=NOW,
-            organization_id=UUID(int=3),
-        )
-    ]
+    [(added, choice)] = fake.added
+    assert added == Mail(
+        id=UUID(int=7),
+        message=MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://x"}),
+        state=MailState.QUEUED,
+        attempts=0,
+        due_at=NOW,
+        created_at=NOW,
+        organization_id=UUID(int=3),
+    )
+    assert choice == LanguageChoice(known="de", account_email="ada@example.org", otherwise="de")
+
+
+def test_the_language_of_a_discarded_mail_is_chosen_as_that_of_a_mail_that_is_sent() -> None:
+    fake = FakeUnitOfWork()
+
+    for is_discarded in (False, True):
+        messages.send(uow(fake), "ada@example.org", MailTemplate.RESET_PASSWORD, is_discarded=is_discarded)
+
+    (sent, chosen), (discarded, as_chosen) = fake.added
+    assert (sent.message.to, discarded.message.to) == ("ada@example.org", "")
+    assert chosen == as_chosen
 
 
 def test_a_claim_lasts_for_the_lease() -> None:

@@ -1,0 +1,23 @@
+"""The languages in which people read pages and mails: the texts of both are in one catalogue for each language."""
+
+from gettext import NullTranslations
+from typing import Protocol
+
+
+class TextLanguage(Protocol):
+    """A language with the translations of the texts, which are written in English where they are used."""
+
+    @property
+    def tag(self) -> str:
+        """The tag of the language (BCP 47)."""
+        ...
+
+    @property
+    def direction(self) -> str:
+        """The direction of its script, as HTML names it: `ltr` or `rtl`."""
+        ...
+
+    @property
+    def translations(self) -> NullTranslations:
+        """The translations of the texts; a text without one stays English."""
+        ...
