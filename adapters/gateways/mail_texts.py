@@ -11,6 +11,8 @@ import textwrap
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+import structlog
+
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import user_agents
 from core.invitations import invitations
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ports.languages import TextLanguage
+
+log = structlog.get_logger(__name__)
 
 # How long the link in a mail is valid.
 LIFETIMES: Final[Mapping[MailTemplate, timedelta]] = {
@@ -49,6 +53,7 @@ REASONS: Final = (
     "The mail server sent no valid SMTP answer.",
 )
 _ANSWERED: Final = "The mail server answered "
+_PLACEHOLDER: Final = re.compile(r"%(?:%|\((\w+)\)s)")
 LINE_CHARACTERS_MAX: Final = 72
 # The forms in which the outbox has times and days; both are in UTC.
 _MOMENT: Final = "%Y-%m-%d %H:%M UTC"
@@ -76,6 +81,11 @@ def aligned(pairs: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{label:<{width}}{value}" for label, value in pairs]
 
 
+def _takes(text: str, values: Mapping[str, object]) -> bool:
+    """Whether a text has no other placeholders than those for values."""
+    return "%" not in _PLACEHOLDER.sub(lambda found: "" if found[1] in {None, *values} else "%", text)
+
+
 class MailTexts:
     """The functions and filters of the templates of one part of a mail, in one language.
 
@@ -89,11 +99,19 @@ class MailTexts:
 
     def gettext(self, english: str, /, **values: object) -> str:
         """Return the translation of a text, with its values."""
-        return self._literal(self._translations.gettext(english)) % values
+        return self._filled(self._translations.gettext(english), english, values)
 
     def ngettext(self, singular: str, plural: str, number: int, /, **values: object) -> str:
         """Return the translation of a text in the form for that number, which is the value `num`."""
-        return self._literal(self._translations.ngettext(singular, plural, number)) % {"num": number, **values}
+        english = singular if number == 1 else plural
+        return self._filled(self._translations.ngettext(singular, plural, number), english, {"num": number, **values})
+
+    def _filled(self, translated: str, english: str, values: Mapping[str, object]) -> str:
+        if not _takes(translated, values):
+            # Operators add languages. A mistake in one must not hold up mails, so the text stays English.
+            log.error("mail.translation_unusable", language=self._language.tag, text=english)
+            translated = english
+        return self._literal(translated) % values
 
     def known(self, english: str) -> str:
         """Return the translation of a finished text; the text itself where the catalogue does not have it."""

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 from jinja2 import nodes
 
 from adapters.gateways import failures
@@ -76,6 +77,21 @@ def test_a_mail_without_a_language_that_is_offered_is_in_english(language: str |
 
     assert (mail.subject, mail.language) == ("Sign in to “Acme”", "en")
     assert '<html lang="en" dir="ltr">' in mail.html
+
+
+@pytest.mark.parametrize("translation", ["%(wo)s", "100 % richtig", "%s", "%(where)d"])
+def test_a_translation_with_a_mistake_leaves_its_text_in_english(translation: str) -> None:
+    class Mistaken(gettext.NullTranslations):
+        def gettext(self, message: str) -> str:
+            return translation
+
+    texts = MailTexts(Language("fr", Mistaken(), {}))
+
+    with structlog.testing.capture_logs() as lines:
+        shown = texts.gettext("Sign in to %(where)s", where="Acme")
+
+    assert shown == "Sign in to Acme"
+    assert [line["event"] for line in lines] == ["mail.translation_unusable"]
 
 
 def test_what_lists_of_mails_show_below_the_subject_is_the_first_sentence() -> None:
