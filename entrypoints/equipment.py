@@ -14,6 +14,7 @@ from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.tokens import KeptKeys
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import (
     CONNECTIONS_MAX,
@@ -33,6 +34,7 @@ from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.mail.mail import MailDeferred, MailRefused
+from entrypoints.pages.languages import LANGUAGES
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -103,6 +105,11 @@ class OutboundClients:
     def _keep(self, client: httpx.AsyncClient) -> httpx.AsyncClient:
         self._clients.append(client)
         return client
+
+
+def mail_renderer(settings: Settings) -> JinjaMailRenderer:
+    """Return the renderer of mails, in the languages of the pages."""
+    return JinjaMailRenderer(base_url=settings.base_url, languages=LANGUAGES)
 
 
 def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:

@@ -53,7 +53,6 @@ from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.logout_sender import HttpLogoutSender
-from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
@@ -214,7 +213,7 @@ async def connected(
     )
     database = observed(postgres)
     ring = SigningKeyRing()
-    renderer = JinjaMailRenderer(base_url=settings.base_url)
+    renderer = equipment.mail_renderer(settings)
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, clock)
     turns = MemoryTurns()

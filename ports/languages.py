@@ -1,5 +1,6 @@
 """The languages in which people read pages and mails: the texts of both are in one catalogue for each language."""
 
+from datetime import date
 from gettext import NullTranslations
 from typing import Protocol
 
@@ -20,4 +21,16 @@ class TextLanguage(Protocol):
     @property
     def translations(self) -> NullTranslations:
         """The translations of the texts; a text without one stays English."""
+        ...
+
+    def known(self, english: str) -> str:
+        """Return the translation of a finished text; English when there is none."""
+        ...
+
+    def recognized(self, stored: str) -> str:
+        """Return the translation of a sentence of which only the finished English was stored, else the sentence."""
+        ...
+
+    def day(self, time: date) -> str:
+        """Return a date as the language writes it."""
         ...

@@ -40,6 +40,7 @@ from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints import capabilities
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
+from entrypoints.pages.languages import LANGUAGES
 from entrypoints.settings import LOOPBACK, Settings
 from entrypoints.upstream_settings import external_providers
 from entrypoints.web.serving.application import Application
@@ -181,7 +182,7 @@ class PromptKeyRefresh:
 @cache
 def mail_renderer(base_url: str) -> JinjaMailRenderer:
     """Return a renderer for that base URL; it is cached, because reading the templates takes 40 ms."""
-    return JinjaMailRenderer(base_url=base_url)
+    return JinjaMailRenderer(base_url=base_url, languages=LANGUAGES)
 
 
 def serving(installation: Installation, routes: Iterable[Route] | None = None) -> Client:

@@ -1,54 +1,128 @@
 """The mail renderer: fills in the templates of `mail_templates/`, which are read once at the start.
 
-The first line of a mail's text is its subject. Values are escaped in the HTML part. In both parts a value is one line:
-values are names, addresses and links, and a name with line breaks could add paragraphs of its own to a mail.
+A mail has one template for both of its parts: `layout.txt` and `parts.txt` make plain text of it, `layout.html` and
+`parts.html` HTML. Its texts are English and translated as those of pages are, from the same catalogue
+(ops/decisions/0023). The first line of the plain text is the subject. Values are escaped in the HTML part. In both
+parts a value is one line: values are names, addresses and links, and a name with line breaks could add paragraphs of
+its own to a mail.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError, select_autoescape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError, pass_context
+from markupsafe import Markup
 
+from adapters.gateways.mail_texts import LIFETIMES, MailTexts, aligned, one_line, wrapped
 from core.mail.mail import MailRefused, MailTemplate, RenderedMail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from jinja2.runtime import Context
+
     from core.mail.brands import MailBrand
     from core.mail.mail import MailMessage
+    from ports.languages import TextLanguage
 
-TEMPLATES_FOLDER = Path(__file__).with_name("mail_templates")
+TEMPLATES_FOLDER: Final = Path(__file__).with_name("mail_templates")
+PLATFORM: Final = "Gatehouse"
+# The language of mails whose reader's is not known or not offered.
+ENGLISH: Final = "en"
+# The methods of `MailTexts` that are filters of templates.
+FILTERS: Final = ("moment", "address", "role_name", "device_name", "reason", "credentials_left")
 # Mail programs cut longer subjects in their lists.
-SUBJECT_CHARACTERS_MAX = 150
-
-# Control characters, line separators, and the marks that reverse the writing direction and so disguise a text.
-_UNSAFE_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+SUBJECT_CHARACTERS_MAX: Final = 150
+_EMPTY_LINES: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")
 
 
 class JinjaMailRenderer:
-    """The port `MailRenderer`."""
+    """The port `MailRenderer`, with these languages by their tags, English among them."""
 
-    def __init__(self, *, base_url: str, folder: Path = TEMPLATES_FOLDER) -> None:
-        environment = Environment(
-            loader=FileSystemLoader(folder),
-            autoescape=select_autoescape(["html"]),
-            undefined=StrictUndefined,
-            auto_reload=False,
-        )
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        languages: Mapping[str, TextLanguage],
+        platform: str = PLATFORM,
+        folder: Path = TEMPLATES_FOLDER,
+    ) -> None:
         self._base_url = base_url
-        self._texts = {template: environment.get_template(f"{template}.txt") for template in MailTemplate}
-        self._pages = {template: environment.get_template(f"{template}.html") for template in MailTemplate}
+        self._platform = platform
+        self._languages = languages
+        self._text = _Part(folder, "txt", str)
+        self._html = _Part(folder, "html", Markup)
 
     def render(self, message: MailMessage, brand: MailBrand | None = None) -> RenderedMail:
         """Fill in the template; raise `MailRefused` when a value that it needs is missing."""
+        language = self._languages.get(message.language or ENGLISH) or self._languages[ENGLISH]
         values: dict[str, Any] = {
-            name: _UNSAFE_CHARACTERS.sub(" ", value).strip() for name, value in message.values.items()
+            "platform": self._platform,
+            **{name: one_line(value) for name, value in message.values.items()},
+            "base_url": self._base_url,
+            "brand": brand,
+            "language": language,
+            "is_rtl": language.direction == "rtl",
         }
-        values |= {"base_url": self._base_url, "brand": brand}
-        subject, text = _split(_fill(self._texts[message.template], values))
-        html = _fill(self._pages[message.template], {**values, "subject": subject})
-        return RenderedMail(subject=subject, text=text, html=html)
+        subject, text = _split(self._text.fill(message.template, language, values))
+        html = self._html.fill(message.template, language, {**values, "subject": subject})
+        return RenderedMail(subject=subject, text=text, html=html, language=language.tag)
+
+
+class _Part:
+    """The templates that make one part of a mail; their language comes with the values."""
+
+    def __init__(self, folder: Path, kind: str, literal: Callable[[str], str]) -> None:
+        self._literal = literal
+        environment = Environment(
+            extensions=["jinja2.ext.i18n"],
+            loader=FileSystemLoader(folder),
+            autoescape=kind == "html",  # noqa: S701 - the other part is plain text
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.policies["ext.i18n.trimmed"] = True
+        extended: Any = environment
+        extended.install_null_translations(newstyle=True)
+        extended.filters |= {"wrapped": wrapped, "aligned": aligned, **{name: _of_texts(name) for name in FILTERS}}
+        self._layout = environment.get_template(f"layout.{kind}")
+        self._parts = environment.get_template(f"parts.{kind}")
+        self._templates = {template: environment.get_template(f"{template}.html") for template in MailTemplate}
+
+    def fill(self, template: MailTemplate, language: TextLanguage, values: dict[str, Any]) -> str:
+        """Return the part; raise `MailRefused` when a value is missing."""
+        texts = MailTexts(language, self._literal)
+        named = {name: texts.named(name, value) for name, value in values.items() if isinstance(value, str)}
+        filled: dict[str, Any] = {
+            **values,
+            **named,
+            "texts": texts,
+            "gettext": texts.gettext,
+            "ngettext": texts.ngettext,
+            "_": texts.gettext,
+            "layout": self._layout,
+        }
+        if "place" in named:
+            filled["where"] = texts.where(named["place"], named["platform"])
+        if template in LIFETIMES:
+            filled["valid_for"] = texts.duration(LIFETIMES[template])
+        filled["mail"] = self._parts.make_module(filled)
+        return _fill(self._templates[template], filled)
+
+
+def _of_texts(name: str) -> Callable[[Context, str], object]:
+    """Return the method of the texts with that name as a filter."""
+
+    @pass_context
+    def of_language(context: Context, value: str) -> object:
+        return getattr(context["texts"], name)(value)
+
+    return of_language
 
 
 def _fill(template: Template, values: dict[str, Any]) -> str:
@@ -59,7 +133,8 @@ def _fill(template: Template, values: dict[str, Any]) -> str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    subject, _, body = text.partition("\n")
+    """Return the subject and the body of the plain text, without the empty lines that the templates leave."""
+    subject, _, body = text.strip().partition("\n")
     if len(subject) > SUBJECT_CHARACTERS_MAX:
         subject = f"{subject[: SUBJECT_CHARACTERS_MAX - 1]}…"
-    return subject, body.strip() + "\n"
+    return subject.strip(), _EMPTY_LINES.sub("\n\n", body).strip() + "\n"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from core.secrets import Secret
     from entrypoints.main import ConnectedInstallation
     from entrypoints.settings import Settings
+    from ports.unit_of_work import UnitOfWork
 
     Report = Callable[[str], None]
 
@@ -302,7 +303,8 @@ async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Findin
     if mail_to is None:
         return Finding("mail", True, "a server is set", "To test it, run `gatehouse doctor --mail-to ADDRESS`.")
     mail_to = canonical_email(mail_to, connected.installation.domain_names.to_ascii)
-    message = MailMessage(to=mail_to, template=MailTemplate.TEST, values={})
+    language = await connected.installation.database.read(_language, mail_to)
+    message = MailMessage(to=mail_to, template=MailTemplate.TEST, values={}, language=language)
     try:
         with trio.fail_after(MAIL_SECONDS_MAX):
             await connected.send_mail(UUID(int=0), mail_to, connected.installation.mail_renderer.render(message))
@@ -311,3 +313,9 @@ async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Findin
     except equipment.MAIL_FAILURES as failure:
         return Finding("mail", False, str(failure), "Check GATEHOUSE_SMTP_URL.")
     return Finding("mail", True, f"a test mail was sent to {mail_to}")
+
+
+def _language(uow: UnitOfWork, email: str) -> str | None:
+    """Return the language of the account with this address; None when none is known."""
+    user = uow.users.by_email(email)
+    return user.language if user is not None else None

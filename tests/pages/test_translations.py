@@ -1,4 +1,4 @@
-"""The catalogue: every text of the pages and of refusals goes through it, and every language translates them all.
+"""The catalogue: every text of pages, refusals and mails goes through it, and every language translates them all.
 
 A text that is missing is printed as an entry for the file.
 """
@@ -28,6 +28,7 @@ from entrypoints.pages.rendering import TEMPLATES
 from entrypoints.web.serving.answers import InternalFailure
 from entrypoints.web.serving.languages import TRANSLATIONS
 from tests import refusal_texts
+from tests.adapters.mail.texts import texts_of_mails
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,9 +139,10 @@ def as_in_catalogue(message: str) -> str:
 
 @cache
 def catalogue() -> frozenset[str]:
-    """Return every text that a page may show."""
+    """Return every text that a page or a mail may show."""
     return frozenset(
-        {*texts_of_templates(), *texts_of_handlers(), *refusal_texts.texts(), *BUILT_IN_ROLES, *OrganizationStatus}
+        {*texts_of_templates(), *texts_of_handlers(), *refusal_texts.texts(), *texts_of_mails()}
+        | {*BUILT_IN_ROLES, *OrganizationStatus}
         | {as_in_catalogue(ON_PAGES.get(refusal, refusal.default_message)) for refusal in refusals_of_pages()}
     )
 

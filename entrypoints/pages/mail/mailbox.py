@@ -45,6 +45,7 @@ class MailboxMessage(msgspec.Struct, kw_only=True, frozen=True):
     subject: str
     text: str
     html: str
+    language: str
     created_at: datetime
 
 
@@ -111,5 +112,6 @@ def _message(call: Call, mail_message: Mail) -> MailboxMessage:
         subject=rendered.subject,
         text=rendered.text,
         html=rendered.html,
+        language=rendered.language,
         created_at=mail_message.created_at,
     )

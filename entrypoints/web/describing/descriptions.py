@@ -162,6 +162,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "Login.email": _field("The email address of the account.", examples=["ada@example.com"]),
     "MfaAlert.email": _field("The email address of the user."),
     "PersonalDataExport.email": _field("The email address."),
+    "MailboxMessage.language": _field("The tag (BCP 47) of the language in which it is written.", examples=["en"]),
     "PersonalDataExport.language": _field(
         "The tag (BCP 47) of the language that the person has chosen or registered with; null when it is not known.",
         examples=["de"],

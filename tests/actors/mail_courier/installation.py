@@ -22,6 +22,7 @@ from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.mail import mail as messages
 from core.mail.mail import MailTemplate
+from entrypoints.pages.languages import LANGUAGES
 from tests.doorbells import RecordedDoorbells
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class Installation:
         return MailCourier(
             database=self.database,
             doorbells=self._doorbells,
-            renderer=JinjaMailRenderer(base_url="https://id.example.com"),
+            renderer=JinjaMailRenderer(base_url="https://id.example.com", languages=LANGUAGES),
             gateway=self.mail_server if has_gateway else None,
             metrics=self.metrics,
         )

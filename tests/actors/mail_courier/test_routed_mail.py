@@ -21,6 +21,7 @@ from adapters.gateways.mail_renderer import JinjaMailRenderer
 from core.mail import mail
 from core.mail.mail import LEASE, RETRY_DELAYS, MailServerUnusable, MailTemplate
 from core.mail.routed_mail import WAIT_MAX
+from entrypoints.pages.languages import LANGUAGES
 from tests.world.builder import Builder
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
     from tests.actors.mail_courier.installation import Installation
 
-RENDERER = JinjaMailRenderer(base_url="https://id.example.com")
+RENDERER = JinjaMailRenderer(base_url="https://id.example.com", languages=LANGUAGES)
 
 
 class FakeServers:

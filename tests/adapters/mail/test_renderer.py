@@ -7,23 +7,26 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
-from jinja2 import Environment, meta
+from jinja2 import meta
 
-from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, TEMPLATES_FOLDER, JinjaMailRenderer
+from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, JinjaMailRenderer
 from core.mail.mail import MailMessage, MailRefused, MailTemplate
+from entrypoints.pages.languages import LANGUAGES
+from tests.adapters.mail.texts import template_names, tree
 from tests.application import mail_renderer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from core.mail.mail import RenderedMail
 
 BASE_URL = "https://id.example.com"
 # The values that the renderer provides to every mail.
-PROVIDED = {"base_url", "subject"}
+PROVIDED = {"_", "base_url", "brand", "gettext", "is_rtl", "language", "layout", "mail", "platform", "subject"}
+# What it derives from a value, and from what.
+DERIVED = {"where": "place", "valid_for": None}
 # The templates that mails share.
-SHARED = {"layout"}
+SHARED = {"layout.html", "layout.txt", "parts.html", "parts.txt"}
 
 HOSTILE = [
     '<script>alert("x")</script>',
@@ -55,65 +58,65 @@ class Page(HTMLParser):
 
 @cache
 def names_in(template: MailTemplate) -> set[str]:
-    """Return the names of the values that the templates of a mail use."""
-    environment = Environment()  # noqa: S701 - nothing is rendered with it
-    sources = [(TEMPLATES_FOLDER / f"{template}.{kind}").read_text() for kind in ("txt", "html")]
-    names = set[str]().union(*(meta.find_undeclared_variables(environment.parse(source)) for source in sources))
-    # The layout defines it.
-    return names - PROVIDED - {"button"}
+    """Return the names of the values that the template of a mail uses."""
+    names = {DERIVED.get(name, name) for name in meta.find_undeclared_variables(tree(f"{template}.html"))}
+    return {name for name in names if name is not None} - PROVIDED
 
 
-def rendered(template: MailTemplate, value: str, *, base_url: str = BASE_URL) -> RenderedMail:
+def rendered(
+    template: MailTemplate, value: str, *, base_url: str = BASE_URL, language: str | None = None
+) -> RenderedMail:
     values = dict.fromkeys(names_in(template), value)
-    return mail_renderer(base_url).render(MailMessage(to="ada@example.org", template=template, values=values))
+    message = MailMessage(to="ada@example.org", template=template, values=values, language=language)
+    return mail_renderer(base_url).render(message)
 
 
 def folder_with(path: Path, *, text: str, html: str) -> Path:
-    """Fill a folder with templates of the same text."""
+    """Fill a folder with templates that give the parts of each mail these texts."""
     for template in MailTemplate:
-        path.joinpath(f"{template}.txt").write_text(text)
-        path.joinpath(f"{template}.html").write_text(html)
+        path.joinpath(f"{template}.html").write_text("{% extends layout %}")
+    for kind, layout in (("txt", text), ("html", html)):
+        path.joinpath(f"layout.{kind}").write_text(layout)
+        path.joinpath(f"parts.{kind}").write_text("")
     return path
 
 
 def render_from(folder: Path, **values: str) -> RenderedMail:
     message = MailMessage(to="ada@example.org", template=MailTemplate.TEST, values=values)
-    return JinjaMailRenderer(base_url=BASE_URL, folder=folder).render(message)
-
-
-def files_of(names: Iterable[str]) -> set[str]:
-    return {f"{name}.{kind}" for name in names for kind in ("txt", "html")}
+    return JinjaMailRenderer(base_url=BASE_URL, languages=LANGUAGES, folder=folder).render(message)
 
 
 def test_the_vocabulary_and_the_files_match_exactly() -> None:
-    files = {path.name for path in TEMPLATES_FOLDER.iterdir() if path.suffix in {".txt", ".html"}}
-
-    assert files == files_of(MailTemplate) | files_of(SHARED)
+    assert set(template_names()) == {f"{template}.html" for template in MailTemplate} | SHARED
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("value", HOSTILE)
-def test_no_value_adds_an_element_to_a_page(value: str) -> None:
+def test_no_value_adds_an_element_to_a_page(value: str, language: str) -> None:
     for template in MailTemplate:
-        harmless = Page(rendered(template, "harmless").html)
+        # Without a value, some mails have another text.
+        harmless = Page(rendered(template, "harmless" if value else "", language=language).html)
 
-        page = Page(rendered(template, value, base_url=f"{BASE_URL}/{value}").html)
+        page = Page(rendered(template, value, base_url=f"{BASE_URL}/{value}", language=language).html)
 
         assert page.elements == harmless.elements, template
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("value", HOSTILE)
-def test_every_subject_is_one_line_of_bounded_length(value: str) -> None:
+def test_every_subject_is_one_line_of_bounded_length(value: str, language: str) -> None:
     for template in MailTemplate:
-        subject = rendered(template, value).subject
+        subject = rendered(template, value, language=language).subject
 
         assert 0 < len(subject) <= SUBJECT_CHARACTERS_MAX, template
         assert subject == subject.strip(), template
         assert subject.splitlines() == [subject], template
 
 
-def test_every_mail_can_be_read_as_plain_text() -> None:
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_mail_can_be_read_as_plain_text(language: str) -> None:
     for template in MailTemplate:
-        message = rendered(template, "https://id.example.com/somewhere")
+        message = rendered(template, "https://id.example.com/somewhere", language=language)
 
         assert BASE_URL in message.text, template
         assert message.subject not in message.text, template
@@ -189,13 +192,13 @@ def test_no_value_of_a_mail_replaces_a_value_of_the_renderer(tmp_path: Path) -> 
 def test_a_mail_without_a_required_value_is_refused_with_the_name_of_the_value(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="Hello\n\n{{ link }}\n", html="")
 
-    with pytest.raises(MailRefused, match=r"test\.txt cannot be filled in: 'link' is undefined"):
+    with pytest.raises(MailRefused, match=r"test\.html cannot be filled in: 'link' is undefined"):
         render_from(folder)
 
 
 def test_templates_are_read_once(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="Before\n\ntext\n", html="")
-    renderer = JinjaMailRenderer(base_url=BASE_URL, folder=folder)
+    renderer = JinjaMailRenderer(base_url=BASE_URL, languages=LANGUAGES, folder=folder)
     folder_with(tmp_path, text="After\n\ntext\n", html="")
 
     message = renderer.render(MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={}))

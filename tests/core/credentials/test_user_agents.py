@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.credentials.user_agents import DeviceType, describe
+from core.credentials.user_agents import DeviceType, describe, described_by
 
 WINDOWS = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)"
 MAC = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)"
@@ -92,6 +92,24 @@ def test_common_user_agents_are_described_as_their_users_would(
 )
 def test_a_device_has_a_name_before_its_owner_gives_it_one(user_agent: str | None, name: str) -> None:
     assert describe(user_agent).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "described"),
+    [
+        ("Safari on iOS", ("Safari", "iOS")),
+        ("curl on Linux", ("curl", "Linux")),
+        ("Samsung Internet on Android", ("Samsung Internet", "Android")),
+        ("Netscape on Windows", None),
+        ("Chrome on my desk", None),
+        ("My telephone", None),
+        ("curl", None),
+    ],
+)
+def test_a_name_that_was_made_of_a_browser_and_a_system_tells_both(
+    name: str, described: tuple[str, str] | None
+) -> None:
+    assert described_by(name) == described
 
 
 @given(st.text(max_size=400))

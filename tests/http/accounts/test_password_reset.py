@@ -217,7 +217,7 @@ async def test_the_user_gets_a_notice_of_the_reset(world: World) -> None:
 
     assert (message.to, message.template) == (EMAIL, "password_changed")
     assert "127.0.0.1" in shown.text
-    assert "2026-02-03 04:05 UTC" in shown.text
+    assert "3 February 2026, 04:05 UTC" in shown.text
 
 
 async def test_the_mail_names_the_service_of_the_request(world: World, acme_shop: AcmeShop) -> None:

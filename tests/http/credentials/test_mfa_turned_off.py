@@ -70,8 +70,8 @@ async def test_the_mails_name_the_origin_of_the_change_and_what_to_do_about_it(
     for message in rendered:
         for text in (message.text, message.html):
             assert "127.0.0.1" in text
-            assert "2026-02-03 04:05 UTC" in text
-            assert "If this was not you" in text
+            assert "3 February 2026, 04:05 UTC" in text
+            assert "If it was not you" in text
 
 
 async def test_turning_mfa_off_while_it_is_off_succeeds_and_records_nothing(

@@ -56,7 +56,7 @@ async def test_the_invited_address_gets_a_mail_with_token_and_proof(inviter: Inv
     assert (message.to, message.template) == (GUEST, MailTemplate.INVITATION)
     assert UUID(message.values["proof"]).version == 4
     assert rendered.subject == "You are invited to “Acme”"
-    assert f"{INVITER} invites you to join “Acme” on Gatehouse, as\nadmin." in rendered.text
+    assert f"{INVITER} invites you to join “Acme” on Gatehouse, as admin." in rendered.text
     assert link in rendered.text
     assert link.replace("&", "&amp;") in rendered.html
 

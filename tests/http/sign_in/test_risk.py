@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from adapters.gateways.mail_renderer import JinjaMailRenderer
 from core.mail import mail
 from tests.world.builder import EMAIL
 
@@ -96,10 +95,10 @@ class TestMail:
 
         [message] = await messages(world)
 
-        text = JinjaMailRenderer(base_url="http://localhost:8000").render(message).text
+        text = world.installation.mail_renderer.render(message).text
         assert "curl" in text
         assert "192.0.2.44" in text
-        assert "2026-02-03 04:05 UTC" in text
+        assert "3 February 2026, 04:05 UTC" in text
 
     async def test_the_owners_device_name_is_used_only_for_a_device_with_its_token(self, world: World) -> None:
         world.user()

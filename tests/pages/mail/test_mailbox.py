@@ -59,7 +59,7 @@ async def test_the_mails_are_returned_as_json_newest_first_on_request(
 
     messages = answer.json["messages"]
     assert [message["to"] for message in messages] == ["second@example.com", "first@example.com"]
-    assert set(messages[0]) == {"id", "to", "subject", "text", "html", "created_at"}
+    assert set(messages[0]) == {"id", "to", "subject", "text", "html", "language", "created_at"}
     assert messages[0]["created_at"] == "2026-02-03T04:06:06Z"
     assert "<html" in messages[0]["html"]
 
@@ -111,7 +111,7 @@ async def test_only_web_addresses_become_links(installation: Installation, datab
 
     html = (await client.get("/dev/mailbox")).text
 
-    mail_message = html[html.index('<pre class="mail-text">') :]
+    mail_message = html[html.index('<pre class="mail-text"') :]
     assert re.findall(r'<a href="([^"]*)"', mail_message) == ["https://example.com/?a=1&amp;b="]
 
 

@@ -74,7 +74,8 @@ async def test_mail_server(call: Call, slug: str, body: MailServerTest) -> MailS
     """Send a test mail through the mail server, and answer what the server said."""
     prepared = await call.transact(settings.prepare_test, slug, body.to)
     installation = call.installation
-    rendered = installation.mail_renderer.render(MailMessage(to=prepared.to, template=MailTemplate.TEST, values={}))
+    message = MailMessage(to=prepared.to, template=MailTemplate.TEST, values={}, language=call.origin.language)
+    rendered = installation.mail_renderer.render(message)
     try:
         with trio.fail_after(TEST_SECONDS_MAX):
             answer = await installation.routing_gateway.send(

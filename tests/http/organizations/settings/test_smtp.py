@@ -185,7 +185,7 @@ class TestRouting:
 
     def test_no_mail_with_an_account_s_secret_leaves_by_it(self) -> None:
         def text(template: MailTemplate) -> str:
-            return Path(TEMPLATES_FOLDER / f"{template}.txt").read_text()
+            return Path(TEMPLATES_FOLDER / f"{template}.html").read_text()
 
         assert [one for one in BY_ORGANIZATION if any(word in text(one) for word in ("token", "proof", "code"))] == []
         assert MailTemplate.MAIL_SERVER_FAILING not in BY_ORGANIZATION
