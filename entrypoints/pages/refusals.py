@@ -28,6 +28,7 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.openid.requests import RequestRefused
+from core.organizations.access import SecondFactorRequired
 from core.saml.messages import MessageRefused
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.next_steps import next_steps
@@ -58,6 +59,10 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MessageRefused: MessageRefused.default_message,
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
     PasswordAlreadySet: marked("Your account has a password by now. Load this page again to change it."),
+    SecondFactorRequired: marked(
+        "This organization requires a second factor. Set one up for your account if you have none, then come back and"
+        " sign in again with a code."
+    ),
     SetupCodeWrong: marked(
         "This code is wrong. Wait for the next one and try again. If that fails too, check that the clock of your"
         " device is set automatically, or begin again."
