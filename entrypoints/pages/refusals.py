@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
 
 NO_PAGE: Final = marked("There is no page at this address. Check the address, or open your account and begin there.")
+TELL_THE_MAKERS: Final = marked("Go back to the application, and tell its makers what is written here.")
 FORM_DAMAGED: Final = marked("This form cannot be read. Load it again, and fill it in once more.")
 SIGNED_IN_MEANWHILE: Final = marked(
     "This form is no longer valid. You have signed in since it was opened, perhaps in another window. Continue from"
@@ -120,6 +121,8 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
     if prefers_json(call):
         return answer
     heading, _, explanation = language_of(call).known(words).partition(". ")
+    if not explanation and isinstance(refusal, RequestRefused):
+        explanation = language_of(call).known(TELL_THE_MAKERS)
     is_temporary = isinstance(refusal, TemporaryRefusal)
     typed = typed_form(call) if is_temporary and call.request.method == "POST" else None
     shown = page(
