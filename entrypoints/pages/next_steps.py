@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
-from core.errors import BadRequest, DatabaseFailed, Refusal, SsoRequired, TemporaryRefusal
+from core.errors import BadRequest, DatabaseFailed, NoSuchPath, Refusal, SsoRequired, TemporaryRefusal
 from core.organizations.access import MembershipSuspended, SecondFactorRequired
 from core.organizations.setup_links import SetupLinkDead
 from core.sign_in import browser_returns
@@ -47,6 +47,7 @@ _SECOND_FACTOR: Final = "/app/account/second-factor"
 _BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
     AddressProvedElsewhere: (_SIGN_IN,),
     MembershipSuspended: (NextStep(text=marked("Your organizations"), href=_ORGANIZATIONS), _OTHER_ACCOUNT),
+    NoSuchPath: (_START,),
     SecondFactorDue: (NextStep(text=marked("Sign in again"), href=SIGN_IN_AGAIN),),
     SetupLinkDead: (_START,),
     SsoRequired: (_SIGN_IN,),

@@ -28,6 +28,7 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.openid.requests import RequestRefused
+from core.organizations.access import SecondFactorRequired
 from core.saml.messages import MessageRefused
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.next_steps import next_steps
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
 
 NO_PAGE: Final = marked("There is no page at this address. Check the address, or open your account and begin there.")
+TELL_THE_MAKERS: Final = marked("Go back to the application, and tell its makers what is written here.")
 FORM_DAMAGED: Final = marked("This form cannot be read. Load it again, and fill it in once more.")
 SIGNED_IN_MEANWHILE: Final = marked(
     "This form is no longer valid. You have signed in since it was opened, perhaps in another window. Continue from"
@@ -58,6 +60,10 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MessageRefused: MessageRefused.default_message,
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
     PasswordAlreadySet: marked("Your account has a password by now. Load this page again to change it."),
+    SecondFactorRequired: marked(
+        "This organization requires a second factor. Set one up for your account if you have none, then come back and"
+        " sign in again with a code."
+    ),
     SetupCodeWrong: marked(
         "This code is wrong. Wait for the next one and try again. If that fails too, check that the clock of your"
         " device is set automatically, or begin again."
@@ -116,6 +122,8 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
         return answer
     language = language_of(call)
     heading, _, explanation = language.known(words).partition(". ")
+    if not explanation and isinstance(refusal, RequestRefused):
+        explanation = language.known(TELL_THE_MAKERS)
     is_temporary = isinstance(refusal, TemporaryRefusal)
     typed = typed_form(call) if is_temporary and call.request.method == "POST" else None
     shown = page(

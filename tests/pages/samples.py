@@ -267,6 +267,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "place": NAME,
         "heading": NAME,
         "text": EMAIL,
+        "steps": (NextStep(text="Set up a second factor", href="/app/account/second-factor"),),
         "request_id": "a" * 64,
     },
     "saml_post.html": {"message": _SAML_MESSAGE, "place": NAME, "submits_itself": False},

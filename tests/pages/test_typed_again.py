@@ -52,6 +52,20 @@ async def test_a_limited_page_is_tried_again_at_its_address(
     assert "You can try again in one second." in refused.text
 
 
+async def test_a_large_message_of_another_system_is_not_shown_again(
+    world: World, visitor: Visitor, installation: Installation
+) -> None:
+    visitor.client = serving_with_rate_limits(installation)
+    path = "/auth/upstream/0191d3c1-0000-7000-8000-00000000000f/acs"
+    answers = [await visitor.post(path, {"SAMLResponse": "x" * 1000}) for _ in range(25)]
+
+    refused = answers[-1]
+    assert refused.status == 429
+    assert forms_of(refused) == []
+    assert "x" * 1000 not in refused.text
+    assert 'href="/app"' in refused.text
+
+
 async def test_a_limit_tells_nothing_of_accounts(world: World, visitor: Visitor, installation: Installation) -> None:
     world.user()
     texts: list[str] = []

@@ -5,12 +5,15 @@ from typing import Final
 from quart import Response
 
 from core.errors import Refusal
+from core.organizations.access import SecondFactorRequired
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, MessageRefused, OutgoingMessage, SamlBinding
 from core.saml.requests import LIFETIME
 from core.saml.sign_in import NotAdmitted, ResponseToPost
 from core.secrets import Secret
 from entrypoints.pages.carried_messages import open_to_other_sites, posting_page
 from entrypoints.pages.languages import language_of, translated
+from entrypoints.pages.next_steps import next_steps
+from entrypoints.pages.refusals import message_on_page
 from entrypoints.pages.rendering import page
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import cookie_name
@@ -42,6 +45,7 @@ def carry_answer(call: Call, answer: ResponseToPost, value: str) -> Response:
             place=answer.service_name,
             heading=heading,
             text=text,
+            steps=next_steps(call, answer.problem) if isinstance(answer.problem, SecondFactorRequired) else (),
             request_id=call.request_id,
         )
     )
@@ -58,7 +62,7 @@ def _explanation(call: Call, answer: ResponseToPost, problem: Refusal) -> tuple[
                 organization=answer.organization_name,
             ),
         )
-    heading, _, text = language_of(call).known(problem.message).partition(". ")
+    heading, _, text = language_of(call).known(message_on_page(problem)).partition(". ")
     return heading, text
 
 

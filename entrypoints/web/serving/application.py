@@ -33,7 +33,7 @@ from core.errors import (
     UnsupportedContentCoding,
     UnsupportedMediaType,
 )
-from core.limits import LARGE_BODY_BYTES_MAX
+from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from core.wording import Wording
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
@@ -258,8 +258,10 @@ class Application(QuartTrio):
         try:
             return await self._admit(route, request)
         except TemporaryRefusal:
-            if route.refusal_page is not None and route.form is not None and request.call.form is None:
-                # The page of the refusal shows the form again.
+            if route.body_bytes_max > BODY_BYTES_MAX:
+                # The message of another system, which is larger than a page that shows it again should be.
+                request.call.form = None
+            elif route.refusal_page is not None and route.form is not None and request.call.form is None:
                 with contextlib.suppress(Refusal):
                     await self._input(route, request)
             raise

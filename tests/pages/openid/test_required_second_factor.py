@@ -121,4 +121,5 @@ async def test_at_a_custom_domain_a_member_reads_where_to_set_the_factor_up(
     refused = await visitor.sign_in(path=address_of(shop))
 
     assert refused.status == 403
-    assert "Set up MFA on your account" in refused.text
+    assert "Set one up for your account" in refused.text
+    assert 'href="http://localhost:8000/app/account/second-factor"' in refused.text

@@ -1,0 +1,68 @@
+"""A person who declines at a provider, or is refused after it, is led back to where they wanted to sign in."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING
+
+from tests.pages.sign_in.upstream.test_services import path_of
+from tests.world.authorization import ISSUER, led_back
+from tests.world.upstream import parameters_of
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.acme_shop import AcmeShop
+    from tests.world.upstream import Upstream
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+
+async def declined(upstream: Upstream, path: str) -> Answer:
+    """Begin a sign-in, decline at the provider, and return the page that follows."""
+    state = parameters_of(await upstream.depart(path))["state"]
+    return await upstream.visitor.send("GET", f"/auth/codehost/callback?error=access_denied&state={state}")
+
+
+def button_of(page: Answer) -> str:
+    """Return where the first button of a page leads."""
+    return unescape(re.findall(r'<a class="button" href="([^"]*)"', page.text)[0])
+
+
+async def test_the_page_leads_back_to_the_sign_in_that_keeps_its_way(upstream: Upstream) -> None:
+    page = await declined(upstream, "/auth/codehost?return_to=%2Fapp%2Faccount")
+
+    assert page.status == 403
+    assert "Sign in in another way" in page.text
+    assert button_of(page) == "/app/sign-in?return_to=%2Fapp%2Faccount"
+
+
+async def test_a_service_that_began_it_is_told_by_the_button_that_cancels(
+    upstream: Upstream, acme_shop: AcmeShop
+) -> None:
+    page = await declined(upstream, path_of(acme_shop))
+    sign_in = await upstream.visitor.open(button_of(page))
+    back = led_back(await upstream.visitor.submit(sign_in, "/auth/authorize/cancel"), acme_shop.redirect_uri)
+
+    assert (back["error"], back["state"], back["iss"]) == ("access_denied", "of the service", ISSUER)
+
+
+async def test_who_was_linking_an_account_is_led_back_to_the_accounts(
+    world: World, upstream: Upstream, visitor: Visitor
+) -> None:
+    world.user()
+    await visitor.sign_in()
+    asked = await visitor.submit(
+        await visitor.open("/app/account/identities"), "/app/account/identities/link", provider="codehost"
+    )
+    link = next(iter(re.findall(r'href="(/auth/codehost\?link=[^"]*)"', asked.text)))
+
+    page = await declined(upstream, link)
+
+    assert button_of(page) == "/app/account/identities"
+
+
+async def test_a_sign_in_that_is_over_leads_to_the_sign_in(upstream: Upstream) -> None:
+    page = await upstream.visitor.send("GET", "/auth/codehost/callback?code=x&state=y")
+
+    assert (page.status, button_of(page)) == (400, "/app/sign-in")
