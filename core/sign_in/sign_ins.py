@@ -9,9 +9,9 @@ events are recorded by `login_events.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of the views
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.users import UserUnknown
@@ -23,6 +23,9 @@ from core.sign_in.reasons import SignInReason
 if TYPE_CHECKING:
     from core.credentials.user_agents import Description
     from ports.unit_of_work import UnitOfWork
+
+# Later than any sign-in.
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class SignInsUnknown(NotFound):
@@ -194,7 +197,7 @@ def _own_scope(uow: UnitOfWork) -> Scope | None:
     # Whose organization sees nothing of them shows it nothing either.
     return Scope(
         organization_id=caller.limits.organization_id,
-        since=since if since is not None else uow.now,
+        since=since if since is not None else _NEVER,
         service_id=caller.limits.service_id,
     )
 

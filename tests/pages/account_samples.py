@@ -38,7 +38,7 @@ BOUND: Final = OwnWays(
 
 
 def _session(**others: Any) -> OwnSession:
-    about = {
+    about: dict[str, Any] = {
         "id": UUID(_ID),
         "parent_id": None,
         "provider": "password",
@@ -65,7 +65,7 @@ def _shown(one: OwnSession, *children: ShownSession, is_current: bool = False) -
 
 
 def _sign_in(reason: SignInReason | None, **others: Any) -> SignIn:
-    about = {
+    about: dict[str, Any] = {
         "id": UUID(_ID),
         "created_at": NOW,
         "provider": "upstream",
@@ -89,7 +89,7 @@ def _sign_in(reason: SignInReason | None, **others: Any) -> SignIn:
 
 
 def _application(**others: Any) -> Application:
-    about = {
+    about: dict[str, Any] = {
         "id": UUID(_ID),
         "client_id": UUID(_ID),
         "client_name": NAME,

@@ -78,6 +78,31 @@ def test_a_page_reads_no_more_rows_than_it_shows_of_each_range(
     assert rows_read(count) == total
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_any_part_of_one_s_own_reads_no_more_rows_than_it_shows_of_each_range(
+    connection: Connection, builder: Builder, *, is_limited: bool
+) -> None:
+    user_id, organization_id = builder.user("user-1@example.com"), builder.organization("acme")
+    add_many(connection, organization_id, user_id)
+    scope = Scope(organization_id=organization_id, since=NOW - timedelta(days=90)) if is_limited else None
+    sign_ins = PostgresSignIns(transaction_on(connection))
+    [middle] = sign_ins.page(user_id, scope, limit=1, offset=EACH // 2)
+
+    with explained_statements(connection) as plans:
+        first = sign_ins.following(user_id, scope, after=None, at=None, limit=PAGE)
+        later = sign_ins.following(user_id, scope, after=middle.id, at=middle.created_at, limit=PAGE)
+        found = sign_ins.find(user_id, middle.id, scope)
+
+    newest = sign_ins.page(user_id, scope, limit=EACH, offset=0)
+    assert [one.id for one in first] == [one.id for one in newest[:PAGE]]
+    assert [one.id for one in later] == [one.id for one in newest[EACH // 2 + 1 :][:PAGE]]
+    assert found == middle
+    for plan in plans[:2]:
+        assert rows_read(plan) <= 2 * PAGE + 4
+    assert rows_read(plans[2]) == 1
+
+
 def test_an_unknown_user_has_no_affiliation(connection: Connection, builder: Builder) -> None:
     sign_ins = PostgresSignIns(transaction_on(connection))
 

@@ -1,0 +1,149 @@
+"""The pages of one's own sign-ins."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from core.sign_in.reasons import SignInReason
+from core.sign_in.risk import RiskFactor
+from entrypoints.pages.sign_in.reason_texts import REASONS, RISKS
+from tests.world.builder import EMAIL
+
+if TYPE_CHECKING:
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+PAGE = "/app/account/sign-ins"
+
+
+@pytest.fixture
+async def ada(world: World, visitor: Visitor) -> Visitor:
+    """A browser in which Ada has just signed in."""
+    world.user()
+    await visitor.sign_in()
+    return visitor
+
+
+def ids_in(text: str) -> list[str]:
+    """Return the sign-ins that a page lists."""
+    return re.findall(rf'href="{PAGE}/([0-9a-f-]{{36}})"', text)
+
+
+def add(world: World, email: str = EMAIL, *, number: int = 1) -> None:
+    """Store refused sign-ins of one moment."""
+    world.connection.execute(
+        """
+        INSERT INTO login_events (id, user_id, provider, success, reason, risk_score, risk_factors, created_at)
+        SELECT gen_random_uuid(), u.id, 'password', false, 'wrong_password', 30, '{new_device,failed_attempt}', %s
+        FROM   users u, generate_series(1, %s)
+        WHERE  u.email = %s
+        """,
+        (world.clock(), number, email),
+    )
+
+
+def test_every_reason_and_every_risk_has_a_text() -> None:
+    assert set(REASONS) == set(SignInReason)
+    assert set(RISKS) == {factor.value for factor in RiskFactor}
+
+
+async def test_a_sign_in_and_a_refusal_are_shown_with_place_browser_and_reason(world: World, ada: Visitor) -> None:
+    world.service(world.organization(), "shop")
+    await world.sign_in(org_slug="acme", service_slug="shop", headers={"User-Agent": "curl/8.5.0"})
+    await world.log_in(EMAIL, "wrong", address="198.51.100.7")
+
+    page = await ada.open(PAGE)
+
+    assert page.text.index("The password was wrong.") < page.text.index("Shop of Acme")
+    assert "From the network address 198.51.100.7" in page.text
+    assert "New device" in page.text
+    assert "curl" in page.text
+    assert len(ids_in(page.text)) == 3
+
+
+async def test_every_part_has_an_address_and_none_is_shown_twice(world: World, ada: Visitor) -> None:
+    add(world, number=4)
+
+    first = await ada.open(f"{PAGE}?limit=2")
+    second = await ada.open(f"{PAGE}?after={ids_in(first.text)[-1]}&limit=2")
+    third = await ada.open(f"{PAGE}?after={ids_in(second.text)[-1]}&limit=2")
+
+    shown = [ids_in(page.text) for page in (first, second, third)]
+    assert [len(part) for part in shown] == [2, 2, 1]
+    assert len({one for part in shown for one in part}) == 5
+    assert f'href="{PAGE}?after={shown[0][-1]}&amp;limit=2"' in first.text
+    assert "Newest sign-ins" not in first.text
+    assert "Older sign-ins" not in third.text
+    assert f'href="{PAGE}?limit=2"' in third.text
+
+
+async def test_what_is_not_one_s_own_is_not_found(world: World, ada: Visitor) -> None:
+    world.user("bob@example.com")
+    add(world, "bob@example.com")
+    bobs = world.value("SELECT id FROM login_events WHERE reason = 'wrong_password'")
+
+    for path in (f"{PAGE}/{bobs}", f"{PAGE}?after={bobs}", f"{PAGE}/{uuid4()}"):
+        assert (await ada.open(path)).status == 404, path
+    assert "wrong" not in (await ada.open(PAGE)).text
+
+
+async def test_a_stranger_s_sign_in_leads_to_ending_sessions_and_a_new_password(world: World, ada: Visitor) -> None:
+    stranger = await world.sign_in()
+    [newest, *_] = ids_in((await ada.open(PAGE)).text)
+
+    page = await ada.open(f"{PAGE}/{newest}")
+    ended = await ada.submit(page, "/app/account/sessions/end-others")
+
+    assert "Another person was in your account." in page.text
+    assert 'href="/app/account/password"' in page.text
+    assert "All other sessions have ended." in ended.text
+    assert (await world.list_sessions(stranger)).status == 401
+
+
+async def test_a_stranger_who_was_refused_is_told_apart(world: World, ada: Visitor) -> None:
+    add(world)
+    world.remove_password()
+    [newest, *_] = ids_in((await ada.open(PAGE)).text)
+
+    page = await ada.open(f"{PAGE}/{newest}")
+
+    assert "The other person was not let in." in page.text
+    assert "Change the password of your mailbox" in page.text
+    assert "end-others" not in page.text
+    assert page.text.count("After wrong attempts") == 1
+
+
+async def test_a_second_factor_that_did_not_follow_is_no_refusal(world: World, ada: Visitor) -> None:
+    add(world)
+    world.connection.execute("UPDATE login_events SET reason = 'second_factor_asked' WHERE NOT success")
+
+    assert "Not completed" in (await ada.open(PAGE)).text
+
+
+async def test_a_confined_session_shows_what_concerns_its_organization(world: World, ada: Visitor) -> None:
+    user_id = world.user_id(EMAIL)
+    acme, globex = world.organization("acme"), world.organization("globex")
+    world.member(acme, user_id)
+    world.member(globex, user_id)
+    await world.sign_in(org_slug="acme")
+    await world.sign_in(org_slug="globex")
+    own, foreign = (
+        world.value("SELECT id FROM login_events WHERE organization_id = %s", one) for one in (acme, globex)
+    )
+    world.connection.execute(
+        "UPDATE sessions SET confined_to = %s FROM browser_sessions WHERE session_id = id", (acme,)
+    )
+
+    shown = await ada.open(PAGE)
+
+    assert ids_in(shown.text) == [str(own)]
+    assert "Globex" not in shown.text
+    assert (await ada.open(f"{PAGE}/{own}")).status == 200
+    for path in (f"{PAGE}/{foreign}", f"{PAGE}?after={foreign}"):
+        assert (await ada.open(path)).status == 404, path
+    world.connection.execute("DELETE FROM memberships WHERE organization_id = %s", (acme,))
+    assert ids_in((await ada.open(PAGE)).text) == []
