@@ -159,6 +159,7 @@ class InvitationDetails:
 
     invitation: Invitation
     proof_hash: bytes = field(repr=False)
+    organization_slug: str
     organization_name: str
     organization_status: OrganizationStatus
     inviter_email: str | None
