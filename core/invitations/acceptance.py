@@ -79,6 +79,7 @@ class AcceptedBy(StrEnum):
     """How an acceptance shows the consent of the invited person."""
 
     PROOF = "the proof of the mailed link"
+    PROOF_BEFORE_CONNECTION = "the proof of the mailed link, before a sign-in by the connection of the domain"
     PERSON = "the invited person, signed in"
     UNPROVED = "the token alone, which the inviter sees too"
     MANAGER = "a member who manages others"
@@ -86,7 +87,7 @@ class AcceptedBy(StrEnum):
     @property
     def is_consent(self) -> bool:
         """Whether the invited person has certainly consented."""
-        return self in {AcceptedBy.PROOF, AcceptedBy.PERSON}
+        return self in {AcceptedBy.PROOF, AcceptedBy.PROOF_BEFORE_CONNECTION, AcceptedBy.PERSON}
 
 
 class NextStep(StrEnum):
@@ -102,14 +103,20 @@ class Joined:
     """The new member, the organization and the next step."""
 
     email: str
+    organization_slug: str
     organization_name: str
     next_step: NextStep
 
 
 def join(
-    uow: UnitOfWork, organization: Organization, invitation: Invitation, accepted_by: AcceptedBy
+    uow: UnitOfWork,
+    organization: Organization,
+    invitation: Invitation,
+    accepted_by: AcceptedBy,
+    *,
+    is_signing_in: bool = False,
 ) -> Joined | Refusal:
-    """Accept an invitation to an organization that is locked.
+    """Accept an invitation to an organization that is locked; `is_signing_in` as for `prove`.
 
     An expired invitation is marked as such, so that refusal is returned and not raised.
     """
@@ -121,35 +128,59 @@ def join(
     if invitation.role not in BUILT_IN_ROLES and uow.roles.by_slug(organization.id, invitation.role) is None:
         raise InvitedRoleGone
     user, is_new = _account(uow, invitation.email)
+    is_proved_later = accepted_by is AcceptedBy.PROOF_BEFORE_CONNECTION and not user.is_verified
     # The mailbox of a disowned address is no longer that of the account's user.
-    is_confirmed = accepted_by.is_consent and not user.is_disowned
+    is_confirmed = accepted_by.is_consent and not user.is_disowned and not is_proved_later
     membership = _add_member(uow, organization, invitation, user, is_confirmed=is_confirmed)
     # The organization may have deactivated the account when the user left before.
     uow.own_accounts.activate(organization.id, [user.id], at=uow.now)
     _record(uow, invitation, user, is_new=is_new)
-    if accepted_by is AcceptedBy.PROOF:
-        return prove(uow, organization, user)
+    if is_proved_later:
+        # Another person may have prepared the account; the sign-in that proves its address takes that away.
+        sessions.end_all(uow, user.id, user.email)
+        return joined(organization, user)
+    if accepted_by in {AcceptedBy.PROOF, AcceptedBy.PROOF_BEFORE_CONNECTION}:
+        return prove(uow, organization, user, is_signing_in=is_signing_in)
     if not accepted_by.is_consent:
         _prevent_misuse(uow, organization, user, membership, is_new=is_new, accepted_by=accepted_by)
     # The same for every address, because the inviter sees the token and must not learn who has an account.
     next_step = NextStep.SIGN_IN if accepted_by.is_consent else NextStep.FOLLOW_MAIL
-    return Joined(email=user.email, organization_name=organization.name, next_step=next_step)
+    return joined(organization, user, next_step)
 
 
-def prove(uow: UnitOfWork, organization: Organization, user: User) -> Joined:
+def joined(organization: Organization, user: User, next_step: NextStep = NextStep.SIGN_IN) -> Joined:
+    """Return a new member with the next step."""
+    return Joined(
+        email=user.email,
+        organization_slug=organization.slug,
+        organization_name=organization.name,
+        next_step=next_step,
+    )
+
+
+def is_given_by_proof(user: User) -> bool:
+    """Return whether a proof of the address gives an account to its person, without what was set up in it before.
+
+    Its address was never proved, or the token of a service has changed it.
+    """
+    return not user.is_verified or (user.changed_by_service_at is not None and not user.is_disowned)
+
+
+def prove(uow: UnitOfWork, organization: Organization, user: User, *, is_signing_in: bool = False) -> Joined:
     """Mark the address of a new member as proved, and mail a link to choose a password if it was not before.
 
-    The proof also gives an account back to its owner that the token of a service has changed.
+    With `is_signing_in` no mail leaves, because the person chooses the password at once.
     """
     next_step = NextStep.SIGN_IN
-    if not user.is_verified or (user.changed_by_service_at is not None and not user.is_disowned):
+    if is_given_by_proof(user):
         proved = addresses.reclaim(uow, user)
         # This membership is what the proof is for; all others are unconfirmed again.
         uow.members.confirm(organization.id, user.id)
-        back = ReturnTarget(organization=organization)
-        links.send(uow, proved, TokenPurpose.RESET_PASSWORD, MailTemplate.INVITATION_ACCEPTED, back=back)
+        if not is_signing_in:
+            back = ReturnTarget(organization=organization)
+            links.send(uow, proved, TokenPurpose.RESET_PASSWORD, MailTemplate.INVITATION_ACCEPTED, back=back)
         next_step = NextStep.CHOOSE_PASSWORD
-    return Joined(email=user.email, organization_name=organization.name, next_step=next_step)
+    return joined(organization, user, next_step)
 
 
 def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:

@@ -90,21 +90,37 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails
     return presented
 
 
-def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Refusal:
-    """Join the organization that the token invites to; a wrong proof is refused like a wrong token."""
+def accept(
+    uow: UnitOfWork,
+    token: str,
+    proof: str | None,
+    *,
+    is_signing_in: bool = False,
+    is_before_connection: bool = False,
+) -> Joined | Refusal:
+    """Join the organization that the token invites to; a wrong proof is refused like a wrong token.
+
+    On its page a person signs in at once, and needs no mail for that (`joining.py`).
+    """
     invitation = _presented(uow, token, proof).invitation
     # While it is locked, no other person joins and no role is deleted, so of two who race for the last seat one fails.
     organization = uow.organizations.lock(invitation.organization_id)
     if organization is None or not organization.is_active:
         raise OrganizationNotActive
-    accepted_by = _accepted_by(uow, invitation, proof)
+    accepted = accepted_by(uow, invitation, proof)
+    if is_before_connection:
+        assert accepted is AcceptedBy.PROOF, "a connection follows an acceptance without the proof"
+        accepted = AcceptedBy.PROOF_BEFORE_CONNECTION
     if _is_unanswered(invitation):
-        return acceptance.join(uow, organization, invitation, accepted_by)
+        return acceptance.join(uow, organization, invitation, accepted, is_signing_in=is_signing_in)
     user = uow.users.lock_by_email(invitation.email)
     membership = _unconfirmed(uow, invitation, user)
-    if user is None or membership is None or user.is_disowned or not accepted_by.is_consent:
+    if user is None or membership is None or user.is_disowned or not accepted.is_consent:
         raise InvitationAnswered
-    return confirmation.confirm_by_proof(uow, organization, membership, user)
+    if is_before_connection and not user.is_verified:
+        # The sign-in proves the address, and the person confirms the membership by using it.
+        return acceptance.joined(organization, user)
+    return confirmation.confirm_by_proof(uow, organization, membership, user, is_signing_in=is_signing_in)
 
 
 def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined | Refusal:
@@ -161,7 +177,7 @@ def _is_unanswered(invitation: Invitation) -> bool:
     return invitation.status in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}
 
 
-def _accepted_by(uow: UnitOfWork, invitation: Invitation, proof: str | None) -> AcceptedBy:
+def accepted_by(uow: UnitOfWork, invitation: Invitation, proof: str | None) -> AcceptedBy:
     """Return how this acceptance shows the consent of the invited person."""
     if proof is not None:
         return AcceptedBy.PROOF

@@ -59,10 +59,12 @@ def leave(uow: UnitOfWork, token: str) -> Organization:
     return found.organization
 
 
-def confirm_by_proof(uow: UnitOfWork, organization: Organization, membership: Membership, user: User) -> Joined:
-    """Confirm a membership for the owner of its address; the organization is locked."""
+def confirm_by_proof(
+    uow: UnitOfWork, organization: Organization, membership: Membership, user: User, *, is_signing_in: bool = False
+) -> Joined:
+    """Confirm a membership for the owner of its address; the organization is locked, `is_signing_in` as for `prove`."""
     uow.members.confirm(organization.id, membership.user_id)
-    return acceptance.prove(uow, organization, user)
+    return acceptance.prove(uow, organization, user, is_signing_in=is_signing_in)
 
 
 def _use(uow: UnitOfWork, token: str) -> UnconfirmedMembership:

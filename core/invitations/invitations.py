@@ -161,6 +161,7 @@ class InvitationDetails:
 
     invitation: Invitation
     proof_hash: bytes = field(repr=False)
+    organization_slug: str
     organization_name: str
     organization_status: OrganizationStatus
     inviter_email: str | None

@@ -187,9 +187,23 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "forgot_password.html": {**_WAY, "problem": PROBLEM},
     "home.html": {**_FORM, "is_custom_host": False},
+    "joined.html": {
+        **_FORM,
+        "joined": SimpleNamespace(
+            organization=_ORGANIZATION, role="member", is_confirmed=False, needs_second_factor=False
+        ),
+        "organizations": "/app/account/organizations",
+    },
     "invitation.html": {
+        **_FORM,
         "token": "token",
         "proof": "proof",
+        "join_by": "new_password",
+        "connection": SimpleNamespace(name=NAME),
+        "signed_in_as": EMAIL,
+        "name": "Ada",
+        "problem": PROBLEM,
+        "problems": {"password": PROBLEM, "name": PROBLEM},
         "presented": SimpleNamespace(
             organization_name=NAME,
             inviter_email=EMAIL,

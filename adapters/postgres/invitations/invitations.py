@@ -162,8 +162,8 @@ class PostgresInvitations(Aggregate):
             _presented,
             """
             SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash,
-                      i.expires_at, i.created_at, i.proof_hash, o.name AS organization_name,
-                      o.status AS organization_status,
+                      i.expires_at, i.created_at, i.proof_hash, o.slug AS organization_slug,
+                      o.name AS organization_name, o.status AS organization_status,
                       CASE WHEN u.email_verified_at IS NOT NULL THEN u.email END AS inviter_email
             FROM      invitations i
             JOIN      organizations o ON o.id = i.organization_id
@@ -277,6 +277,7 @@ def _item(*, inviter_email: str | None, inviter_created_at: datetime, **columns:
 def _presented(
     *,
     proof_hash: bytes,
+    organization_slug: str,
     organization_name: str,
     organization_status: str,
     inviter_email: str | None,
@@ -285,6 +286,7 @@ def _presented(
     return InvitationDetails(
         invitation=_invitation(**columns),
         proof_hash=proof_hash,
+        organization_slug=organization_slug,
         organization_name=organization_name,
         organization_status=OrganizationStatus(organization_status),
         inviter_email=inviter_email,

@@ -83,11 +83,13 @@ async def follow_sign_in_link(call: Call, query: SignInLinkQuery) -> PageOrRedir
     way, target = returns.way_of(call, link.browser), FORGOT_PASSWORD if query.forgot else SIGN_IN
     if way is not None or not link.place.name:
         return see_other((way or ReturnQuery()).on(target))
+    account = translated(call, "Your account is %(email)s.", email=link.email)
+    text = " ".join((account, where_it_goes_on(call, link.place)))
     return await place_page(
         call,
         link.place,
         heading=translated(call, "You have an account already"),
-        text=f"{translated(call, 'Your account is %(email)s.', email=link.email)} {where_it_goes_on(call, link.place)}",
+        text=text,
         next_step=(marked("Choose a new password") if query.forgot else marked("Sign in here"), target),
     )
 

@@ -1,35 +1,51 @@
-"""The pages of an invitation link: the redirect, the page with two buttons, and the page that names the next step."""
+"""The pages of an invitation link: the redirect, the page that answers it, and the page that names the next step."""
 
-from typing import Annotated, Final
+from functools import partial
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
+from quart import Response
 
-from core.errors import OrganizationNotActive
-from core.invitations import answers
+from core.accounts import names, passwords
+from core.errors import BadRequest, NotFound, OrganizationNotActive, Refusal, SsoRequired, all_valid
+from core.invitations import answers, joining
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered, Joined, NextStep
 from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import InvitationExpired
+from core.invitations.joining import AccountChanged, Answerable, DomainConnection, JoinBy
 from core.rate_limits import RateLimit
+from core.sign_in import lookup_email
+from core.sign_in.refusals import SignInRefused
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.declaring import invitation_pages
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.rendering import Page, page
-from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.pages.refusals import message_on_page
+from entrypoints.pages.rendering import Page, PageOrRedirect, form_page, page
+from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.sign_in import methods_page
+from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.shared.sign_in.login import authenticate
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.credentials import in_browser, in_browser_or_not, public
 
 routes = invitation_pages()
 
 ACCEPT: Final = "/app/invitations/accept"
 DECLINE: Final = "/app/invitations/decline"
+JOINED: Final = "/app/invitations/joined/:org_slug"
 # The pages of Gatehouse, for installations without a frontend of their own.
 _OWN_PAGES: Final = "/app"
 _SAME_PATH: Final = "/invitations/accept"
 
+_CHANGED: Final = marked(
+    "The account of this address has changed since this page was opened. Look again, and repeat it."
+)
 # What a person does next after accepting.
 _NEXT_STEPS: Final = {
     NextStep.SIGN_IN: marked("Sign in with your account %(email)s to work there."),
@@ -49,11 +65,19 @@ class InvitationLink(MailedLink, kw_only=True):
     proof: Annotated[str, msgspec.Meta(description="The proof that only the mailed link contains.")] | None = None
 
 
-class InvitationForm(SecretBody, kw_only=True):
-    """The form of the two buttons."""
+class InvitationForm(ProtectedForm, kw_only=True):
+    """The form of a button."""
 
     token: UUID
     proof: str = ""
+
+
+class AcceptanceForm(InvitationForm, kw_only=True):
+    """The form that accepts: how, and what that takes."""
+
+    by: str = ""
+    password: str = ""
+    name: str = ""
 
 
 @routes.get(_SAME_PATH, status=301)
@@ -67,19 +91,52 @@ async def follow_link(call: Call, query: InvitationLink) -> None:
 
 
 @routes.get(ACCEPT, refuses=(InvitationUnknown, InvitationAnswered, InvitationExpired, OrganizationNotActive))
-@public
+@in_browser_or_not
 async def show_invitation(call: Call, query: InvitationLink) -> Page:
-    """Show the invitation, with a button to accept and one to decline; opening the page changes nothing."""
-    presented = await call.read(answers.inspect, query.token, query.proof or None)
-    brand = await brand_of(call, presented.invitation.organization_id)
-    return page(call, "invitation.html", token=query.token, proof=query.proof or "", presented=presented, brand=brand)
+    """Show the invitation, with a form to accept it and a button to decline; opening the page changes nothing.
+
+    With the proof of the mailed link it takes a password, of a new account or of the one that there is, and signs in.
+    """
+    found = await call.read(joining.inspect, query.token, query.proof or None)
+    return await _page(call, query.token, query.proof or "", found)
 
 
-@routes.post(ACCEPT, limits=(RateLimit.INVITATION_ANSWER,), refuses=(InvitationUnknown, *CANNOT_JOIN))
-@public
-async def press_accept(call: Call, form: InvitationForm) -> Page:
-    """Accept an invitation; programs use `POST /api/invitations/accept`."""
-    return joined_page(call, await call.transact(answers.accept, str(form.token), form.proof or None))
+@routes.post(
+    ACCEPT,
+    limits=(RateLimit.INVITATION_ANSWER, RateLimit.SIGN_IN_GROUP),
+    refuses=(InvitationUnknown, SignInRefused, SsoRequired, *CANNOT_JOIN),
+)
+@in_browser_or_not
+async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
+    """Accept an invitation, and sign in; programs use `POST /api/invitations/accept`."""
+    token, proof = str(form.token), form.proof
+    try:
+        found = await call.read(joining.inspect, token, proof or None)
+    except InvitationExpired:
+        # Marks it as expired, and refuses likewise.
+        await call.transact(answers.accept, token, proof or None)
+        raise
+    if form.by == JoinBy.CONNECTION and found.connection is not None:
+        joined = await call.transact(joining.accept_before_connection, token, proof)
+        return _leading_page(call, found.connection, _way_on(joined))
+    if form.by == JoinBy.OTHER_WAY and found.join_by in {JoinBy.PASSWORD, JoinBy.OTHER_WAY}:
+        return await _join_and_choose(call, token, proof, found)
+    if form.by != found.join_by or found.join_by is JoinBy.CONNECTION:
+        return await _page(call, token, proof, found, form=form, refusal=AccountChanged(_CHANGED))
+    if found.join_by is JoinBy.MAIL:
+        return joined_page(call, await call.transact(answers.accept, token, None))
+    if found.join_by is JoinBy.SESSION:
+        return see_other(_way_on(await call.transact(answers.accept, token, proof or None)).return_to)
+    try:
+        if found.join_by is JoinBy.NEW_PASSWORD:
+            return await _join_as_new(call, form, found)
+        return await _join_with_password(call, form, found)
+    except (SignInRefused, SsoRequired, BadRequest) as refusal:
+        if isinstance(refusal, CANNOT_JOIN):
+            raise
+        return await _page(
+            call, token, proof, await call.read(joining.inspect, token, proof), form=form, refusal=refusal
+        )
 
 
 @routes.post(
@@ -87,7 +144,7 @@ async def press_accept(call: Call, form: InvitationForm) -> Page:
     limits=(RateLimit.INVITATION_ANSWER,),
     refuses=(InvitationUnknown, InvitationAnswered, OrganizationNotActive),
 )
-@public
+@in_browser_or_not
 async def press_decline(call: Call, form: InvitationForm) -> Page:
     """Decline an invitation; programs use `POST /api/invitations/decline`."""
     declined = await call.transact(answers.decline, str(form.token), form.proof or None)
@@ -99,6 +156,101 @@ async def press_decline(call: Call, form: InvitationForm) -> Page:
             "You do not join %(name)s, which is notified. If this was a mistake, ask for a new invitation.",
             name=declined.organization_name,
         ),
+    )
+
+
+@routes.get(JOINED, refuses=(NotFound,))
+@in_browser
+async def show_joined(call: Call, org_slug: str) -> Page:
+    """Show an organization that you have joined, and what comes next."""
+    found = await call.read(joining.joined, org_slug)
+    brand = await brand_of(call, found.organization.id)
+    return form_page(call, "joined.html", joined=found, organizations="/app/account/organizations", brand=brand)
+
+
+async def _join_as_new(call: Call, form: AcceptanceForm, found: Answerable) -> Response:
+    """Join with a new account, or one that the proof gives to its person; `BadRequest` names what is invalid."""
+    _, name = all_valid(
+        lambda: passwords.check(form.password, "password"), lambda: names.checked_or_none(form.name.strip() or None)
+    )
+    password_hash = await call.installation.passwords.hash(form.password)
+    way = _way_to(found)
+    wanted = ways.destination(call, way)
+    outcome = await transact_counted(
+        call, joining.accept_as_new, str(form.token), form.proof, password_hash, name, wanted
+    )
+    return await ways.conclude(call, outcome, way)
+
+
+async def _join_with_password(call: Call, form: AcceptanceForm, found: Answerable) -> Response:
+    """Join with the account that there is, after the right password."""
+    way = _way_to(found)
+    wanted = ways.destination(call, way)
+    finish = partial(joining.accept_with_password, token=str(form.token), proof=form.proof)
+    outcome = await authenticate(call, found.email, form.password, wanted, finish=finish)
+    return await ways.conclude(call, outcome, way)
+
+
+async def _join_and_choose(call: Call, token: str, proof: str, found: Answerable) -> Response:
+    """Join with the account that there is, and show how it signs in."""
+    joined = await call.transact(answers.accept, token, proof)
+    looked_up = await call.read(lookup_email.by_domain, found.email, base_url="")
+    return await methods_page(call, _way_on(joined), joined.email, found=looked_up)
+
+
+def _leading_page(call: Call, connection: DomainConnection, way: ReturnQuery) -> Response:
+    """Return the page that leads on to a connection: a browser follows no redirect from a form to another site."""
+    address = way.on("/auth/upstream", connection_id=str(connection.id))
+    shown = page(
+        call,
+        "message.html",
+        heading=translated(call, "One moment"),
+        text=translated(call, "You go on to %(provider)s to sign in.", provider=connection.name),
+        back=None,
+        next=(marked("Continue"), address),
+        request_id=None,
+    )
+    shown.headers["Refresh"] = f"0; url={address}"
+    return shown
+
+
+def _way_on(joined: Joined) -> ReturnQuery:
+    return _way(joined.organization_slug)
+
+
+def _way_to(found: Answerable) -> ReturnQuery:
+    return _way(found.details.organization_slug)
+
+
+def _way(slug: str) -> ReturnQuery:
+    return ReturnQuery(return_to=JOINED.replace(":org_slug", slug))
+
+
+async def _page(
+    call: Call,
+    token: str,
+    proof: str,
+    found: Answerable,
+    *,
+    form: AcceptanceForm | None = None,
+    refusal: Refusal | None = None,
+) -> Response:
+    details: Any = refusal.details if isinstance(refusal, BadRequest) else ()
+    other = call.browser.email if call.browser is not None and call.browser.email != found.email else ""
+    return form_page(
+        call,
+        "invitation.html",
+        status=refusal.code.status if refusal is not None else 200,
+        token=token,
+        proof=proof,
+        presented=found.details,
+        join_by=found.join_by.value,
+        connection=found.connection,
+        signed_in_as=other,
+        name=form.name if form is not None else "",
+        problems={detail.field: detail.message for detail in details},
+        problem=message_on_page(refusal) if refusal is not None and not details else "",
+        brand=await brand_of(call, found.details.invitation.organization_id),
     )
 
 

@@ -92,11 +92,12 @@ async def _lead_on(
         return await _back_page(call, email, back)
     if way is None and found.browser is not None and found.place.name:
         signed_in = translated(call, "You are signed in with %(email)s now.", email=email)
+        text = " ".join((signed_in, where_it_goes_on(call, found.place)))
         return await place_page(
             call,
             found.place,
             heading=translated(call, "Your email address is verified"),
-            text=f"{signed_in} {where_it_goes_on(call, found.place)}",
+            text=text,
         )
     return led_on
 

@@ -1,11 +1,13 @@
 """Comparing a password between the two transactions of a sign-in."""
 
+from typing import Protocol
+
 import trio
 
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.sign_in import login
-from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.conclusion import Outcome, SecondFactorPending, SignInCompleted
 from core.sign_in.login import LoginAttempt
 from core.sign_in.proofs import Destination
 from entrypoints.shared.sessions.token_answers import (
@@ -13,15 +15,32 @@ from entrypoints.shared.sessions.token_answers import (
 )
 from entrypoints.web.serving.calls import Call, shielded
 from ports.accounts.passwords import PasswordVerdict
+from ports.unit_of_work import UnitOfWork
+
+
+class Finish(Protocol):
+    """The second transaction of a sign-in by password: `login.finish`, or what does it besides something else."""
+
+    def __call__(
+        self,
+        uow: UnitOfWork,
+        attempt: LoginAttempt,
+        destination: Destination,
+        *,
+        is_right: bool,
+        upgraded_hash: str | None = None,
+    ) -> Outcome:
+        """Conclude the sign-in after the comparison."""
+        ...
 
 
 async def authenticate(
-    call: Call, email: str, password: str, wanted: Destination
+    call: Call, email: str, password: str, wanted: Destination, *, finish: Finish = login.finish
 ) -> SignInCompleted | SecondFactorPending:
     """Sign in by password, or raise the refusal: find the hash, compare on the hasher's threads, conclude."""
     attempt = await call.transact(login.begin, email, call.throttled_network, wanted)
     verdict = await _compare(call, password, attempt)
-    return await _conclude(call, password, attempt, wanted, verdict)
+    return await _conclude(call, password, attempt, wanted, verdict, finish)
 
 
 async def _compare(call: Call, password: str, attempt: LoginAttempt) -> PasswordVerdict:
@@ -37,15 +56,15 @@ async def _compare(call: Call, password: str, attempt: LoginAttempt) -> Password
 
 
 async def _conclude(
-    call: Call, password: str, attempt: LoginAttempt, wanted: Destination, verdict: PasswordVerdict
+    call: Call, password: str, attempt: LoginAttempt, wanted: Destination, verdict: PasswordVerdict, finish: Finish
 ) -> SignInCompleted | SecondFactorPending:
     if not verdict.is_right:
         # Recorded also when the client has hung up, because a password was compared.
         with shielded():
-            return await transact_counted(call, login.finish, attempt, wanted, is_right=False)
+            return await transact_counted(call, finish, attempt, wanted, is_right=False)
     try:
         upgraded = await _rehash(call, password) if verdict.needs_upgrade else None
-        return await transact_counted(call, login.finish, attempt, wanted, is_right=True, upgraded_hash=upgraded)
+        return await transact_counted(call, finish, attempt, wanted, is_right=True, upgraded_hash=upgraded)
     except trio.Cancelled:
         # No session begins without a client, and the right password is no failure.
         with shielded():

@@ -16,6 +16,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "return_id": _field("The id of a kept path, to open after signing in; valid once."),
     "only_shows": _field("Whether the page is only shown, with the address in its field.", **_BOX),
     "stay": _field("Whether the browser stays signed in for 30 days.", **_BOX),
+    "by": _field(
+        "How the invited person accepts, as the page has offered it.",
+        enum=["", "mail", "session", "new_password", "password", "other_way", "connection"],
+    ),
     "trust": _field("Whether this device is asked for no code for a while.", **_BOX),
     "passkey_id": _field("The id of the passkey."),
     "repeated": _field("The new password once more."),
