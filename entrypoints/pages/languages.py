@@ -14,6 +14,7 @@ import gettext
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -130,7 +131,7 @@ class Language:
                 return self.known(str(value.value))
             case Grouped():
                 return str(value).replace(",", thousands)
-            case float():
+            case float() | Decimal():
                 return str(value).replace(".", fraction)
             case date():
                 return self.day(value)

@@ -266,6 +266,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "session": _SANDBOX,
         "subscriptions": [(_SUBSCRIPTION, "19.00 EUR"), (_SUBSCRIPTION, "9.00 EUR")],
         "actions": [(SimpleNamespace(value="renew"), "Renew"), (SimpleNamespace(value="cancel"), "Cancel")],
+        "states": {"active": "active"},
     },
     "saml_agreement.html": {
         **_FORM,

@@ -43,4 +43,5 @@ async def choose_language(call: Call, form: LanguageForm) -> None:
     call.set_cookie(languages.LANGUAGE_COOKIE, form.language, lifetime=languages.LANGUAGE_COOKIE_LIFETIME)
     await browsers.find_session(call)
     if call.browser is not None and call.browser.confined_to is None:
+        call.limit_person()
         await call.transact(accounts.choose, call.browser.user_id, form.language)

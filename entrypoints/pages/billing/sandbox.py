@@ -7,6 +7,7 @@ refused when another site has sent it.
 """
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ from core.billing.sandbox import (
     SandboxSubscriptionUnknown,
 )
 from core.errors import Forbidden
+from core.wording import Wording
 from entrypoints.pages.languages import marked
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, Page, page
@@ -84,7 +86,7 @@ async def show_portal(call: Call, session_id: str) -> Page:
     _require_open(call)
     view = await call.read(sandbox.show_portal, session_id)
     rows = [(one, _price(one.price_cents, one.currency)) for one in view.subscriptions]
-    return page(call, "sandbox_portal.html", session=view.session, subscriptions=rows, actions=_BUTTONS)
+    return page(call, "sandbox_portal.html", session=view.session, subscriptions=rows, actions=_BUTTONS, states=STATES)
 
 
 @routes.post(
@@ -118,10 +120,14 @@ _BUTTONS: Final[Any] = (
 )
 
 
+# What the states of a subscription are called.
+STATES: Final = {"active": marked("active"), "past_due": marked("payment overdue"), "canceled": marked("cancelled")}
+
+
 def _price(cents: int | None, currency: str | None) -> str:
     """Return a price for people, as most currencies are written."""
-    whole, rest = divmod(cents or 0, 100)
-    return f"{whole}.{rest:02} {(currency or '').upper()}"
+    amount = Decimal(cents or 0).scaleb(-2).quantize(Decimal("0.01"))
+    return Wording("%(amount)s %(currency)s", amount=amount, currency=(currency or "").upper())
 
 
 def _with_targets(response: Response, address: str) -> Response:
