@@ -40,6 +40,7 @@ class NextStep:
 
 _START: Final = NextStep(text=marked("Go to the start page"), href="/app")
 _SIGN_IN: Final = NextStep(text=marked("Sign in"), href=SIGN_IN)
+_SIGN_IN_AGAIN: Final = NextStep(text=marked("Sign in again"), href=SIGN_IN_AGAIN)
 _OTHER_ACCOUNT: Final = NextStep(text=marked("Use another account"), href="/app/sign-out")
 _ORGANIZATIONS: Final = "/app/account/organizations"
 _SECOND_FACTOR: Final = "/app/account/second-factor"
@@ -48,7 +49,7 @@ _BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
     AddressProvedElsewhere: (_SIGN_IN,),
     MembershipSuspended: (NextStep(text=marked("Your organizations"), href=_ORGANIZATIONS), _OTHER_ACCOUNT),
     NoSuchPath: (_START,),
-    SecondFactorDue: (NextStep(text=marked("Sign in again"), href=SIGN_IN_AGAIN),),
+    SecondFactorDue: (_SIGN_IN_AGAIN,),
     SetupLinkDead: (_START,),
     SsoRequired: (_SIGN_IN,),
 }
@@ -108,9 +109,12 @@ def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
 
 
 def _by_status(call: Call, status: int) -> tuple[NextStep, ...]:
-    if status == 401 or (status == 403 and call.browser is None):
+    if status not in {401, 403}:
+        return (_START,)
+    if call.browser is None:
         return (_SIGN_IN,)
-    return (_START, _OTHER_ACCOUNT) if status == 403 else (_START,)
+    # The first page of the sign-in would lead a browser on that is signed in.
+    return (_SIGN_IN_AGAIN if status == 401 else _START, _OTHER_ACCOUNT)
 
 
 def _after_refused_form(call: Call, refusal: FormRefused) -> tuple[NextStep, ...]:

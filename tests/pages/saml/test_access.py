@@ -135,7 +135,10 @@ class TestAccess:
     ) -> None:
         saml_shop.world.connection.execute("UPDATE organizations SET mfa_required = true")
 
-        assert "multi-factor" in await self.denied(browser, saml_shop)
+        denied = await self.denied(browser, saml_shop)
+
+        assert "requires a second factor" in denied
+        assert 'href="/app/account/second-factor"' in denied
 
     async def test_an_end_user_needs_no_second_factor(self, visitor: Visitor, saml_shop: SamlService) -> None:
         saml_shop.world.connection.execute("UPDATE organizations SET mfa_required = true")

@@ -13,6 +13,7 @@ from tests.world.upstream import parameters_of
 if TYPE_CHECKING:
     from tests.application import Answer
     from tests.world.acme_shop import AcmeShop
+    from tests.world.openid_acme import Acme
     from tests.world.upstream import Upstream
     from tests.world.visitor import Visitor
     from tests.world.world import World
@@ -66,3 +67,15 @@ async def test_a_sign_in_that_is_over_leads_to_the_sign_in(upstream: Upstream) -
     page = await upstream.visitor.send("GET", "/auth/codehost/callback?code=x&state=y")
 
     assert (page.status, button_of(page)) == (400, "/app/sign-in")
+
+
+async def test_a_connection_of_an_organization_leads_back_as_well(acme: Acme) -> None:
+    path = f"/auth/upstream?connection_id={acme.connection_id}&return_to=%2Fapp%2Faccount"
+    departed = await acme.visitor.send("GET", path)
+    state = parameters_of(departed.headers["Location"])["state"]
+
+    page = await acme.visitor.send("GET", f"/auth/upstream/callback?error=access_denied&state={state}")
+    closed = await acme.visitor.send("GET", "/auth/upstream?connection_id=x&return_to=%2Fapp%2Faccount")
+
+    assert [page.status, closed.status] == [403, 404]
+    assert button_of(page) == button_of(closed) == "/app/sign-in?return_to=%2Fapp%2Faccount"
