@@ -214,7 +214,7 @@ KINDS = {
     Leftover.UPSTREAM_FAILURES: Kind(
         "last_at",
         90 * DAY,
-        "WITH connection AS (INSERT INTO upstream_connections (id, organization_id, type, name, scopes,"
+        ", connection AS (INSERT INTO upstream_connections (id, organization_id, type, name, scopes,"
         " attribute_mapping, trust_mfa, enabled, created_at, updated_at) VALUES (gen_random_uuid(), %(organization)s,"
         " 'saml', 'Acme', '{}', '{}', false, false, now(), now()) RETURNING organization_id, id)"
         " INSERT INTO upstream_failures (organization_id, connection_id, problem, first_at, last_at, occurrences,"

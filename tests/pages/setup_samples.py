@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any, Final
 
+from core.organizations.setup_links import SetupState
 from core.secrets import Secret
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.saml.setup import ENTRA
@@ -42,7 +43,7 @@ _PROGRESS: Final = SimpleNamespace(
 SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "setup.html": {
         **_SETUP,
-        "parts": [(NAME, "/app/setup/parts/saml"), ("Your own domain", "/app/setup/parts/domain")],
+        "parts": [(NAME, f"/app/setup/parts/{state}", SimpleNamespace(state=state, at=NOW)) for state in SetupState],
     },
     "setup_connection.html": {
         **_SETUP,

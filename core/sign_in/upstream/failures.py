@@ -13,7 +13,6 @@ from uuid import UUID  # noqa: TC003 - the fields are read at run time
 
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
-from core.sign_in.upstream import provider_problems
 from core.sign_in.upstream.provider_problems import ProviderProblem  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
@@ -54,9 +53,10 @@ class ConnectionProgress:
     identities: int
 
 
-def note(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, reason: str | None, *, request_id: str) -> None:
+def note(
+    uow: UnitOfWork, organization_id: UUID, connection_id: UUID, problem: ProviderProblem, *, request_id: str
+) -> None:
     """Record that a sign-in by a connection failed; nothing when the connection is gone."""
-    problem = provider_problems.problem_of(reason)
     uow.upstream_failures.add(organization_id, connection_id, problem, at=uow.now, request_id=request_id, series=SERIES)
 
 
