@@ -27,6 +27,8 @@ class RateLimit(Enum):
     IMPERSONATION = (6.0, 10)
     EMAIL_CHANGE = (6.0, 10)
     INVITATION_ANSWER = (1.0, 30)
+    # Of an organization: asking a provider that it names whether a connection works.
+    CONNECTION_CHECK = (6.0, 10)
     # A whole company may arrive from one address in the morning.
     SAML = (0.02, 200)
     # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.

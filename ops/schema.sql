@@ -1900,6 +1900,8 @@ CREATE TABLE upstream_connections (
     metadata_valid_until timestamp with time zone,
     metadata_warned_of timestamp with time zone,
     signs_requests boolean DEFAULT false NOT NULL,
+    checked_at timestamp with time zone,
+    check_problem text,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -1912,10 +1914,30 @@ COMMENT ON COLUMN upstream_connections.issuer_changed IS 'Whether the issuer was
 COMMENT ON COLUMN upstream_connections.metadata_valid_until IS 'When the metadata of the identity provider end, as they say; null when they do not.';
 COMMENT ON COLUMN upstream_connections.metadata_warned_of IS 'The end of metadata of which a mail has warned last.';
 COMMENT ON COLUMN upstream_connections.signs_requests IS 'Whether the metadata of the identity provider want requests that are signed.';
+COMMENT ON COLUMN upstream_connections.checked_at IS 'When its provider was last asked whether the connection works as it is stored; null before that.';
+COMMENT ON COLUMN upstream_connections.check_problem IS 'What was found then, a word of core/sign_in/upstream/provider_problems.py; null for nothing. It means nothing without checked_at.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_pkey PRIMARY KEY (id);
+
+CREATE TABLE upstream_failures (
+    organization_id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    problem text NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    occurrences integer NOT NULL,
+    last_request_id text NOT NULL
+);
+COMMENT ON TABLE upstream_failures IS 'Why sign-ins by connections failed lately: one row for each problem of a connection, whoever it has met.';
+COMMENT ON COLUMN upstream_failures.problem IS 'A word of core/sign_in/upstream/provider_problems.py.';
+COMMENT ON COLUMN upstream_failures.first_at IS 'The first time of an uninterrupted series, in which no day is without one.';
+COMMENT ON COLUMN upstream_failures.last_request_id IS 'The request of the last one, by which the operator finds it in the log.';
+ALTER TABLE ONLY upstream_failures
+    ADD CONSTRAINT upstream_failures_pkey PRIMARY KEY (connection_id, problem);
+CREATE INDEX upstream_failures_ended ON upstream_failures USING btree (last_at);
+CREATE INDEX upstream_failures_of_connection ON upstream_failures USING btree (organization_id, connection_id);
 
 CREATE TABLE upstream_sign_ins (
     id uuid NOT NULL,
@@ -2427,6 +2449,9 @@ ALTER TABLE ONLY totp_secrets
 
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_failures
+    ADD CONSTRAINT upstream_failures_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY upstream_sign_ins
     ADD CONSTRAINT upstream_sign_ins_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;

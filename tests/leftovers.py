@@ -211,6 +211,15 @@ KINDS = {
         " SELECT gen_random_uuid(), 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
         " FROM ends",
     ),
+    Leftover.UPSTREAM_FAILURES: Kind(
+        "last_at",
+        90 * DAY,
+        ", connection AS (INSERT INTO upstream_connections (id, organization_id, type, name, scopes,"
+        " attribute_mapping, trust_mfa, enabled, created_at, updated_at) VALUES (gen_random_uuid(), %(organization)s,"
+        " 'saml', 'Acme', '{}', '{}', false, false, now(), now()) RETURNING organization_id, id)"
+        " INSERT INTO upstream_failures (organization_id, connection_id, problem, first_at, last_at, occurrences,"
+        " last_request_id) SELECT organization_id, id, ended::text, ended, ended, 1, '' FROM connection, ends",
+    ),
     Leftover.SCIM_LOG_ENTRIES: Kind(
         "created_at",
         30 * DAY,

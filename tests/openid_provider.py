@@ -40,6 +40,9 @@ class OpenIdProvider:
     keys: list[dict[str, Any]] = field(default_factory=lambda: [public_key(KEY, "1")])
     # Signs an ID token in place of the provider's key: the token as text.
     forged: str | None = None
+    # What the token endpoint refuses everything with.
+    token_error: str | None = None
+    token_details: dict[str, Any] = field(default_factory=dict[str, Any])
     user: dict[str, Any] = field(default_factory=dict[str, Any])
     codes: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
@@ -77,8 +80,12 @@ class OpenIdProvider:
     def _token(self, form: dict[str, str], authorization: str) -> tuple[int, str, bytes]:
         basic = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         by_post = (form.get("client_id"), form.get("client_secret")) == (CLIENT_ID, CLIENT_SECRET)
+        if self.token_error is not None:
+            return _json({"error": self.token_error, **self.token_details}, 400)
+        if not (by_post or authorization == f"Basic {basic}"):
+            return _json({"error": "invalid_client"}, 401)
         parameters = self.codes.pop(form.get("code", ""), None)
-        if parameters is None or not (by_post or authorization == f"Basic {basic}"):
+        if parameters is None:
             return _json({"error": "invalid_grant"}, 400)
         claims = {
             "iss": self.url,

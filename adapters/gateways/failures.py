@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 import httpx
 
+from adapters.gateways.name_lookups import NameUnknown
 from adapters.gateways.outbound import TargetRefused
+from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -79,6 +81,25 @@ def reason_of(error: BaseException, who: str = RECEIVER) -> str:
             return "No request can be sent there. Check the address, and the token if there is one."
         case _:
             return Wording("The connection to %(who)s failed.", who=inside)
+
+
+def problem_of(error: BaseException) -> ProviderProblem:
+    """Return the kind of a failure whose sentence `reason_of` returns."""
+    for cause in _causes(error):
+        match cause:
+            case TargetRefused(__cause__=NameUnknown()):
+                return ProviderProblem.NAME_UNKNOWN
+            case TargetRefused():
+                return ProviderProblem.ADDRESS_REFUSED
+            case ssl.SSLCertVerificationError():
+                return ProviderProblem.CERTIFICATE
+            case ssl.SSLError():
+                return ProviderProblem.NO_TLS
+            case TimeoutError() | httpx.ConnectTimeout():
+                return ProviderProblem.TOO_SLOW
+            case _:
+                """Its own cause may tell more."""
+    return ProviderProblem.UNREACHABLE if isinstance(error, httpx.ConnectError) else ProviderProblem.NO_ANSWER
 
 
 def _unreachable(error: BaseException) -> str:

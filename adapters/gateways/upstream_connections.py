@@ -6,15 +6,18 @@ keys, are remembered for some minutes.
 
 from __future__ import annotations
 
+import json
+import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast, final
+from urllib.parse import urlsplit
 
 import httpx
 import trio
 
 from adapters.crypto.json_web_signatures import verified_claims
 from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
-from core.sign_in.upstream import answers, discovery
+from core.sign_in.upstream import answers, discovery, provider_problems
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
     from adapters.gateways.upstream_requests import UpstreamRequests
     from core.sign_in.upstream.discovery import Discovered
+    from core.sign_in.upstream.flows import ProviderClient
+    from core.sign_in.upstream.provider_problems import ProviderProblem
     from core.sign_in.upstream.providers import CodeExchange
     from ports.clock import Clock
 
@@ -32,6 +37,13 @@ REMEMBERED_SECONDS: Final = 300.0
 ISSUERS_MAX: Final = 1000
 TOKEN_CHARACTERS_MAX: Final = 64 * 1024
 _OK: Final = 200
+# What an application may always ask Microsoft Entra for in its own name, by the host of the cloud. There, a code that
+# is none is refused before the secret is looked at.
+_OWN_SCOPES: Final[Mapping[str, str]] = {
+    "login.microsoftonline.com": "https://graph.microsoft.com/.default",
+    "login.microsoftonline.us": "https://graph.microsoft.us/.default",
+    "login.partner.microsoftonline.cn": "https://microsoftgraph.chinacloudapi.cn/.default",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +72,43 @@ class HttpConnectionGateway:
         with time_limit(issuer, self._seconds_max):
             return await self._identify(organization_id, issuer, exchange)
 
+    async def try_credentials(
+        self, organization_id: UUID, issuer: str, client: ProviderClient, *, redirect_uri: str
+    ) -> ProviderProblem | None:
+        with time_limit(issuer, self._seconds_max, TOO_SLOW):
+            found = (await self._find(organization_id, issuer)).discovered
+            form = {
+                "grant_type": "authorization_code",
+                "code": secrets.token_urlsafe(32),
+                "redirect_uri": redirect_uri,
+                "code_verifier": secrets.token_urlsafe(48),
+            }
+            problem = provider_problems.judge_credentials(*await self._post(organization_id, found, client, form))
+            scope = _OWN_SCOPES.get(urlsplit(found.token_url).hostname or "")
+            if scope is None or (problem is not None and problem.prevents):
+                return problem
+            form = {"grant_type": "client_credentials", "scope": scope}
+            return provider_problems.judge_token(*await self._post(organization_id, found, client, form))
+
+    async def _post(
+        self, organization_id: UUID, found: Discovered, client: ProviderClient, form: Mapping[str, str]
+    ) -> tuple[int, Mapping[str, Any]]:
+        """Send a form to the token endpoint with our credentials, in the way that the provider takes them."""
+        assert client.client_secret is not None, "a connection has no client secret"
+        secret, auth = client.client_secret.reveal(), None
+        if found.takes_basic:
+            auth = httpx.BasicAuth(client.client_id, secret)
+        else:
+            form = {**form, "client_id": client.client_id, "client_secret": secret}
+        return await self._requests.post(organization_id, found.token_url, form, auth=auth)
+
     async def _identify(self, organization_id: UUID, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
         found = (await self._find(organization_id, issuer)).discovered
-        client, form = (
-            exchange.client,
+        client = exchange.client
+        status, answer = await self._post(
+            organization_id,
+            found,
+            client,
             {
                 "grant_type": "authorization_code",
                 "code": exchange.code.reveal(),
@@ -71,13 +116,6 @@ class HttpConnectionGateway:
                 "code_verifier": exchange.verifier.reveal(),
             },
         )
-        assert client.client_secret is not None, "a connection has no client secret"
-        secret = client.client_secret.reveal()
-        if found.takes_basic:
-            auth = httpx.BasicAuth(client.client_id, secret)
-        else:
-            auth, form = None, {**form, "client_id": client.client_id, "client_secret": secret}
-        status, answer = await self._requests.post(organization_id, found.token_url, form, auth=auth)
         if status != _OK or "error" in answer:
             raise failed(found.token_url, "refused", status=status)
         claims = await self._verified(organization_id, issuer, answer.get("id_token"))
@@ -119,8 +157,8 @@ class HttpConnectionGateway:
         now = trio.current_time()
         if known is not None and not is_fresh and now - known.fetched_at_seconds < REMEMBERED_SECONDS:
             return known
-        status, document = await self._requests.get(organization_id, issuer.removesuffix("/") + discovery.PATH)
-        found = discovery.read(issuer, document if status == _OK else None)
+        status, body = await self._requests.get_bytes(organization_id, issuer.removesuffix("/") + discovery.PATH)
+        found = discovery.read(issuer, _decoded(body) if status == _OK else None)
         status, keys = await self._requests.get(organization_id, found.jwks_uri)
         if status != _OK or not isinstance(keys, dict):
             raise failed(
@@ -137,3 +175,11 @@ class HttpConnectionGateway:
             del self._known[next(iter(self._known))]
         self._known[issuer] = known = _CachedConfiguration(found, tuple(usable), now)
         return known
+
+
+def _decoded(body: bytes) -> Any:
+    """Return the JSON of a discovery document; the bytes, which are no object, where it is none."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return body

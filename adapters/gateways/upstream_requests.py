@@ -16,7 +16,7 @@ import httpx
 import structlog
 import trio
 
-from adapters.gateways.failures import PROVIDER, reason_of
+from adapters.gateways.failures import PROVIDER, problem_of, reason_of
 from adapters.gateways.outbound import CONNECTIONS_OF_AN_ORGANIZATION_MAX, of, read_beginning
 from core.sign_in.upstream.answers import UpstreamFailed
 
@@ -75,7 +75,7 @@ class UpstreamRequests:
                 async with self._client.stream(method, url, extensions=of(organization_id), **others) as response:
                     await read_beginning(response, body, bytes_max=ANSWER_BYTES_MAX)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise failed(url, type(error).__name__, reason_of(error, PROVIDER)) from None
+            raise failed(url, problem_of(error), reason_of(error, PROVIDER), error=type(error).__name__) from None
         if len(body) > ANSWER_BYTES_MAX:
             raise failed(url, "too_large", "The provider's answer is too large.")
         return response.status_code, bytes(body)

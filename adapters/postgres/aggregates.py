@@ -102,6 +102,7 @@ from adapters.postgres.sign_in.sign_ins import PostgresSignIns
 from adapters.postgres.sign_in.upstream.connection_keys import PostgresConnectionKeys
 from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConnections
 from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
+from adapters.postgres.sign_in.upstream.failures import PostgresUpstreamFailures
 from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
 from adapters.postgres.sign_in.upstream.oauth_credentials import PostgresOauthCredentials
 from adapters.postgres.sign_in.upstream.provider_sessions import PostgresProviderSessions
@@ -151,6 +152,7 @@ class Aggregates:
     upstream_sign_ins: PostgresUpstreamSignIns
     oauth_credentials: PostgresOauthCredentials
     upstream_connections: PostgresUpstreamConnections
+    upstream_failures: PostgresUpstreamFailures
     provider_sessions: PostgresProviderSessions
     connection_keys: PostgresConnectionKeys
     domain_routes: PostgresDomainRoutes

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SetupLink`
 
@@ -21,7 +21,7 @@ from core.secrets import hash_token
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from core.organizations.access import Capability, OrganizationAccess
     from core.secrets import Secret
@@ -120,6 +120,51 @@ class OpenSetup:
         return {"setup_link_id": str(self.link_id)}
 
 
+class SetupState(StrEnum):
+    """How far a part is."""
+
+    NOT_BEGUN = "not_begun"
+    SAVED = "saved"
+    TESTED = "tested"
+    IN_USE = "in_use"
+    FAILING = "failing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartProgress:
+    """What is known of a part: whether anything is saved, when a test succeeded, its last use, and since when it fails.
+
+    A time is None where there was none.
+    """
+
+    part: str
+    is_saved: bool
+    tested_at: datetime | None = None
+    used_at: datetime | None = None
+    failing_since: datetime | None = None
+
+    @property
+    def state(self) -> SetupState:
+        """How far the part is."""
+        if not self.is_saved:
+            return SetupState.NOT_BEGUN
+        if self.failing_since is not None:
+            return SetupState.FAILING
+        if self.used_at is not None:
+            return SetupState.IN_USE
+        return SetupState.SAVED if self.tested_at is None else SetupState.TESTED
+
+    @property
+    def at(self) -> datetime | None:
+        """The time that belongs to the state; None where there is none."""
+        times = {
+            SetupState.FAILING: self.failing_since,
+            SetupState.IN_USE: self.used_at,
+            SetupState.TESTED: self.tested_at,
+        }
+        return times.get(self.state)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSetup:
     """A valid link as it is stored, with its organization and the role that its maker has there now."""
@@ -196,6 +241,13 @@ def present(uow: UnitOfWork, cookie: str | None, part: Part | None = None) -> Op
     if part is not None and part not in setup.parts:
         raise SetupLinkDead
     return setup
+
+
+def progress(uow: UnitOfWork, cookie: str) -> Mapping[Part, PartProgress]:
+    """Return how far each part of a link is, in their order; raise `SetupLinkDead`."""
+    setup = present(uow, cookie)
+    known = {one.part: one for one in uow.setup_links.progress(setup.organization_id, setup.service_id)}
+    return {part: known[part.value] for part in setup.parts}
 
 
 def lock(uow: UnitOfWork, cookie: str, part: Part) -> OpenSetup:

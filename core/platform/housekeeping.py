@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts import own_accounts, sign_in_failures
 from core.scim import log
+from core.sign_in.upstream import failures
 from core.webhooks import deliveries, events
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Leftover(Enum):
     WEBHOOK_DELIVERIES = ("webhook_deliveries", deliveries.RETENTION_DEFAULT)
     EVENTS = ("events", events.RETENTION)
     SCIM_LOG_ENTRIES = ("scim_log_entries", log.RETENTION)
+    # Counted from the last time.
+    UPSTREAM_FAILURES = ("upstream_failures", failures.RETENTION)
 
     kept_for: timedelta
 

@@ -57,6 +57,7 @@ def _style_sheet() -> bytes:
 _BY_NAME: Final = {
     "gatehouse.css": _asset("gatehouse.css", _style_sheet()),
     "carried_form.js": _asset("carried_form.js", (FOLDER / "scripts" / "carried_form.js").read_bytes()),
+    "copying.js": _asset("copying.js", (FOLDER / "scripts" / "copying.js").read_bytes()),
     "new_passkey.js": _asset("new_passkey.js", (FOLDER / "scripts" / "new_passkey.js").read_bytes()),
     "page.js": _asset("page.js", (FOLDER / "scripts" / "page.js").read_bytes()),
     "passkeys.js": _asset("passkeys.js", (FOLDER / "scripts" / "passkeys.js").read_bytes()),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.setup_links import SetupLink, StoredSetup
+from core.organizations.setup_links import PartProgress, SetupLink, StoredSetup
 
 
 class SetupLinks(Protocol):
@@ -36,4 +36,8 @@ class SetupLinks(Protocol):
 
     def by_visit_hash(self, secret_hash: bytes) -> StoredSetup | None:
         """Return the valid link of a cookie; None unless its organization is active."""
+        ...
+
+    def progress(self, organization_id: UUID, service_id: UUID | None) -> Sequence[PartProgress]:
+        """Return how far each part is in an organization, that of SAML for a service."""
         ...

@@ -14,6 +14,7 @@ from ports.sign_in.sign_ins import SignIns
 from ports.sign_in.upstream.connection_keys import ConnectionKeys
 from ports.sign_in.upstream.connections import UpstreamConnections
 from ports.sign_in.upstream.domain_routes import DomainRoutes
+from ports.sign_in.upstream.failures import UpstreamFailures
 from ports.sign_in.upstream.flows import UpstreamSignIns
 from ports.sign_in.upstream.oauth_credentials import OauthCredentials
 from ports.sign_in.upstream.provider_sessions import ProviderSessions
@@ -57,6 +58,9 @@ class SignInUnit(Protocol):
 
     @property
     def upstream_connections(self) -> UpstreamConnections: ...
+
+    @property
+    def upstream_failures(self) -> UpstreamFailures: ...
 
     @property
     def connection_keys(self) -> ConnectionKeys: ...

@@ -1,7 +1,6 @@
 """Sample values of the pages that show what happened in an account: sessions, sign-ins, applications, subscriptions."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,13 +15,11 @@ from core.sign_in.own_ways import AccountLimit, NamedConnection, OwnWays
 from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import Location
 from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService, outcome_of
+from tests.pages.sample_values import ID, NAME, NOW
 
-NOW: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-NAME: Final = "The Royal Society of <b>Shipwrights</b> & Daughters, established in 1612"
 SHORT: Final = "Harbour Logs"
-_ID: Final = "0191d3c1-0000-7000-8000-00000000000f"
-_SIGN_IN_ORGANIZATION: Final = SignInOrganization(id=UUID(_ID), slug="royal", name=NAME)
-_SIGN_IN_SERVICE: Final = SignInService(id=UUID(_ID), slug="harbour", name=SHORT)
+_SIGN_IN_ORGANIZATION: Final = SignInOrganization(id=UUID(ID), slug="royal", name=NAME)
+_SIGN_IN_SERVICE: Final = SignInService(id=UUID(ID), slug="harbour", name=SHORT)
 _METHODS: Final = SignInMethods(
     has_password=True, second_factor=MfaStatus(enabled=False, has_backup_codes=False), passkeys=0
 )
@@ -39,7 +36,7 @@ BOUND: Final = OwnWays(
 
 def _session(**others: Any) -> OwnSession:
     about: dict[str, Any] = {
-        "id": UUID(_ID),
+        "id": UUID(ID),
         "parent_id": None,
         "provider": "password",
         "amr": ["pwd", "mfa"],
@@ -66,7 +63,7 @@ def _shown(one: OwnSession, *children: ShownSession, is_current: bool = False) -
 
 def _sign_in(reason: SignInReason | None, **others: Any) -> SignIn:
     about: dict[str, Any] = {
-        "id": UUID(_ID),
+        "id": UUID(ID),
         "created_at": NOW,
         "provider": "upstream",
         "outcome": outcome_of(reason),
@@ -74,7 +71,7 @@ def _sign_in(reason: SignInReason | None, **others: Any) -> SignIn:
         "reason_text": reason.text if reason is not None else None,
         "organization": _SIGN_IN_ORGANIZATION,
         "service": _SIGN_IN_SERVICE,
-        "connection": SignInConnection(id=UUID(_ID), name=NAME),
+        "connection": SignInConnection(id=UUID(ID), name=NAME),
         "ip_address": "203.0.113.7",
         "user_agent": "curl/8.5.0",
         "device": "curl",
@@ -90,10 +87,10 @@ def _sign_in(reason: SignInReason | None, **others: Any) -> SignIn:
 
 def _application(**others: Any) -> Application:
     about: dict[str, Any] = {
-        "id": UUID(_ID),
-        "client_id": UUID(_ID),
+        "id": UUID(ID),
+        "client_id": UUID(ID),
         "client_name": NAME,
-        "organization_id": UUID(_ID),
+        "organization_id": UUID(ID),
         "org_slug": "royal",
         "organization_name": NAME,
         "service_slug": "harbour",
@@ -110,7 +107,7 @@ def _application(**others: Any) -> Application:
 
 def _personal_subscription(status: SubscriptionStatus, *, is_own_customer: bool = False) -> PersonalSubscription:
     return PersonalSubscription(
-        service_id=UUID(_ID),
+        service_id=UUID(ID),
         service_name=NAME,
         organization_name=NAME,
         plan_name=SHORT,
@@ -154,7 +151,7 @@ ACTIVITY: Final[dict[str, dict[str, Any]]] = {
             (_sign_in(None, provider="password", connection=None), ("good", "Signed in"), "", ["New device"]),
             (_sign_in(SignInReason.WRONG_CODE), ("bad", "Refused"), "The code of the second factor was wrong.", []),
         ],
-        "next_id": UUID(_ID),
+        "next_id": UUID(ID),
         "is_later": True,
         "limit": 50,
         "usual_limit": 25,

@@ -15,15 +15,14 @@ from core.sign_in.own_ways import AccountLimit
 from entrypoints.pages.next_steps import NextStep
 from entrypoints.pages.rendering import Page, page
 from entrypoints.pages.returns import ReturnQuery
-from entrypoints.pages.saml.setup import ENTRA
 from entrypoints.pages.typed_again import TypedField, TypedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
-from tests.pages.account_samples import ACTIVITY, BOUND, NAME, NOW, SHORT, WAYS
+from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
+from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
+from tests.pages.setup_samples import SETUP_SAMPLES
 
-EMAIL: Final = "somebody.with.a.long.name@an.even.longer.name.of.a.host.example.com"
-PROBLEM: Final = "The passwords do not match."
 QR_CODE: Final = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z"/></svg>'
 SECRET: Final = "67CA 25LA B3WN J52M IT6V HE4I 6P42 7TIV"
 CODES: Final = [f"{number:05}-{number:05}" for number in range(10)]
@@ -46,19 +45,6 @@ _ROW: Final = {"id": "0191d3c1-0000-7000-8000-00000000000f", "name": NAME, "crea
 _ORGANIZATION: Final = SimpleNamespace(
     id=1, name=NAME, slug="royal", is_active=False, status=OrganizationStatus.PENDING
 )
-_SETUP: Final[dict[str, Any]] = {
-    **_FORM,
-    "setup": SimpleNamespace(organization_name=NAME, expires_at=NOW),
-    # A branding, which other pages have as well.
-    "brand": SimpleNamespace(
-        name=NAME,
-        logo=None,
-        icon=None,
-        style_sheet=None,
-        links=[("Terms of use", "https://harbour.example/terms")],
-        support_email=EMAIL,
-    ),
-}
 
 
 def _membership(role: str) -> SimpleNamespace:
@@ -290,109 +276,10 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
-    "setup.html": {
-        **_SETUP,
-        "parts": [(NAME, "/app/setup/parts/saml"), ("Your own domain", "/app/setup/parts/domain")],
-    },
-    "setup_connection.html": {
-        **_SETUP,
-        "connection": SimpleNamespace(
-            id="0191d3c1-0000-7000-8000-00000000000f", name=NAME, is_saml=True, enabled=True, metadata_url=None
-        ),
-        "provider": SimpleNamespace(
-            entity_id="https://id.example.com/auth/upstream/id/metadata",
-            acs_url="https://id.example.com/auth/upstream/id/acs",
-        ),
-        "callback": "https://id.example.com/auth/upstream/callback",
-        "claimed": [
-            SimpleNamespace(
-                id="0191d3c1-0000-7000-8000-00000000000f",
-                domain=EMAIL.partition("@")[2],
-                status="verified",
-                txt_name="_gatehouse." + EMAIL.partition("@")[2],
-                txt_value="gatehouse-verification=sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw",
-            )
-        ],
-        "problem": PROBLEM,
-        "outcome": None,
-    },
-    "setup_domain.html": {
-        **_SETUP,
-        "claimed": SimpleNamespace(
-            domain="id." + EMAIL.partition("@")[2],
-            status="failing",
-            txt_name="_gatehouse.id." + EMAIL.partition("@")[2],
-            txt_value="gatehouse-verification=sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw",
-            checked_at=NOW,
-            ends_at=NOW,
-        ),
-        "target": "id.example.com",
-        "typed": "",
-        "problem": PROBLEM,
-        "failure": PROBLEM,
-        "found": ["v=spf1 -all", NAME],
-    },
-    "setup_link.html": {**_SETUP, "secret": "secret", "titles": ["Your own domain", NAME]},
-    "setup_saml.html": {
-        **_SETUP,
-        "shown": SimpleNamespace(
-            service=SimpleNamespace(name=NAME),
-            configuration=SimpleNamespace(enabled=True),
-            certificate=SimpleNamespace(public_key=f"-----BEGIN CERTIFICATE-----\n{'M' * 64}", valid_until=NOW),
-            contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
-        ),
-        "typed": SimpleNamespace(
-            metadata=NAME,
-            entity_id="https://harbour.example/metadata",
-            acs_url="https://harbour.example/acs",
-            name_id_format="",
-            email_attribute="",
-        ),
-        "problems": dict.fromkeys(("metadata", "entity_id", "acs_url", "name_id_format", "attribute_mapping"), PROBLEM),
-        "names": [("a", "Email address"), ("b", "Persistent id")],
-        "entra": ENTRA,
-        "entity_id": "https://id.example.com/saml/royal/harbour",
-    },
-    "setup_scim.html": {
-        **_SETUP,
-        "shown": SimpleNamespace(
-            tokens=[SimpleNamespace(**_ROW, prefix="scim_live_67CA25")],
-            failures=[
-                SimpleNamespace(
-                    method="PATCH",
-                    path="/scim/v2/Users/0191d3c1-0000-7000-8000-00000000000f",
-                    created_at=NOW,
-                    user_name=EMAIL,
-                    status=400,
-                    detail=NAME,
-                )
-            ],
-        ),
-        "token": Secret("scim_live_67CA25_" + "M" * 43),
-        "scim_url": "https://id.example.com/scim/v2",
-    },
-    "setup_siem.html": {
-        **_SETUP,
-        "stream": SimpleNamespace(last_error=NAME, last_success_at=NOW, lag=12, has_token=True),
-        "typed": SimpleNamespace(siem_provider="splunk", endpoint="https://splunk.example", index="main"),
-        "problems": {"provider": PROBLEM, "endpoint": PROBLEM, "token": PROBLEM, "options": PROBLEM},
-        "providers": [("splunk", "Splunk"), ("datadog", "Datadog")],
-        "was_tested": True,
-        "tested": NAME,
-    },
+    **SETUP_SAMPLES,
     "send_again.html": {**_WAY, "problem": PROBLEM},
     "sign_in.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},
     "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
-    "setup_upstream.html": {
-        **_SETUP,
-        "connections": [
-            SimpleNamespace(id="0191d3c1-0000-7000-8000-00000000000f", name=NAME, type="saml", issuer=None)
-        ],
-        "problem": PROBLEM,
-        "problems": {"oidc-issuer": PROBLEM},
-        "typed": SimpleNamespace(name=NAME, issuer="", client_id=""),
-        "callback": "https://id.example.com/auth/upstream/callback",
-    },
     "sign_in_methods.html": {
         **_WAY,
         "problem": PROBLEM,

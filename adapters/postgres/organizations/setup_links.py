@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.transaction import Aggregate
-from core.organizations.setup_links import SetupLink, StoredSetup
+from core.organizations.setup_links import PartProgress, SetupLink, StoredSetup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,43 @@ _STORED: Final = """
     LEFT   JOIN memberships m
            ON m.organization_id = l.organization_id AND m.user_id = l.created_by AND m.suspended_at IS NULL
     LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
+"""
+
+# A connection fails when its last check found what prevents sign-ins, or after its last sign-in another one failed.
+_PROGRESS: Final = """
+    SELECT 'saml' AS part, coalesce(bool_or(enabled), false) AS is_saved, NULL::timestamptz AS tested_at,
+           max(last_request_at) AS used_at,
+           max(last_error_at) FILTER (WHERE last_error_at > coalesce(last_request_at, '-infinity')) AS failing_since
+    FROM   saml_configurations
+    WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+    UNION ALL
+    SELECT 'scim', count(*) > 0, NULL, max(last_used_at), NULL
+    FROM   scim_tokens
+    WHERE  organization_id = %(organization_id)s
+    UNION ALL
+    SELECT 'upstream', count(*) > 0, max(c.checked_at) FILTER (WHERE c.is_right), max(c.used_at),
+           min(CASE WHEN NOT c.is_right THEN c.checked_at ELSE c.failing_since END)
+    FROM   (SELECT u.checked_at, i.used_at,
+                   u.checked_at IS NULL OR u.check_problem IS NULL OR u.check_problem = 'secret_unclear' AS is_right,
+                   (SELECT min(f.first_at)
+                    FROM   upstream_failures f
+                    WHERE  f.organization_id = u.organization_id AND f.connection_id = u.id
+                      AND  f.last_at > coalesce(i.used_at, '-infinity')) AS failing_since
+            FROM   upstream_connections u
+            LEFT   JOIN LATERAL (
+                SELECT max(used_at) AS used_at
+                FROM   identities
+                WHERE  organization_id = u.organization_id AND connection_id = u.id) i ON true
+            WHERE  u.organization_id = %(organization_id)s) c
+    UNION ALL
+    SELECT 'domain', count(*) > 0, NULL, max(verified_at), max(failing_since)
+    FROM   custom_domains
+    WHERE  organization_id = %(organization_id)s
+    UNION ALL
+    SELECT 'siem', count(*) > 0, NULL, max(last_success_at),
+           max(coalesce(last_success_at, created_at)) FILTER (WHERE failures > 0)
+    FROM   siem_streams
+    WHERE  organization_id = %(organization_id)s
 """
 
 
@@ -106,6 +143,9 @@ class PostgresSetupLinks(Aggregate):
             """,
             (secret_hash, self._transaction.now),
         )
+
+    def progress(self, organization_id: UUID, service_id: UUID | None) -> Sequence[PartProgress]:
+        return self._all(PartProgress, _PROGRESS, {"organization_id": organization_id, "service_id": service_id})
 
 
 def _stored(

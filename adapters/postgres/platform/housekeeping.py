@@ -274,6 +274,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.UPSTREAM_FAILURES: """
+        DELETE FROM upstream_failures
+        WHERE  ctid = ANY (ARRAY(
+            SELECT   ctid
+            FROM     upstream_failures
+            WHERE    last_at <= %s
+            ORDER BY last_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     # The addresses of an account are found by its events. Those of old events are kept, or the account could not be
     # anonymized completely.
     Leftover.EVENTS: """

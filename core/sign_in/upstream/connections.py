@@ -115,9 +115,7 @@ def create_by_link(
 ) -> ConnectionRecord:
     """Do what `create` does, for the holder of a setup link."""
     editor = Editor.of_link(uow, cookie)
-    if uow.upstream_connections.have_identities(editor.organization_id):
-        # It would assert the addresses of the organization's domains, beside the connection that they use.
-        raise changes.IdentitiesLinked
+    require_none_linked(uow, editor)
     return _create(uow, editor, kind, wishes, described, tuple(allowed))
 
 
@@ -155,10 +153,7 @@ def change_by_link(
 def delete(uow: UnitOfWork, slug: str, connection_id: UUID) -> None:
     """Delete a connection, its identities and its domain routes; the sessions that began by it end."""
     editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
-    connection = found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    ended = changes.end_sessions(uow, editor.organization_id, connection_id)
-    uow.upstream_connections.remove(editor.organization_id, connection_id)
-    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended)
+    _delete(uow, editor, found(uow.upstream_connections.find(editor.organization_id, connection_id)))
 
 
 def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
@@ -171,6 +166,26 @@ def find_to_test_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> t
     """Do what `find_to_test` does, for the holder of a setup link."""
     organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
     return organization_id, found(uow.upstream_connections.find(organization_id, connection_id))
+
+
+def delete_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> None:
+    """Do what `delete` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`.
+
+    So nobody loses a way to sign in: the holder deletes what nobody has signed in by, and nothing is enforced by.
+    """
+    editor = Editor.of_link(uow, cookie)
+    connection = found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    require_not_in_force(uow, editor, connection)
+    if uow.upstream_connections.has_identities(editor.organization_id, connection_id):
+        raise changes.IdentitiesLinked
+    _delete(uow, editor, connection)
+
+
+def require_none_linked(uow: UnitOfWork, editor: Editor) -> None:
+    """Raise `IdentitiesLinked` where the holder of a setup link may make no connection."""
+    if uow.upstream_connections.have_identities(editor.organization_id):
+        # It would assert the addresses of the organization's domains, beside the connection that they use.
+        raise changes.IdentitiesLinked
 
 
 def require_not_in_force(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:
@@ -187,6 +202,25 @@ def found(connection: ConnectionRecord | None) -> ConnectionRecord:
     return connection
 
 
+def checked(
+    uow: UnitOfWork,
+    editor: Editor,
+    kind: str,
+    wishes: ConnectionWishes,
+    described: SamlDescription | None,
+    allowed: Sequence[Network],
+) -> ConnectionRecord:
+    """Return a new connection with these fields, which is not stored; raise one `BadRequest` of all its problems."""
+    if kind not in set(ConnectionType):
+        raise BadRequest.of_field("type", "This must be oidc or saml.")
+    empty = _empty(uow, ConnectionType(kind))
+    _, connection = all_valid(
+        lambda: connection_wishes.require_complete(empty, wishes),
+        lambda: connection_wishes.applied(uow, editor, empty, wishes, described, allowed),
+    )
+    return connection
+
+
 def _create(
     uow: UnitOfWork,
     editor: Editor,
@@ -195,13 +229,7 @@ def _create(
     described: SamlDescription | None,
     allowed: Sequence[Network],
 ) -> ConnectionRecord:
-    if kind not in set(ConnectionType):
-        raise BadRequest.of_field("type", "This must be oidc or saml.")
-    empty = _empty(uow, ConnectionType(kind))
-    _, connection = all_valid(
-        lambda: connection_wishes.require_complete(empty, wishes),
-        lambda: connection_wishes.applied(uow, editor, empty, wishes, described, allowed),
-    )
+    connection = checked(uow, editor, kind, wishes, described, allowed)
     if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
         raise TooManyConnections
     uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
@@ -211,6 +239,12 @@ def _create(
         uow.upstream_connections.save_certificates(editor.organization_id, connection.id, named)
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_CREATED, connection)
     return connection
+
+
+def _delete(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:
+    ended = changes.end_sessions(uow, editor.organization_id, connection.id)
+    uow.upstream_connections.remove(editor.organization_id, connection.id)
+    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended)
 
 
 def _change(

@@ -29,14 +29,33 @@ class Discovered:
     names_itself: bool
 
 
+class OtherIssuer(UpstreamFailed):
+    """The discovery document names another issuer; `right_issuer` is that one if it differs by a last slash alone."""
+
+    def __init__(self, issuer: str, named: Any) -> None:
+        is_near = isinstance(named, str) and named.removesuffix("/") == issuer.removesuffix("/")
+        super().__init__(
+            f"The provider names itself {named}, which differs by the slash at the end."
+            if is_near
+            else "The discovery document names another issuer."
+        )
+        self.reason = "other_slash" if is_near else "wrong_issuer"
+        self.right_issuer: str | None = named if is_near else None
+
+
 def read(issuer: str, document: Any) -> Discovered:
-    """Return what the document of an issuer says; raise `UpstreamFailed` when it is another's, or makes no sense."""
-    if not isinstance(document, dict):
+    """Return what the document of an issuer says; raise `UpstreamFailed` when it is another's, or makes no sense.
+
+    None is no document, and no object one that is not JSON as it should be.
+    """
+    if document is None:
         raise UpstreamFailed("The provider has no discovery document at this issuer.").because("no_discovery_document")
+    if not isinstance(document, dict):
+        raise UpstreamFailed("What the provider has at this issuer is not a discovery document.").because("not_json")
     found = cast("dict[str, Any]", document)
     if found.get("issuer") != issuer:
         # Else one provider could speak for another (OpenID Connect Discovery, 4.3).
-        raise UpstreamFailed("The discovery document names another issuer.").because("wrong_issuer")
+        raise OtherIssuer(issuer, found.get("issuer"))
     methods = found.get("token_endpoint_auth_methods_supported")
     return Discovered(
         issuer=issuer,

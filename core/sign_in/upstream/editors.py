@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from core.events.actions import AuditAction
     from core.organizations.access import Operation, OrganizationAccess
+    from core.organizations.setup_links import OpenSetup
     from ports.unit_of_work import UnitOfWork
 
 
@@ -50,7 +51,11 @@ class Editor:
         """Return the holder of a setup link; raise `SetupLinkDead`."""
         uow.organizations.lock(setup_links.present(uow, cookie, Part.UPSTREAM).organization_id)
         # Again, because the transaction that held the lock before may have revoked the link.
-        setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+        return cls.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
+
+    @classmethod
+    def of_setup(cls, setup: OpenSetup) -> Editor:
+        """Return the holder of a setup link that is open; nothing is locked for them."""
         return cls(
             organization_id=setup.organization_id,
             user_id=setup.created_by,

@@ -111,9 +111,10 @@ async def press_begin(call: Call, secret: str, form: ProtectedForm) -> None:
 @routes.get(SETUP, refuses=(SetupLinkDead,))
 @public
 async def show_setup(call: Call) -> Page:
-    """Show the parts that a setup link allows to set."""
+    """Show the parts that a setup link allows to set, and how far each of them is."""
     setup = await call.read(setup_links.present, setup_cookie(call))
-    return await part_page(call, "setup.html", setup, parts=[PARTS[part] for part in setup.parts])
+    progress = await call.read(setup_links.progress, setup_cookie(call))
+    return await part_page(call, "setup.html", setup, parts=[(*PARTS[part], one) for part, one in progress.items()])
 
 
 @routes.get(DOMAIN, refuses=(SetupLinkDead,))

@@ -183,6 +183,10 @@ class Call:
         """
         self._limiter.take(limits, limited_network(self.address))
 
+    def limit_organization(self, organization_id: UUID, limit: RateLimit) -> None:
+        """Take one request of an organization, from whatever address it comes, or raise `RateLimitExceeded`."""
+        self._limiter.take((limit,), str(organization_id))
+
     def limit_person(self) -> None:
         """Take one request of the person who is signed in, or raise `RateLimitExceeded`.
 

@@ -35,8 +35,13 @@ class UpstreamConnections(Protocol):
         """Return what we are for a connection by SAML, enabled or not, of an active organization; None for others."""
         ...
 
-    def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
-        """Return our credentials at the provider of an enabled connection; None when it has none."""
+    def client_of(
+        self, organization_id: UUID, connection_id: UUID, *, is_to_be_tested: bool = False
+    ) -> ProviderClient | None:
+        """Return our credentials at the provider of an enabled connection; None when it has none.
+
+        To be tested, it need not be enabled.
+        """
         ...
 
     def add(self, organization_id: UUID, connection: ConnectionRecord, secret: Secret | None) -> None:
@@ -77,6 +82,10 @@ class UpstreamConnections(Protocol):
 
     def have_identities(self, organization_id: UUID) -> bool:
         """Return whether any identity of any connection of the organization is linked."""
+        ...
+
+    def count_uses(self, organization_id: UUID, connection_id: UUID, *, at: datetime) -> tuple[int, int]:
+        """Return how many identities of a connection are linked, and how many of its sessions are alive."""
         ...
 
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:

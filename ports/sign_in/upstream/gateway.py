@@ -8,6 +8,7 @@ from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderTokens
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
 
 
@@ -34,4 +35,10 @@ class ConnectionGateway(Protocol):
 
     async def identify(self, organization_id: UUID, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
         """Return the claims of a code, from a verified ID token and what the provider says of its user besides."""
+        ...
+
+    async def try_credentials(
+        self, organization_id: UUID, issuer: str, client: ProviderClient, *, redirect_uri: str
+    ) -> ProviderProblem | None:
+        """Return what the provider says of our credentials, to which no user is needed; None when they are right."""
         ...

@@ -101,13 +101,15 @@ class PostgresUpstreamConnections(Aggregate):
             (connection_id,),
         )
 
-    def client_of(self, organization_id: UUID, connection_id: UUID) -> ProviderClient | None:
+    def client_of(
+        self, organization_id: UUID, connection_id: UUID, *, is_to_be_tested: bool = False
+    ) -> ProviderClient | None:
         row = self._row(
             """
             SELECT client_id, client_secret_sealed FROM upstream_connections
-            WHERE  organization_id = %s AND id = %s AND enabled AND client_secret_sealed IS NOT NULL
+            WHERE  organization_id = %s AND id = %s AND (enabled OR %s) AND client_secret_sealed IS NOT NULL
             """,
-            (organization_id, connection_id),
+            (organization_id, connection_id, is_to_be_tested),
         )
         if row is None:
             return None
@@ -130,7 +132,12 @@ class PostgresUpstreamConnections(Aggregate):
             UPDATE upstream_connections
             SET    {assignments(ConnectionRecord, without=(*_COMPUTED, "id", "type", "created_at"))},
                    client_secret_sealed = coalesce(%(secret)s, client_secret_sealed),
-                   issuer_changed = issuer_changed AND %(secret)s::bytea IS NULL
+                   issuer_changed = issuer_changed AND %(secret)s::bytea IS NULL,
+                   -- What was checked is not what is stored from now on.
+                   checked_at = CASE WHEN (issuer, client_id, metadata_url, metadata_xml)
+                                          IS NOT DISTINCT FROM (%(issuer)s, %(client_id)s, %(metadata_url)s,
+                                                                %(metadata_xml)s)
+                                      AND %(secret)s::bytea IS NULL THEN checked_at END
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
             """,  # noqa: S608 - made of the names of fields
             self._parameters(organization_id, connection, secret),
@@ -181,6 +188,20 @@ class PostgresUpstreamConnections(Aggregate):
             "SELECT EXISTS (SELECT FROM identities WHERE organization_id = %s AND connection_id IS NOT NULL)",
             (organization_id,),
         )
+
+    def count_uses(self, organization_id: UUID, connection_id: UUID, *, at: datetime) -> tuple[int, int]:
+        row = self._row(
+            """
+            SELECT (SELECT count(*) FROM identities i
+                    WHERE  i.organization_id = c.organization_id AND i.connection_id = c.id) AS identities,
+                   (SELECT count(*) FROM sessions s
+                    WHERE  s.connection_id = c.id AND s.revoked_at IS NULL AND s.expires_at > %s) AS sessions
+            FROM   upstream_connections c
+            WHERE  c.organization_id = %s AND c.id = %s
+            """,
+            (at, organization_id, connection_id),
+        )
+        return (0, 0) if row is None else (row["identities"], row["sessions"])
 
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
         # The provider that comes next must not get what the one before has answered.

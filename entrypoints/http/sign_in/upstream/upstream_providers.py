@@ -7,12 +7,12 @@ import msgspec
 from core.key_certificates import SamlCertificate
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.sign_in.upstream import connection_keys, connections
+from core.sign_in.upstream import checks, connection_keys, connections
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes, TooManyConnections
 from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
-from entrypoints.shared.sign_in.upstream.upstream_providers import ConnectionTested, described, tested
+from entrypoints.shared.sign_in.upstream.upstream_providers import ConnectionTested, as_answer, described, tested
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
@@ -115,8 +115,12 @@ async def delete_upstream_provider(call: Call, slug: str, provider_id: UUID) -> 
 @routes.post("/api/organizations/:slug/upstream-providers/:provider_id/test", refuses=(ConnectionUnknown,))
 @in_organization(Operation.CONNECTIONS_CHANGE)
 async def test_upstream_provider(call: Call, slug: str, provider_id: UUID) -> ConnectionTested:
-    """Fetch the provider's description of itself, and its keys or certificates."""
-    return await tested(call, *await call.read(connections.find_to_test, slug, provider_id))
+    """Fetch the provider's description of itself, and its keys or certificates.
+
+    By OpenID Connect, its token endpoint is asked whether it accepts the client id and secret, for which no user is
+    needed. An organization can ask ten times at once, and ten times a minute.
+    """
+    return as_answer(await tested(call, await call.read(checks.prepare_test_by_member, slug, provider_id)))
 
 
 @routes.post(

@@ -40,6 +40,7 @@ from entrypoints.pages.sign_in.upstream.providers import (
     complete,
     repeatable,
 )
+from entrypoints.pages.sign_in.upstream.recording import recording_failures
 from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.web.serving.answers import see_other
@@ -73,21 +74,22 @@ async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None
     connection = target.connection
     if not connection.is_saml or connection.issuer is None:
         raise ConnectionClosed
-    answer = await call.installation.saml_connections.read_answer(
-        target.organization_id, connection.metadata, form.saml_response, await _recipient(call, target)
-    )
-    if answer.is_declined:
-        raise SignInDeclined
-    expected = Expected(
-        issuer=connection.issuer,
-        provider=service_provider(call, connection),
-        request_id=await call.read(flows.request_id_of, form.relay_state),
-    )
-    try:
-        continue_id = await _keep(call, target, answer, expected, form.relay_state)
-    except (UpstreamFailed, SignInOver) as refusal:
-        await call.transact(refused.note_answer, target.context, answer, connection.attribute_mapping, refusal)
-        raise
+    async with recording_failures(call, target.context):
+        answer = await call.installation.saml_connections.read_answer(
+            target.organization_id, connection.metadata, form.saml_response, await _recipient(call, target)
+        )
+        if answer.is_declined:
+            raise SignInDeclined
+        expected = Expected(
+            issuer=connection.issuer,
+            provider=service_provider(call, connection),
+            request_id=await call.read(flows.request_id_of, form.relay_state),
+        )
+        try:
+            continue_id = await _keep(call, target, answer, expected, form.relay_state)
+        except (UpstreamFailed, SignInOver) as refusal:
+            await call.transact(refused.note_answer, target.context, answer, connection.attribute_mapping, refusal)
+            raise
     parameters = urlencode({"id": continue_id.reveal()})
     call.headers["Location"] = f"/auth/upstream/{connection.id}/acs?{parameters}"
 
@@ -100,7 +102,8 @@ async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQ
     async with repeatable(call, began):
         if began.user_id is not None or began.context.connection_id != connection_id:
             raise SignInOver().because("of_another_connection")
-        return await complete(call, began, proven)
+        async with recording_failures(call, began.context):
+            return await complete(call, began, proven)
 
 
 async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:

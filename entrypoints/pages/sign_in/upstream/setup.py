@@ -1,27 +1,40 @@
-"""The pages of a setup link for upstream connections: the identity provider, and the mail domains that it signs in."""
+"""The pages of a setup link for upstream connections: the identity provider, and the mail domains that it signs in.
 
-from typing import Any, Final
+A page asks for the kind of provider first and then shows its steps alone. A connection is checked before it is saved,
+so that what cannot sign anybody in is told before the page is left; `problems.py` says what. What was typed is shown
+again, but for the client secret.
+"""
+
+from typing import Annotated, Any, Final
 from uuid import UUID
 
+import msgspec
 from quart import Response
 
 from core.errors import BadRequest, Conflict, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import setup_links
 from core.organizations.settings.domain import DomainVerifiedElsewhere
-from core.organizations.setup_links import Part, SetupLinkDead
-from core.sign_in.upstream import connection_keys, connections, domain_routes
+from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
+from core.rate_limits import RateLimit
+from core.sign_in.upstream import checks, connection_keys, connections, deletion, domain_routes, failures
+from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes
 from core.sign_in.upstream.domain_routes import RouteUnknown
-from core.sign_in.upstream.saml import ServiceProvider
+from core.sign_in.upstream.provider_problems import Finding, ProviderProblem, problem_of
+from core.sign_in.upstream.saml import MetadataUnusable, ServiceProvider
+from entrypoints.pages import refusals
 from entrypoints.pages.declaring import setup_pages, shows_again
+from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
-from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.sign_in.upstream.upstream import CALLBACK
+from entrypoints.pages.sign_in.upstream import provider_kinds
+from entrypoints.pages.sign_in.upstream.problems import SENTENCES, field_of
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
-from entrypoints.shared.sign_in.upstream.upstream_providers import described, tested
+from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK, found_by_check, read_metadata, tested
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
@@ -33,10 +46,17 @@ UPSTREAM: Final = "/app/setup/parts/upstream"
 REFUSES: Final = (SetupLinkDead, FormRefused, ConnectionUnknown)
 
 
+class KindQuery(Query, kw_only=True):
+    """The kind of provider whose steps a page shows."""
+
+    provider: Annotated[str, msgspec.Meta(description="The kind of provider; the page offers the kinds.")] = ""
+
+
 class UpstreamSetupForm(SetupForm, kw_only=True):
     """A new connection, or the fields of one; empty ones change nothing."""
 
     type: str = ""
+    provider: str = ""
     name: str = ""
     issuer: str = ""
     client_id: str = ""
@@ -60,72 +80,117 @@ class MailDomainForm(SetupForm, kw_only=True):
     domain: str = ""
 
 
-async def _list_page(call: Call, refusal: BadRequest | None = None, form: UpstreamSetupForm | None = None) -> Response:
-    typed = form or UpstreamSetupForm()
-    details = refusal.details if refusal is not None else ()
+class NotUsable(BadRequest):
+    """A provider cannot be used as it was typed; `finding` is what a check of it has found."""
+
+    def __init__(self, finding: Finding, field: str) -> None:
+        assert finding.problem is not None, "a provider without a problem cannot be used"
+        sentence = finding.text if finding.problem is ProviderProblem.METADATA else SENTENCES[finding.problem]
+        invalid = BadRequest.of_field(field, sentence)
+        super().__init__(invalid.message, details=invalid.details)
+        self.finding = finding
+
+
+async def _new_page(
+    call: Call, form: UpstreamSetupForm | None = None, refusal: Refusal | None = None, *, word: str = ""
+) -> Response:
+    """Return the page of a new connection; without a kind, the choice of one."""
     setup = await call.read(setup_links.present, setup_cookie(call), Part.UPSTREAM)
-    return await part_page(
+    kind = kind_of(provider_kinds.ALL, form.provider if form is not None else word)
+    if kind is None and form is not None:
+        kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
+    shown: dict[str, Any] = {"kinds": provider_kinds.KINDS, "kind": kind}
+    if kind is None:
+        shown["connections"] = await call.read(connections.list_by_link, setup_cookie(call))
+        shown["progress"] = await call.read(failures.progress_by_link, setup_cookie(call))
+    typed = form or UpstreamSetupForm(name=setup.organization_name, issuer=provider_kinds.ISSUERS.get(_word(kind), ""))
+    return await _part_page(
         call,
-        "setup_upstream.html",
+        "setup_upstream.html" if kind is None else "setup_upstream_new.html",
         setup,
-        status=refusal.code.status if refusal is not None else 200,
-        connections=await call.read(connections.list_by_link, setup_cookie(call)),
-        problem=problem_of(refusal) if not details else "",
-        # Both forms of the page have a field for the name.
-        problems={f"{typed.type}-{one.field}": one.message for one in details},
+        refusal,
+        **shown,
+        is_saml=kind is not None and provider_kinds.is_saml(kind),
         typed=typed,
-        callback=f"{call.installation.settings.base_url}{CALLBACK}",
+        copies=_redirect_uri(call),
     )
 
 
-async def _page(call: Call, connection_id: UUID, refusal: Refusal | None = None, *, outcome: Any = None) -> Response:
-    setup = await call.read(setup_links.present, setup_cookie(call), Part.UPSTREAM)
-    connection: ConnectionRecord = await call.read(connections.find_by_link, setup_cookie(call), connection_id)
-    base_url = call.installation.settings.base_url
-    claimed = await call.read(domain_routes.list_by_link, setup_cookie(call))
-    return await part_page(
+async def _page(
+    call: Call,
+    connection_id: UUID,
+    query: KindQuery | None = None,
+    form: SetupForm | None = None,
+    refusal: Refusal | None = None,
+) -> Response:
+    cookie = setup_cookie(call)
+    setup = await call.read(setup_links.present, cookie, Part.UPSTREAM)
+    connection: ConnectionRecord = await call.read(connections.find_by_link, cookie, connection_id)
+    provider = ServiceProvider.of(call.installation.settings.base_url, connection.id)
+    claimed = await call.read(domain_routes.list_by_link, cookie)
+    sent = form if isinstance(form, UpstreamSetupForm) else None
+    word = sent.provider if sent is not None else query.provider if query is not None else ""
+    return await _part_page(
         call,
         "setup_connection.html",
         setup,
-        status=refusal.code.status if refusal is not None else 200,
+        refusal,
         connection=connection,
-        provider=ServiceProvider.of(base_url, connection.id),
-        callback=f"{base_url}{CALLBACK}",
+        kind=provider_kinds.kind_of_connection(connection, word),
+        typed=sent or _stored(connection),
+        progress=(await call.read(failures.progress_by_link, cookie))[connection.id],
+        failures=await call.read(failures.list_by_link, cookie, connection.id),
         claimed=[route for route in claimed if route.provider_id == connection.id],
-        problem=problem_of(refusal),
-        outcome=outcome,
+        copies={
+            **_redirect_uri(call),
+            "metadata_address": (marked("Metadata address"), provider.entity_id),
+            "entity_id": (marked("Entity id, or audience"), provider.entity_id),
+            "acs_url": (marked("Address for assertions (ACS URL)"), provider.acs_url),
+            "slo_url": (marked("Sign-out address"), provider.slo_url),
+            "sign_in_address": (
+                marked("Address to sign in by this connection"),
+                f"{call.installation.settings.base_url}/auth/upstream?connection_id={connection.id}",
+            ),
+        },
     )
+
+
+async def _deletion_page(call: Call, connection_id: UUID, refusal: Refusal | None = None) -> Response:
+    setup = await call.read(setup_links.present, setup_cookie(call), Part.UPSTREAM)
+    ends = await call.read(deletion.show_by_link, setup_cookie(call), connection_id)
+    return await _part_page(call, "setup_connection_deletion.html", setup, refusal, ends=ends)
 
 
 @routes.get(UPSTREAM, refuses=(SetupLinkDead,))
 @public
-async def show_upstream(call: Call) -> Page:
-    """Show the connections of the organization, and forms for a new one."""
-    return await _list_page(call)
+async def show_upstream(call: Call, query: KindQuery) -> Page:
+    """Show the connections of the organization and the kinds of providers; of one kind, the steps and a form."""
+    return await _new_page(call, word=query.provider)
 
 
 @routes.post(UPSTREAM, limits=LIMITS, refuses=(*REFUSES, Conflict))
 @public
-@shows_again(_list_page, BadRequest)
+@shows_again(_new_page, BadRequest, Conflict)
 async def create_connection(call: Call, form: UpstreamSetupForm) -> PageOrRedirect:
-    """Create a connection; members use `POST /api/organizations/:slug/upstream-providers`."""
-    cookie = protected_cookie(call, form)
-    made = await call.transact(
-        connections.create_by_link,
-        cookie,
-        form.type,
-        form.wishes,
-        described=None,
-        allowed=call.installation.settings.outbound_allowed,
-    )
-    return see_other(f"{UPSTREAM}/{made.id}")
+    """Check a connection and create it; members use `POST /api/organizations/:slug/upstream-providers`.
+
+    One by OpenID Connect is refused when the provider cannot be read, or does not accept the client secret.
+    """
+    cookie, wishes = protected_cookie(call, form), form.wishes
+    allowed = call.installation.settings.outbound_allowed
+    finding = None
+    if form.type != "saml":
+        to_check = await call.read(checks.prepare_new, cookie, form.type, wishes, allowed=allowed)
+        finding = _required(await found_by_check(call, to_check))
+    made = await call.transact(checks.create, cookie, form.type, wishes, finding, allowed=allowed)
+    return see_other(_address(made.id, form.provider))
 
 
 @routes.get(f"{UPSTREAM}/:connection_id", refuses=(SetupLinkDead, ConnectionUnknown))
 @public
-async def show_connection(call: Call, connection_id: UUID) -> Page:
-    """Show a connection, what to enter at its provider, and the mail domains that it signs in."""
-    return await _page(call, connection_id)
+async def show_connection(call: Call, connection_id: UUID, query: KindQuery) -> Page:
+    """Show a connection, what to enter at its provider, how sign-ins went, and the mail domains that it signs in."""
+    return await _page(call, connection_id, query)
 
 
 @routes.post(
@@ -134,29 +199,53 @@ async def show_connection(call: Call, connection_id: UUID) -> Page:
 @public
 @shows_again(_page, BadRequest, Conflict)
 async def change_connection(call: Call, connection_id: UUID, form: UpstreamSetupForm) -> PageOrRedirect:
-    """Change a connection on which the organization does not rely yet."""
-    cookie = protected_cookie(call, form)
+    """Check a connection as it is to be, and change it, if the organization does not rely on it yet."""
+    cookie, wishes = protected_cookie(call, form), form.wishes
+    allowed = call.installation.settings.outbound_allowed
     # Before anything is fetched for them.
-    organization_id, _ = await call.read(connections.find_to_test_by_link, cookie, connection_id)
-    wishes = form.wishes
-    has_metadata = wishes.metadata_url is not None or wishes.metadata_xml is not None
-    await call.transact(
-        connections.change_by_link,
-        cookie,
-        connection_id,
-        wishes,
-        described=await described(call, organization_id, wishes) if has_metadata else None,
-        allowed=call.installation.settings.outbound_allowed,
-    )
-    return see_other(f"{UPSTREAM}/{connection_id}")
+    organization_id, connection = await call.read(connections.find_to_test_by_link, cookie, connection_id)
+    described = None
+    if not connection.is_saml:
+        to_check = await call.read(checks.prepare_change, cookie, connection_id, wishes, allowed=allowed)
+        finding = _required(await found_by_check(call, to_check))
+    else:
+        field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
+        if wishes.metadata_url is None and wishes.metadata_xml is None:
+            raise BadRequest.of_field("metadata_url", "Enter the address of the metadata, or paste the file.")
+        call.limit_organization(organization_id, RateLimit.CONNECTION_CHECK)
+        try:
+            finding, described = Finding(), await read_metadata(call, organization_id, wishes)
+        except MetadataUnusable as unusable:
+            raise NotUsable(Finding(problem=ProviderProblem.METADATA, text=unusable.problem), field) from None
+        except UpstreamFailed as failed:
+            raise NotUsable(Finding(problem=problem_of(failed.reason), text=failed.problem), field) from None
+    await call.transact(checks.change, cookie, connection_id, wishes, finding, described=described, allowed=allowed)
+    return see_other(_address(connection_id, form.provider))
 
 
 @routes.post(f"{UPSTREAM}/:connection_id/test", limits=LIMITS, refuses=REFUSES)
 @public
-async def test_connection(call: Call, connection_id: UUID, form: SetupForm) -> Page:
-    """Ask the provider of a connection what it says of itself, and show the result."""
-    asked = await call.read(connections.find_to_test_by_link, protected_cookie(call, form), connection_id)
-    return await _page(call, connection_id, outcome=await tested(call, *asked))
+async def test_connection(call: Call, connection_id: UUID, form: SetupForm) -> PageOrRedirect:
+    """Ask the provider of a connection what it says of itself and of our credentials, and show the result."""
+    to_check = await call.read(checks.prepare_test, protected_cookie(call, form), connection_id)
+    await tested(call, to_check)
+    return see_other(f"{UPSTREAM}/{connection_id}")
+
+
+@routes.get(f"{UPSTREAM}/:connection_id/delete", refuses=(SetupLinkDead, ConnectionUnknown))
+@public
+async def ask_to_delete_connection(call: Call, connection_id: UUID) -> Page:
+    """Show what ends with a connection, and ask whether it is to be deleted."""
+    return await _deletion_page(call, connection_id)
+
+
+@routes.post(f"{UPSTREAM}/:connection_id/delete", limits=LIMITS, refuses=(*REFUSES, Conflict))
+@public
+@shows_again(_deletion_page, Conflict)
+async def delete_connection(call: Call, connection_id: UUID, form: SetupForm) -> PageOrRedirect:
+    """Delete a connection that nobody has signed in by and on which the organization does not rely."""
+    await call.transact(connections.delete_by_link, protected_cookie(call, form), connection_id)
+    return see_other(UPSTREAM)
 
 
 @routes.post(f"{UPSTREAM}/:connection_id/key", limits=LIMITS, refuses=(*REFUSES, Conflict, NoKeyOfConnection))
@@ -194,5 +283,51 @@ async def verify_mail_domain(call: Call, route_id: UUID, form: SetupForm) -> Pag
     try:
         await call.transact(domain_routes.verify_by_link, cookie, route_id, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
-        return await _page(call, claim.connection_id, refusal)
+        return await _page(call, claim.connection_id, refusal=refusal)
     return see_other(f"{UPSTREAM}/{claim.connection_id}")
+
+
+async def _part_page(call: Call, template: str, setup: OpenSetup, refusal: Refusal | None, **values: Any) -> Response:
+    """Return a page with the problems of a form: those of fields at their fields, every other one above."""
+    details = refusal.details if isinstance(refusal, BadRequest) else ()
+    return await part_page(
+        call,
+        template,
+        setup,
+        status=refusal.code.status if refusal is not None else 200,
+        problem=refusals.problem_of(refusal),
+        problems={one.field: one.message for one in details},
+        right_issuer=refusal.finding.right_issuer if isinstance(refusal, NotUsable) else None,
+        sentences=SENTENCES,
+        **values,
+    )
+
+
+def _required(finding: Finding) -> Finding:
+    """Return what a check has found; raise `NotUsable` when nobody could sign in."""
+    if finding.problem is not None and finding.prevents:
+        raise NotUsable(finding, field_of(finding.problem))
+    return finding
+
+
+def _stored(connection: ConnectionRecord) -> UpstreamSetupForm:
+    return UpstreamSetupForm(
+        type=connection.type,
+        name=connection.name,
+        issuer=connection.issuer or "",
+        client_id=connection.client_id or "",
+        metadata_url=connection.metadata_url or "",
+    )
+
+
+def _word(kind: Any) -> str:
+    return kind.word if kind is not None else ""
+
+
+def _address(connection_id: UUID, word: str) -> str:
+    known = kind_of(provider_kinds.ALL, word)
+    return f"{UPSTREAM}/{connection_id}" + (f"?provider={known.word}" if known is not None else "")
+
+
+def _redirect_uri(call: Call) -> dict[str, tuple[str, str]]:
+    return {"redirect_uri": (marked("Redirect URI"), f"{call.installation.settings.base_url}{CALLBACK}")}

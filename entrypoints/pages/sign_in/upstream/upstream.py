@@ -1,6 +1,6 @@
 """Signing in by an organization's own connection in a browser."""
 
-from typing import Annotated, Final
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -11,7 +11,7 @@ from core.secrets import Secret
 from core.sign_in.upstream import answers, beginning, by_connection, discovery, flows, refused
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
-from core.sign_in.upstream.flows import Departure, ReturnAddress
+from core.sign_in.upstream.flows import Departure, ProviderClient, ReturnAddress
 from core.sign_in.upstream.providers import CodeExchange
 from core.sign_in.upstream.saml import MetadataExpired
 from entrypoints.pages.refusals import protocol_refusal_page
@@ -29,15 +29,15 @@ from entrypoints.pages.sign_in.upstream.providers import (
     complete,
     repeatable,
 )
+from entrypoints.pages.sign_in.upstream.recording import recording_failures
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
+from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", protocol_refusal_page)
-
-CALLBACK: Final = "/auth/upstream/callback"
 
 
 class ConnectionQuery(DestinationQuery, kw_only=True):
@@ -65,10 +65,12 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
     connection = target.connection
     # Asked first: a sign-in at a provider that does not answer is none.
     if connection.is_saml:
-        described = await current_description(call, target.organization_id, connection)
+        async with recording_failures(call, target.context):
+            described = await current_description(call, target.organization_id, connection)
         return await acs.send_request(call, target, await _depart(call, target, way), described)
     assert connection.issuer is not None, "an OpenID connection has no issuer"
-    found = await call.installation.upstream_connections.discover(target.organization_id, connection.issuer)
+    async with recording_failures(call, target.context):
+        found = await call.installation.upstream_connections.discover(target.organization_id, connection.issuer)
     departure = await _depart(call, target, way)
     return see_other(departure.address(found.authorize_url, redirect_uri=_callback(call), scopes=connection.scopes))
 
@@ -84,6 +86,13 @@ async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> Pa
 
 async def _conclude(call: Call, query: ConnectionCallbackQuery, departure: Departure) -> Response:
     target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
+    async with recording_failures(call, target.context):
+        return await _return(call, query, departure, target, client)
+
+
+async def _return(
+    call: Call, query: ConnectionCallbackQuery, departure: Departure, target: OpenConnection, client: ProviderClient
+) -> Response:
     gateway, issuer = call.installation.upstream_connections, target.connection.issuer
     assert issuer is not None, "an OpenID connection has no issuer"
     discovery.require_own_answer(await gateway.discover(target.organization_id, issuer), query.iss)

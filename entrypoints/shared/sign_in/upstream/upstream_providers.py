@@ -1,59 +1,126 @@
-"""What the provider of a connection says of itself."""
+"""What the provider of a connection says of itself, and of our credentials."""
 
 from uuid import UUID
 
 import msgspec
 
 from core.errors import BadRequest
-from core.sign_in.upstream import connection_wishes
+from core.rate_limits import RateLimit
+from core.sign_in.upstream import checks, connection_wishes, provider_problems
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.connections import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.checks import ConnectionToCheck
+from core.sign_in.upstream.connections import ConnectionWishes
+from core.sign_in.upstream.discovery import OtherIssuer
+from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata, require_current
 from core.wording import Wording
 from entrypoints.web.serving.calls import Call
 
+CALLBACK = "/auth/upstream/callback"
+_CHECK_ADDRESS = " Check that its address is right and can be reached, and try again."
+# What callers of the interface are told of our credentials.
+_OF_CREDENTIALS = {
+    ProviderProblem.WRONG_SECRET: (
+        "The provider does not accept the client secret. Copy it again from the application there, or make a new one,"
+        " and set it."
+    ),
+    ProviderProblem.SECRET_ENDED: "The client secret has expired at the provider. Make a new one there, and set it.",
+    ProviderProblem.UNKNOWN_CLIENT: (
+        "The provider does not know the client id, or does not allow the application to sign users in. Compare the"
+        " client id, and allow the authorization code grant there."
+    ),
+    ProviderProblem.WRONG_REDIRECT: (
+        "The provider does not know our redirect URI. Register it with the application there, character for character."
+    ),
+    ProviderProblem.SECRET_UNCLEAR: (
+        "The provider can be reached, and describes itself as it should. It does not say whether the client secret is"
+        " right: sign in once to find out."
+    ),
+}
+
 
 class ConnectionTested(msgspec.Struct, kw_only=True):
-    """Whether the provider can be reached and describes itself as it should."""
+    """Whether the provider can be reached, describes itself as it should, and accepts the client secret."""
 
     success: bool
     message: str
 
 
-async def tested(call: Call, organization_id: UUID, connection: ConnectionRecord) -> ConnectionTested:
-    """Ask the provider of a connection what it says of itself now."""
-    if connection.issuer is None:
-        return ConnectionTested(success=False, message="Set the metadata of the identity provider first.")
+async def found_by_check(call: Call, to_check: ConnectionToCheck) -> Finding:
+    """Ask the provider of a connection what it says of itself now, and of our credentials; return what was found.
+
+    Raise `RateLimitExceeded` when the organization has asked too often.
+    """
+    call.limit_organization(to_check.organization_id, RateLimit.CONNECTION_CHECK)
+    connection, organization_id = to_check.connection, to_check.organization_id
     try:
         if connection.is_saml:
             metadata = connection.metadata
             found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
             require_current(found, at=call.installation.clock())
-        else:
-            await call.installation.upstream_connections.discover(organization_id, connection.issuer, is_fresh=True)
-    except MetadataUnusable as unusable:
-        return ConnectionTested(success=False, message=unusable.problem)
-    except UpstreamFailed as failed:
-        return ConnectionTested(
-            success=False,
-            message=Wording(
-                "%(problem)s Check that its address is right and can be reached, and try again.",
-                problem=failed.problem or Wording("The provider did not answer as it should."),
-            ),
+            return Finding()
+        assert connection.issuer is not None, "an OpenID connection has no issuer"
+        assert to_check.client is not None, "an OpenID connection is checked without credentials"
+        gateway = call.installation.upstream_connections
+        await gateway.discover(organization_id, connection.issuer, is_fresh=True)
+        return Finding(
+            problem=await gateway.try_credentials(
+                organization_id,
+                connection.issuer,
+                to_check.client,
+                redirect_uri=f"{call.installation.settings.base_url}{CALLBACK}",
+            )
         )
-    return ConnectionTested(success=True, message="The provider can be reached, and describes itself as it should.")
+    except MetadataUnusable as unusable:
+        return Finding(problem=ProviderProblem.METADATA, text=unusable.problem)
+    except OtherIssuer as other:
+        return Finding(
+            problem=provider_problems.problem_of(other.reason), right_issuer=other.right_issuer, text=other.problem
+        )
+    except UpstreamFailed as failed:
+        return Finding(problem=provider_problems.problem_of(failed.reason), text=failed.problem)
+
+
+async def tested(call: Call, to_check: ConnectionToCheck) -> Finding | None:
+    """Check a connection and store what was found; None for one by SAML that has no metadata yet."""
+    if to_check.connection.issuer is None:
+        return None
+    finding = await found_by_check(call, to_check)
+    await call.transact(checks.record, to_check, finding)
+    return finding
+
+
+def as_answer(finding: Finding | None) -> ConnectionTested:
+    """Return what callers of the interface are told of a finding."""
+    if finding is None:
+        return ConnectionTested(success=False, message="Set the metadata of the identity provider first.")
+    if finding.problem is None:
+        message = "The provider can be reached, and describes itself as it should."
+    elif finding.problem in _OF_CREDENTIALS:
+        message = _OF_CREDENTIALS[finding.problem]
+    elif finding.problem is ProviderProblem.METADATA:
+        message = finding.text
+    else:
+        message = (finding.text or "The provider did not answer as it should.") + _CHECK_ADDRESS
+    return ConnectionTested(success=not finding.prevents, message=message)
 
 
 async def described(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> SamlDescription | None:
     """Return what the metadata of a wish say; raise `BadRequest` of its field when they cannot be used."""
-    url, xml = connection_wishes.metadata_of(wishes, call.installation.settings.outbound_allowed)
     try:
-        metadata = SamlMetadata(url=url, xml=xml)
-        found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
-        return require_current(found, at=call.installation.clock())
+        return await read_metadata(call, organization_id, wishes)
     except MetadataUnusable as unusable:
-        raise BadRequest.of_field("metadata_xml" if url is None else "metadata_url", unusable.problem) from None
+        field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
+        raise BadRequest.of_field(field, unusable.problem) from None
     except UpstreamFailed as failed:
         problem = failed.problem or Wording("Check the address.")
         explained = Wording("The metadata cannot be read there. %(problem)s", problem=problem)
         raise BadRequest.of_field("metadata_url", explained) from None
+
+
+async def read_metadata(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> SamlDescription:
+    """Return what the metadata of a wish say; raise `UpstreamFailed`, of which `MetadataUnusable` is one."""
+    url, xml = connection_wishes.metadata_of(wishes, call.installation.settings.outbound_allowed)
+    metadata = SamlMetadata(url=url, xml=xml)
+    found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
+    return require_current(found, at=call.installation.clock())

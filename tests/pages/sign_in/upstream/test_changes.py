@@ -10,7 +10,7 @@ import pytest
 from core.sign_in.upstream import changes
 from tests.concurrency import at_once, statuses_of
 from tests.identity_provider import IdentityProvider
-from tests.openid_provider import CLIENT_SECRET, running_openid_provider
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, running_openid_provider
 from tests.service_provider import key_pair
 from tests.upstream_provider import serving as serving_answers
 from tests.world.builder import PASSWORD, new_id
@@ -264,10 +264,14 @@ async def test_the_holder_of_a_setup_link_enters_the_secret_again_for_another_is
     path = f"/app/setup/parts/upstream/{made['id']}"
     await setups.begin(await setups.create("upstream"))
     page = await setups.visitor.open(path)
-    fields = {"issuer": "https://another.example", "client_id": "x"}
+    with running_openid_provider() as provider:
+        fields = {"issuer": provider.url, "client_id": CLIENT_ID}
 
-    refused = await setups.visitor.submit(page, path, {**fields, "client_secret": ""})
-    saved = await setups.visitor.submit(page, path, {**fields, "client_secret": "new-secret"})
+        refused = await setups.visitor.submit(page, path, {**fields, "client_secret": ""})
+        saved = await setups.visitor.submit(page, path, {**fields, "client_secret": CLIENT_SECRET})
+
+        # The one that is stored belongs to another issuer.
+        assert [one.path for one in provider.requests].count("/token") == 1
 
     assert (refused.status, saved.status) == (400, 200)
     assert "takes the client secret" in refused.text

@@ -1,0 +1,134 @@
+"""Checking a connection before it is saved on a page, and whenever a test is asked for (decisions 13.5 and 13.7).
+
+The provider is asked between two transactions: the first says what to ask it with, the second stores the connection
+together with what was found. So a connection that nobody can sign in by is never saved on a page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.organizations import setup_links
+from core.organizations.setup_links import Part
+from core.sign_in.upstream import changes, connection_wishes, connections
+from core.sign_in.upstream.editors import Editor
+from core.sign_in.upstream.flows import ProviderClient
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from core.outbound import Network
+    from core.secrets import Secret
+    from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+    from core.sign_in.upstream.provider_problems import Finding
+    from core.sign_in.upstream.saml import SamlDescription
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionToCheck:
+    """A connection as it is, or as it is to be, and our credentials at its provider; None for one by SAML."""
+
+    organization_id: UUID
+    connection: ConnectionRecord
+    client: ProviderClient | None
+
+
+def prepare_new(
+    uow: UnitOfWork, cookie: str, kind: str, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+) -> ConnectionToCheck:
+    """Return the connection that the holder of a setup link wants to make; raise as `create_by_link`."""
+    editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
+    connections.require_none_linked(uow, editor)
+    connection = connections.checked(uow, editor, kind, wishes, None, tuple(allowed))
+    return _to_check(uow, editor, connection, wishes)
+
+
+def prepare_change(
+    uow: UnitOfWork, cookie: str, connection_id: UUID, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+) -> ConnectionToCheck:
+    """Return a connection as the holder of a setup link wants it to be; raise as `change_by_link`."""
+    editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
+    before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    connections.require_not_in_force(uow, editor, before)
+    after = connection_wishes.applied(uow, editor, before, wishes, None, tuple(allowed))
+    if changes.leads_elsewhere(before, after, known=None, named=None):
+        # The secret at one issuer is never sent to another.
+        changes.require_allowed(uow, editor, before, after, wishes, keeps_people=False)
+    return _to_check(uow, editor, after, wishes)
+
+
+def prepare_test(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionToCheck:
+    """Return a connection to the holder of a setup link who tests it; raise `ConnectionUnknown`."""
+    editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
+    connection = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    return _to_check(uow, editor, connection)
+
+
+def prepare_test_by_member(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionToCheck:
+    """Do what `prepare_test` does, for a member."""
+    organization_id, connection = connections.find_to_test(uow, slug, connection_id)
+    return _to_check(uow, Editor(organization_id=organization_id), connection)
+
+
+def create(
+    uow: UnitOfWork,
+    cookie: str,
+    kind: str,
+    wishes: ConnectionWishes,
+    finding: Finding | None,
+    *,
+    allowed: Iterable[Network],
+) -> ConnectionRecord:
+    """Create a connection for the holder of a setup link, with what a check of it has found; None without one."""
+    made = connections.create_by_link(uow, cookie, kind, wishes, described=None, allowed=allowed)
+    if finding is not None:
+        organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
+        uow.upstream_failures.save_check(organization_id, made.id, finding.problem, at=uow.now)
+    return made
+
+
+def change(
+    uow: UnitOfWork,
+    cookie: str,
+    connection_id: UUID,
+    wishes: ConnectionWishes,
+    finding: Finding,
+    *,
+    described: SamlDescription | None,
+    allowed: Iterable[Network],
+) -> None:
+    """Change a connection for the holder of a setup link, with what a check of it has found."""
+    connections.change_by_link(uow, cookie, connection_id, wishes, described=described, allowed=allowed)
+    organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
+    uow.upstream_failures.save_check(organization_id, connection_id, finding.problem, at=uow.now)
+
+
+def record(uow: UnitOfWork, checked: ConnectionToCheck, finding: Finding) -> None:
+    """Store what a test has found, unless the connection was changed or deleted meanwhile."""
+    uow.organizations.lock(checked.organization_id)
+    now = uow.upstream_connections.find(checked.organization_id, checked.connection.id)
+    if now is not None and now.updated_at == checked.connection.updated_at:
+        uow.upstream_failures.save_check(checked.organization_id, now.id, finding.problem, at=uow.now)
+
+
+def _to_check(
+    uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, wishes: ConnectionWishes | None = None
+) -> ConnectionToCheck:
+    client = None
+    if not connection.is_saml:
+        assert connection.client_id is not None, "an OpenID connection has no client id"
+        secret = connection_wishes.secret(wishes) if wishes is not None else None
+        client = ProviderClient(
+            client_id=connection.client_id,
+            client_secret=secret if secret is not None else _stored_secret(uow, editor, connection),
+        )
+    return ConnectionToCheck(organization_id=editor.organization_id, connection=connection, client=client)
+
+
+def _stored_secret(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> Secret | None:
+    stored = uow.upstream_connections.client_of(editor.organization_id, connection.id, is_to_be_tested=True)
+    assert stored is not None, "an OpenID connection has no client secret"
+    return stored.client_secret

@@ -1,0 +1,58 @@
+"""What ends with a connection, before it is deleted with a setup link (decisions 13.5 and 13.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.organizations import setup_links
+from core.organizations.setup_links import Part
+from core.sign_in.upstream import connections
+from core.sign_in.upstream.connections import ConnectionInForce
+from core.sign_in.upstream.editors import Editor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.sign_in.upstream.connection_wishes import ConnectionRecord
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionEnds:
+    """A connection with what ends when it is deleted: accounts that it signs in, sessions, and mail domains.
+
+    `is_open` says whether the holder of the link may delete it: nobody has signed in by it, and the organization does
+    not rely on it.
+    """
+
+    connection: ConnectionRecord
+    identities: int
+    sessions: int
+    domains: Sequence[str]
+    is_open: bool
+
+
+def show_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionEnds:
+    """Return what ends with a connection, to the holder of a setup link; raise `ConnectionUnknown`."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    organization_id = setup.organization_id
+    connection = connections.found(uow.upstream_connections.find(organization_id, connection_id))
+    identities, sessions = uow.upstream_connections.count_uses(organization_id, connection_id, at=uow.now)
+    routes = uow.domain_routes.of_organization(organization_id)
+    return ConnectionEnds(
+        connection=connection,
+        identities=identities,
+        sessions=sessions,
+        domains=[one.proof.domain for one in routes if one.connection_id == connection_id],
+        is_open=identities == 0 and not _is_in_force(uow, Editor.of_setup(setup), connection),
+    )
+
+
+def _is_in_force(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> bool:
+    try:
+        connections.require_not_in_force(uow, editor, connection)
+    except ConnectionInForce:
+        return True
+    return False

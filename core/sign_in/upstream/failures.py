@@ -1,0 +1,72 @@
+"""Why sign-ins by a connection failed lately, for the people who set it up: problems, never persons.
+
+One row for each problem of a connection, with its first and last time and how often it occurred: strangers who cause
+one problem again and again hide no other. Why the sign-in of one person failed is a login event (`refused.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the fields are read at run time
+
+from core.organizations import setup_links
+from core.organizations.setup_links import Part
+from core.sign_in.upstream.provider_problems import ProviderProblem  # noqa: TC001 - likewise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+SHOWN_MAX: Final = 10
+RETENTION: Final = timedelta(days=90)
+# A problem that did not occur for that long begins anew.
+SERIES: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamFailure:
+    """A problem of a connection; `last_request_id` is the request that met it last."""
+
+    problem: ProviderProblem
+    first_at: datetime
+    last_at: datetime
+    occurrences: int
+    last_request_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionProgress:
+    """How far a connection is: when it was checked as it is stored, and how sign-ins by it went.
+
+    `checked_at` is None before a check, and `problem` what the check found. `failing_since` is the first failure after
+    the last sign-in, as far as it is known; None when the last sign-in succeeded.
+    """
+
+    connection_id: UUID
+    checked_at: datetime | None
+    problem: ProviderProblem | None
+    last_sign_in_at: datetime | None
+    failing_since: datetime | None
+    identities: int
+
+
+def note(
+    uow: UnitOfWork, organization_id: UUID, connection_id: UUID, problem: ProviderProblem, *, request_id: str
+) -> None:
+    """Record that a sign-in by a connection failed; nothing when the connection is gone."""
+    uow.upstream_failures.add(organization_id, connection_id, problem, at=uow.now, request_id=request_id, series=SERIES)
+
+
+def list_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> Sequence[UpstreamFailure]:
+    """List the last problems of a connection to the holder of a setup link, the newest first."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    return uow.upstream_failures.of_connection(setup.organization_id, connection_id, limit=SHOWN_MAX)
+
+
+def progress_by_link(uow: UnitOfWork, cookie: str) -> dict[UUID, ConnectionProgress]:
+    """Return how far each connection of the organization is, to the holder of a setup link."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    return {one.connection_id: one for one in uow.upstream_failures.progress(setup.organization_id)}

@@ -1,0 +1,156 @@
+"""What is wrong with a provider of an organization: the closed vocabulary of the checks and of the sign-ins that fail.
+
+A check asks the provider before anybody signs in by it: what it says of itself, and whether it takes our credentials.
+Pages have a sentence for each of these words, which says what to do next (`pages/sign_in/upstream/problems.py`). None
+of them contains what a provider has sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from core.sign_in.reasons import SignInReason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_OK: Final = 200
+_UNAUTHORIZED: Final = 401
+# The number with which Microsoft Entra says that the secret was right once (AADSTS7000222).
+_SECRET_ENDED: Final = 7_000_222
+
+
+class ProviderProblem(StrEnum):
+    """Why a provider cannot be used, or why nobody was signed in by it."""
+
+    # The way to it
+    NAME_UNKNOWN = "name_unknown"
+    ADDRESS_REFUSED = "address_refused"
+    UNREACHABLE = "unreachable"
+    NO_TLS = "no_tls"
+    CERTIFICATE = "certificate"
+    TOO_SLOW = "too_slow"
+    NO_ANSWER = "no_answer"
+    TOO_LARGE = "too_large"
+    BUSY = "busy"
+    # What it says of itself
+    NO_DOCUMENT = "no_discovery_document"
+    NOT_JSON = "not_json"
+    OTHER_ISSUER = "other_issuer"
+    OTHER_SLASH = "other_slash"
+    NO_ENDPOINT = "no_endpoint"
+    NO_KEYS = "no_keys"
+    METADATA = "metadata"
+    METADATA_ENDED = "metadata_ended"
+    # Our credentials there
+    TOKEN_ENDPOINT = "token_endpoint"  # noqa: S105 - a word
+    WRONG_SECRET = "wrong_secret"  # noqa: S105 - a word
+    SECRET_ENDED = "secret_ended"  # noqa: S105 - a word
+    UNKNOWN_CLIENT = "unknown_client"
+    WRONG_REDIRECT = "wrong_redirect"
+    # No refusal: the provider does not say whether the secret is right.
+    SECRET_UNCLEAR = "secret_unclear"  # noqa: S105 - a word
+    # Sign-ins
+    DECLINED = "declined"
+    ERROR_AT_PROVIDER = "error_at_provider"
+    CODE_REFUSED = "code_refused"
+    SIGNATURE = "signature"
+    CLOCKS = "clocks"
+    FOR_ANOTHER = "for_another"
+    NO_ID = "no_id"
+    NO_ADDRESS = "no_address"
+    CERTIFICATES_REPLACED = "certificates_replaced"
+    NOT_ADMITTED = "not_admitted"
+    ORGANIZATION_FULL = "organization_full"
+    OTHER = "other"
+
+    @property
+    def prevents(self) -> bool:
+        """Whether a connection with this problem cannot sign anybody in, so that it is not saved on a page."""
+        return self is not ProviderProblem.SECRET_UNCLEAR
+
+
+# The reasons of refusals, where another word of this vocabulary stands for them.
+_OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
+    "wrong_issuer": ProviderProblem.OTHER_ISSUER,
+    "no_authorization_endpoint": ProviderProblem.NO_ENDPOINT,
+    "no_token_endpoint": ProviderProblem.NO_ENDPOINT,
+    "no_jwks_uri": ProviderProblem.NO_ENDPOINT,
+    "no_object": ProviderProblem.TOKEN_ENDPOINT,
+    "no_metadata": ProviderProblem.METADATA,
+    SignInReason.METADATA_EXPIRED: ProviderProblem.METADATA_ENDED,
+    "no_code": ProviderProblem.ERROR_AT_PROVIDER,
+    "refused": ProviderProblem.CODE_REFUSED,
+    "no_id_token": ProviderProblem.CODE_REFUSED,
+    "no_user": ProviderProblem.CODE_REFUSED,
+    "other_subject": ProviderProblem.CODE_REFUSED,
+    "wrong_signature": ProviderProblem.SIGNATURE,
+    "expired": ProviderProblem.CLOCKS,
+    "from_the_future": ProviderProblem.CLOCKS,
+    "wrong_audience": ProviderProblem.FOR_ANOTHER,
+    "no_authorized_party": ProviderProblem.FOR_ANOTHER,
+    "wrong_nonce": ProviderProblem.FOR_ANOTHER,
+    "wrong_destination": ProviderProblem.FOR_ANOTHER,
+    "answer_of_another_issuer": ProviderProblem.OTHER_ISSUER,
+    "no_subject": ProviderProblem.NO_ID,
+    "transient_name": ProviderProblem.NO_ID,
+    "certificates_outdated": ProviderProblem.CERTIFICATES_REPLACED,
+    SignInReason.ADDRESS_NOT_VERIFIED_THERE: ProviderProblem.NO_ADDRESS,
+    SignInReason.NOT_OF_ORGANIZATION: ProviderProblem.NOT_ADMITTED,
+}
+
+
+def problem_of(reason: str | None) -> ProviderProblem:
+    """Return the problem for which a sign-in or a check was refused; `OTHER` for a reason of no such kind."""
+    known = _OF_REASONS.get(reason or "")
+    if known is not None:
+        return known
+    return ProviderProblem(reason) if reason in set(ProviderProblem) else ProviderProblem.OTHER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a check has found; `problem` is None when everything is as it should be.
+
+    `right_issuer` is how the provider names itself, when that differs by a slash at the end alone. `text` is the
+    sentence of what could not be read, for those who call the interface.
+    """
+
+    problem: ProviderProblem | None = None
+    right_issuer: str | None = None
+    text: str = ""
+
+    @property
+    def prevents(self) -> bool:
+        """Whether the connection cannot sign anybody in."""
+        return self.problem is not None and self.problem.prevents
+
+
+def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem | None:
+    """Return what a token endpoint says of our credentials when it is sent a code that it has not issued.
+
+    None when they are right: then the code is what it refuses (RFC 6749, 5.2).
+    """
+    match answer.get("error"):
+        case "invalid_grant":
+            return None
+        case "invalid_client":
+            numbers = answer.get("error_codes")
+            has_ended = isinstance(numbers, list) and _SECRET_ENDED in cast("list[Any]", numbers)
+            return ProviderProblem.SECRET_ENDED if has_ended else ProviderProblem.WRONG_SECRET
+        case "unauthorized_client":
+            return ProviderProblem.UNKNOWN_CLIENT
+        case "redirect_uri_mismatch":
+            return ProviderProblem.WRONG_REDIRECT
+        case _:
+            return ProviderProblem.WRONG_SECRET if status == _UNAUTHORIZED else ProviderProblem.SECRET_UNCLEAR
+
+
+def judge_token(status: int, answer: Mapping[str, Any]) -> ProviderProblem | None:
+    """Return what a token endpoint says of our credentials when it is asked for a token of our own; None when right."""
+    if status == _OK and "error" not in answer:
+        return None
+    # Such a grant may be closed to the application although its credentials are right.
+    return judge_credentials(status, answer) or ProviderProblem.SECRET_UNCLEAR

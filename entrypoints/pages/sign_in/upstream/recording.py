@@ -1,0 +1,46 @@
+"""Recording why sign-ins by a connection fail, for the people who set it up (`core/sign_in/upstream/failures.py`)."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from core.errors import Refusal
+from core.sign_in.identities import IdentityContext
+from core.sign_in.reasons import SignInReason
+from core.sign_in.upstream import failures
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.by_connection import OrganizationFull
+from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
+from core.sign_in.upstream.sign_in import NoVerifiedAddress
+from entrypoints.pages.sign_in.upstream.providers import SignInDeclined
+from entrypoints.web.serving.calls import Call
+
+# Of other refusals, those that the people who set a connection up can mend.
+_RECORDED = frozenset({SignInReason.NOT_OF_ORGANIZATION, "certificates_outdated"})
+
+
+@asynccontextmanager
+async def recording_failures(call: Call, context: IdentityContext) -> AsyncGenerator[None]:
+    """Record why a sign-in by a connection fails within the block, and raise the refusal on."""
+    try:
+        yield
+    except Refusal as refusal:
+        problem = _problem_of(refusal)
+        if problem is not None:
+            organization_id, connection_id = context.organization_id, context.connection_id
+            assert organization_id is not None, "a sign-in by a connection names no organization"
+            assert connection_id is not None, "a sign-in by a connection names none"
+            await call.transact(failures.note, organization_id, connection_id, problem, request_id=call.request_id)
+        raise
+
+
+def _problem_of(refusal: Refusal) -> ProviderProblem | None:
+    """Return the problem to record; None for a refusal that is a matter of the person who signs in."""
+    match refusal:
+        case SignInDeclined():
+            return ProviderProblem.DECLINED
+        case OrganizationFull():
+            return ProviderProblem.ORGANIZATION_FULL
+        case NoVerifiedAddress() | UpstreamFailed():
+            return problem_of(refusal.reason)
+        case _:
+            return problem_of(refusal.reason) if refusal.reason in _RECORDED else None

@@ -1,0 +1,43 @@
+"""Storage of what checks of connections found, and of why sign-ins by them failed."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import UUID
+
+from core.sign_in.upstream.failures import ConnectionProgress, UpstreamFailure
+from core.sign_in.upstream.provider_problems import ProviderProblem
+
+
+class UpstreamFailures(Protocol):
+    """The problems of connections; they end with their connection."""
+
+    def add(
+        self,
+        organization_id: UUID,
+        connection_id: UUID,
+        problem: ProviderProblem,
+        *,
+        at: datetime,
+        request_id: str,
+        series: timedelta,
+    ) -> None:
+        """Count a problem of a connection; nothing when the organization has no such connection.
+
+        A problem that did not occur for the time of `series` is counted from one again.
+        """
+        ...
+
+    def of_connection(self, organization_id: UUID, connection_id: UUID, *, limit: int) -> Sequence[UpstreamFailure]:
+        """List the problems of a connection, the newest first."""
+        ...
+
+    def save_check(
+        self, organization_id: UUID, connection_id: UUID, problem: ProviderProblem | None, *, at: datetime
+    ) -> None:
+        """Store what a check of a connection found."""
+        ...
+
+    def progress(self, organization_id: UUID) -> Sequence[ConnectionProgress]:
+        """Return how far each connection of an organization is."""
+        ...

@@ -1,0 +1,168 @@
+"""The pages of setup with sample values: a part of `samples.py`."""
+
+from types import SimpleNamespace
+from typing import Any, Final
+
+from core.organizations.setup_links import SetupState
+from core.secrets import Secret
+from core.sign_in.upstream.provider_problems import ProviderProblem
+from entrypoints.pages.saml.setup import ENTRA
+from entrypoints.pages.sign_in.upstream import problems, provider_kinds
+from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
+
+_SETUP: Final[dict[str, Any]] = {
+    "form_token": "token",
+    "setup": SimpleNamespace(organization_name=NAME, expires_at=NOW),
+    # A branding, which other pages have as well.
+    "brand": SimpleNamespace(
+        name=NAME,
+        logo=None,
+        icon=None,
+        style_sheet=None,
+        links=[("Terms of use", "https://harbour.example/terms")],
+        support_email=EMAIL,
+    ),
+}
+_COPIES: Final = {
+    name: (label, "https://id.example.com/auth/upstream/0191d3c1-0000-7000-8000-00000000000f/" + name)
+    for name, label in (
+        ("redirect_uri", "Redirect URI"),
+        ("metadata_address", "Metadata address"),
+        ("entity_id", "Entity id, or audience"),
+        ("acs_url", "Address for assertions (ACS URL)"),
+        ("slo_url", "Sign-out address"),
+        ("sign_in_address", "Address to sign in by this connection"),
+    )
+}
+_CONNECTION_FORM: Final = SimpleNamespace(
+    name=NAME, issuer="https://idp.example", client_id=NAME, metadata_url="", metadata_xml=NAME
+)
+_PROGRESS: Final = SimpleNamespace(
+    checked_at=NOW, problem=ProviderProblem.WRONG_SECRET, last_sign_in_at=NOW, failing_since=NOW
+)
+SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "setup.html": {
+        **_SETUP,
+        "parts": [(NAME, f"/app/setup/parts/{state}", SimpleNamespace(state=state, at=NOW)) for state in SetupState],
+    },
+    "setup_connection.html": {
+        **_SETUP,
+        "connection": SimpleNamespace(id=ID, name=NAME, is_saml=True, enabled=True, issuer="https://idp.example"),
+        "kind": provider_kinds.SAML,
+        "typed": _CONNECTION_FORM,
+        "copies": _COPIES,
+        "progress": _PROGRESS,
+        "sentences": problems.SENTENCES,
+        "failures": [
+            SimpleNamespace(
+                problem=ProviderProblem.NO_ADDRESS,
+                last_at=NOW,
+                occurrences=3,
+                last_request_id="d8fed2c2669267c333debc1504b0d0d7",
+            )
+        ],
+        "claimed": [
+            SimpleNamespace(
+                id=ID,
+                domain=EMAIL.partition("@")[2],
+                status="verified",
+                txt_name="_gatehouse." + EMAIL.partition("@")[2],
+                txt_value="gatehouse-verification=sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw",
+            )
+        ],
+        "problem": PROBLEM,
+        "problems": dict.fromkeys(("metadata_url", "metadata_xml"), PROBLEM),
+        "right_issuer": None,
+    },
+    "setup_connection_deletion.html": {
+        **_SETUP,
+        "ends": SimpleNamespace(
+            connection=SimpleNamespace(id=ID, name=NAME),
+            identities=0,
+            sessions=1,
+            domains=[EMAIL.partition("@")[2]],
+            is_open=True,
+        ),
+        "problem": PROBLEM,
+    },
+    "setup_domain.html": {
+        **_SETUP,
+        "claimed": SimpleNamespace(
+            domain="id." + EMAIL.partition("@")[2],
+            status="failing",
+            txt_name="_gatehouse.id." + EMAIL.partition("@")[2],
+            txt_value="gatehouse-verification=sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw",
+            checked_at=NOW,
+            ends_at=NOW,
+        ),
+        "target": "id.example.com",
+        "typed": "",
+        "problem": PROBLEM,
+        "failure": PROBLEM,
+        "found": ["v=spf1 -all", NAME],
+    },
+    "setup_link.html": {**_SETUP, "secret": "secret", "titles": ["Your own domain", NAME]},
+    "setup_saml.html": {
+        **_SETUP,
+        "shown": SimpleNamespace(
+            service=SimpleNamespace(name=NAME),
+            configuration=SimpleNamespace(enabled=True),
+            certificate=SimpleNamespace(public_key=f"-----BEGIN CERTIFICATE-----\n{'M' * 64}", valid_until=NOW),
+            contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
+        ),
+        "typed": SimpleNamespace(
+            metadata=NAME,
+            entity_id="https://harbour.example/metadata",
+            acs_url="https://harbour.example/acs",
+            name_id_format="",
+            email_attribute="",
+        ),
+        "problems": dict.fromkeys(("metadata", "entity_id", "acs_url", "name_id_format", "attribute_mapping"), PROBLEM),
+        "names": [("a", "Email address"), ("b", "Persistent id")],
+        "entra": ENTRA,
+        "entity_id": "https://id.example.com/saml/royal/harbour",
+    },
+    "setup_scim.html": {
+        **_SETUP,
+        "shown": SimpleNamespace(
+            tokens=[SimpleNamespace(id=ID, name=NAME, created_at=NOW, last_used_at=NOW, prefix="scim_live_67CA25")],
+            failures=[
+                SimpleNamespace(
+                    method="PATCH",
+                    path="/scim/v2/Users/0191d3c1-0000-7000-8000-00000000000f",
+                    created_at=NOW,
+                    user_name=EMAIL,
+                    status=400,
+                    detail=NAME,
+                )
+            ],
+        ),
+        "token": Secret("scim_live_67CA25_" + "M" * 43),
+        "scim_url": "https://id.example.com/scim/v2",
+    },
+    "setup_siem.html": {
+        **_SETUP,
+        "stream": SimpleNamespace(last_error=NAME, last_success_at=NOW, lag=12, has_token=True),
+        "typed": SimpleNamespace(siem_provider="splunk", endpoint="https://splunk.example", index="main"),
+        "problems": {"provider": PROBLEM, "endpoint": PROBLEM, "token": PROBLEM, "options": PROBLEM},
+        "providers": [("splunk", "Splunk"), ("datadog", "Datadog")],
+        "was_tested": True,
+        "tested": NAME,
+    },
+    "setup_upstream.html": {
+        **_SETUP,
+        "connections": [SimpleNamespace(id=ID, name=NAME, type="saml", issuer=None)],
+        "progress": {ID: _PROGRESS},
+        "kinds": provider_kinds.KINDS,
+    },
+    "setup_upstream_new.html": {
+        **_SETUP,
+        "kind": provider_kinds.KINDS[1],
+        "is_saml": False,
+        "typed": _CONNECTION_FORM,
+        "copies": _COPIES,
+        "problem": PROBLEM,
+        "problems": dict.fromkeys(("name", "issuer", "client_id", "client_secret"), PROBLEM),
+        "right_issuer": "https://idp.example/",
+    },
+}
