@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -100,18 +101,19 @@ class Neighbourhood:
         data: bytes | None = None,
     ) -> Answer:
         """Send a request from the network of a person, again while the machine is too busy; no answer is a crash."""
-        for _ in range(TRIES_MAX):
-            answer = await self.world.client.request(
-                method,
-                path,
-                body=body,
-                token=token,
-                headers=headers,
-                data=data,
-                address=by.network if by is not None else "127.0.0.1",
-            )
-            if answer.status != BUSY:
-                break
+        sent = partial(
+            self.world.client.request,
+            method,
+            path,
+            body=body,
+            token=token,
+            headers=headers,
+            data=data,
+            address=by.network if by is not None else "127.0.0.1",
+        )
+        answer, tries = await sent(), 1
+        while answer.status == BUSY and tries < TRIES_MAX:
+            answer, tries = await sent(), tries + 1
         assert answer.status < 500, f"{method} {path}: {answer.text}"
         return answer
 
