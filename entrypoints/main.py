@@ -81,6 +81,7 @@ from entrypoints import equipment, master_keys
 from entrypoints.database import listening_address
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
+from entrypoints.pages.platform_look import look_of
 from entrypoints.refusals import CannotStart
 from entrypoints.upstream_settings import external_providers
 
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from actors.dispatching import Connections, Dispatcher
     from actors.periods import PeriodicConnections
     from core.mail.mail import RenderedMail
+    from core.platform_brand import PlatformBrand
     from entrypoints.settings import Settings
     from ports.clock import Clock
     from ports.database import Database
@@ -154,6 +156,7 @@ def require_settings(settings: Settings) -> None:
     equipment.mail_gateway(settings, now)
     equipment.geoip_edition(settings)
     equipment.require_owner_email(settings)
+    equipment.platform_brand_of(settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,15 +209,15 @@ async def connected(
             pepper=pepper,
             domain_names=equipment.DOMAIN_NAMES,
             locations=locations,
-            totp=PyotpTotp(),
-            webauthn=PyWebAuthn(rp_id=settings.relying_party_id, origin=settings.origin),
+            totp=PyotpTotp(issuer=settings.name),
+            webauthn=PyWebAuthn(rp_id=settings.relying_party_id, rp_name=settings.name, origin=settings.origin),
             has_rate_limits=settings.rate_limits,
         ),
         doorbells=doorbells,
     )
     database = observed(postgres)
     ring = SigningKeyRing()
-    renderer = JinjaMailRenderer(base_url=settings.base_url)
+    platform, renderer = _platform(settings)
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, clock)
     turns = MemoryTurns()
@@ -326,6 +329,7 @@ async def connected(
                 upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=clock),
                 upstream_connections=HttpConnectionGateway(upstream_requests, clock=clock),
                 saml_connections=equipment.saml_connections(upstream_requests, settings),
+                platform=platform,
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
                 precedence=precedence,
             )
@@ -343,6 +347,17 @@ async def connected(
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()
+
+
+def _platform(settings: Settings) -> tuple[PlatformBrand, JinjaMailRenderer]:
+    """Return the brand of the platform, and what renders its mails."""
+    platform = equipment.platform_brand_of(settings)
+    return platform, JinjaMailRenderer(
+        base_url=settings.base_url,
+        platform=platform.name,
+        platform_color=platform.color,
+        platform_logo=look_of(platform).mail_logo,
+    )
 
 
 def _dispatchers(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError, select_autoescape
 
+from core.colors import text_color_on
 from core.mail.mail import MailRefused, MailTemplate, RenderedMail
+from core.platform_brand import NAME_DEFAULT
 
 if TYPE_CHECKING:
     from core.mail.brands import MailBrand
@@ -21,22 +23,33 @@ if TYPE_CHECKING:
 TEMPLATES_FOLDER = Path(__file__).with_name("mail_templates")
 # Mail programs cut longer subjects in their lists.
 SUBJECT_CHARACTERS_MAX = 150
+# That of the product, as on its pages.
+COLOR_DEFAULT: Final = "#14544a"
 
 # Control characters, line separators, and the marks that reverse the writing direction and so disguise a text.
 _UNSAFE_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
 
 class JinjaMailRenderer:
-    """The port `MailRenderer`."""
+    """The port `MailRenderer`; `platform_logo` is the path of a picture on our own origin that mail programs show."""
 
-    def __init__(self, *, base_url: str, folder: Path = TEMPLATES_FOLDER) -> None:
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        platform: str = NAME_DEFAULT,
+        platform_color: str | None = None,
+        platform_logo: str | None = None,
+        folder: Path = TEMPLATES_FOLDER,
+    ) -> None:
         environment = Environment(
             loader=FileSystemLoader(folder),
             autoescape=select_autoescape(["html"]),
             undefined=StrictUndefined,
             auto_reload=False,
         )
-        self._base_url = base_url
+        self._of_platform = {"base_url": base_url, "platform": platform, "platform_logo": platform_logo}
+        self._platform_color = platform_color or COLOR_DEFAULT
         self._texts = {template: environment.get_template(f"{template}.txt") for template in MailTemplate}
         self._pages = {template: environment.get_template(f"{template}.html") for template in MailTemplate}
 
@@ -45,7 +58,8 @@ class JinjaMailRenderer:
         values: dict[str, Any] = {
             name: _UNSAFE_CHARACTERS.sub(" ", value).strip() for name, value in message.values.items()
         }
-        values |= {"base_url": self._base_url, "brand": brand}
+        accent = (brand.primary_color if brand is not None else None) or self._platform_color
+        values |= {**self._of_platform, "brand": brand, "accent": accent, "on_accent": text_color_on(accent)}
         subject, text = _split(_fill(self._texts[message.template], values))
         html = _fill(self._pages[message.template], {**values, "subject": subject})
         return RenderedMail(subject=subject, text=text, html=html)

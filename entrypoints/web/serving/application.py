@@ -32,11 +32,11 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.limits import LARGE_BODY_BYTES_MAX
-from core.organizations.settings import branding
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import InternalFailure, answered, as_refusal, empty, refused, see_other
+from entrypoints.web.serving.branding import brand_pages, brand_refusal
 from entrypoints.web.serving.browsers import ProtectedForm, SignInFirst, require_form_token
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import SLUG_PARAMETERS
@@ -241,12 +241,13 @@ class Application(QuartTrio):
         await route.who.admit(call)
         if call.session_id is not None:
             call.limit_person()
-        if route.who.when_refused is None:
-            return await self._handle(route, request)
         try:
             return await self._handle(route, request)
         except Refusal as refusal:
-            await route.who.when_refused(call, refusal)
+            if route.who.when_refused is not None:
+                await route.who.when_refused(call, refusal)
+            if route.refusal_page is not None:
+                await brand_refusal(call, refusal)
             raise
 
     async def _handle(self, route: Route, request: GatehouseRequest) -> Response:
@@ -261,6 +262,7 @@ class Application(QuartTrio):
             if route.who.before_refusing is not None:
                 await route.who.before_refusing(call, words)
             raise
+        call.return_id = getattr(arguments.get("form", arguments.get("query")), "return_id", "")
         if route.who.has_protected_forms and route.form is not None:
             require_form_token(call, arguments["form"])
             if route.form is ProtectedForm:
@@ -353,7 +355,7 @@ async def _enter_custom_host(route: Route, call: Call, host: CustomHost) -> None
             raise ElsewhereOnly(hosts.on_base_url(call))
         raise NoSuchRoute
     if route.refusal_page is not None:
-        call.brand = await call.read(branding.brand_of, host.organization_id)
+        await brand_pages(call, host.organization_id)
 
 
 def _require_own_organization(words: Mapping[str, str], host: CustomHost | None) -> None:
