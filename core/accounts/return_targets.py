@@ -40,11 +40,15 @@ class ReturnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnTarget:
-    """The organization, service and redirect URI that a request names; empty when it names none."""
+    """The organization, service and redirect URI that a request names; empty when it names none.
+
+    A link that leads back somewhere else, to the browser that has requested it, only shows it in its mail.
+    """
 
     organization: Organization | None = None
     service: Service | None = None
     redirect_uri: str | None = None
+    is_shown_only: bool = False
 
     @property
     def name(self) -> str:
@@ -65,7 +69,7 @@ class ReturnTarget:
 
     def stored(self) -> dict[str, Any]:
         """Return the target as data to store with a token, which `recall` reads."""
-        if self.organization is None:
+        if self.organization is None or self.is_shown_only:
             return {}
         return {
             "org_slug": self.organization.slug,

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from core.accounts.return_targets import ReturnRequest
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.decoding import Query
@@ -55,11 +56,12 @@ class WayForm(ProtectedForm, kw_only=True):
 async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
     """Return what the id of a way stands for, without using it up; None without one.
 
-    The page that follows is in the language that it names.
+    The page that follows is in the language that it names, and shows the brand of its organization.
     """
     kept = await call.read(browser_returns.find, way.return_id) if way.return_id else None
     if kept is not None:
         call.language = kept.language
+        call.brand = call.brand or kept.brand
     return kept
 
 
@@ -77,6 +79,14 @@ def shown(way: ReturnQuery, kept: BrowserReturn | None) -> dict[str, Any]:
         "owner": kept.owner if kept is not None else "",
         "proposed_email": (kept.email if kept is not None else None) or "",
     }
+
+
+def return_request(kept: BrowserReturn | None) -> ReturnRequest:
+    """Return what a mailed link on the way names: the organization and the service, as long as both are there."""
+    if kept is None or not kept.place:
+        return ReturnRequest()
+    service_slug = kept.service_slug if kept.owner else None
+    return ReturnRequest(organization_slug=kept.organization_slug, service_slug=service_slug)
 
 
 def _cancel_address(kept: BrowserReturn) -> str:

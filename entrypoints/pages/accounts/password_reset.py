@@ -5,7 +5,6 @@ from typing import Final
 from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
 from core.accounts.password_reset import Reset
-from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, SsoRequired
 from core.rate_limits import RateLimit
@@ -59,8 +58,9 @@ async def submit_forgot_password(call: Call, form: ForgotForm) -> Page:
         problem = refusal.details[0].message
         context = await returns.context(call, form.way)
         return form_page(call, "forgot_password.html", status=400, **context, email=form.email, problem=problem)
-    await call.transact(password_reset.request, form.email, ReturnRequest())
-    return form_page(call, "password_link_sent.html", **await returns.context(call, form.way), email=form.email)
+    kept = await returns.kept_return(call, form.way)
+    await call.transact(password_reset.request, form.email, returns.return_request(kept))
+    return form_page(call, "password_link_sent.html", **returns.shown(form.way, kept), email=form.email)
 
 
 @routes.get("/auth/reset-password", refuses=(LinkUnusable,))

@@ -2,12 +2,13 @@
 
 from core.errors import SsoRequired
 from core.sign_in import magic_links
-from core.sign_in.magic_links import MagicLinkRefused
+from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.magic_links import MagicLinkRefused, MagicLinkRequested
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import LinkForm, MailedLink
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, page
-from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.returns import ReturnQuery, kept_return
 from entrypoints.pages.sign_in import ways
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving import browsers
@@ -23,12 +24,13 @@ routes = Routes("magic links", "Signing in with a mailed link, without a passwor
 async def show_link(call: Call, query: MailedLink) -> Page:
     """Show the button of the magic link; opening the page does not use up the link."""
     link = await call.read(magic_links.inspect, query.token)
+    kept = await _kept_return(call, link)
     return page(
         call,
         "magic_link.html",
         token=query.token,
         email=link.email,
-        place=link.back.name,
+        place=kept.place if kept is not None else link.back.name,
         brand=await brand_of(call, link.back.organization_id),
         signs_in=link.browser is not None and link.browser.is_bound_to(browsers.binding(call)),
     )
@@ -44,6 +46,7 @@ async def press_link(call: Call, form: LinkForm) -> PageOrRedirect:
     # A transaction, so that a refusal is noted; opening the page is no attempt to sign in.
     link = await call.transact(magic_links.inspect, form.token)
     if link.browser is None or not link.browser.is_bound_to(browsers.binding(call)):
+        await _kept_return(call, link)
         exchanged = await call.transact(magic_links.exchange, form.token)
         brand = await brand_of(call, exchanged.back.organization_id)
         return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back, brand=brand)
@@ -52,3 +55,8 @@ async def press_link(call: Call, form: LinkForm) -> PageOrRedirect:
     way = ReturnQuery(return_to=link.browser.return_to, return_id=link.browser.return_id)
     outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call, way))
     return await ways.conclude(call, outcome, way)
+
+
+async def _kept_return(call: Call, link: MagicLinkRequested) -> BrowserReturn | None:
+    """Return where the sign-in leads for which a link was requested on a page; its pages show the same brand."""
+    return await kept_return(call, ReturnQuery(return_id=link.browser.return_id)) if link.browser is not None else None

@@ -77,7 +77,9 @@ async def mail_link(call: Call, way: ReturnQuery, email: str) -> Response:
     """Mail a link to sign in with, and return the page that takes the code of it."""
     binding = browsers.binding(call)
     browser = RequestingBrowser(binding=binding, return_to=way.return_to, return_id=way.return_id) if binding else None
-    await call.transact(magic_links.request, email, ReturnRequest(), browser=browser)
+    kept = await returns.kept_return(call, way)
+    shown = returns.return_request(kept) if browser is not None else ReturnRequest()
+    await call.transact(magic_links.request, email, shown, browser=browser)
     return await _mail_page(call, way, email)
 
 

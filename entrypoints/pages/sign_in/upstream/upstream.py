@@ -4,8 +4,10 @@ from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
+from quart import Response
 
 from core.accounts.providers import Provider
+from core.errors import on_the_way_to
 from core.secrets import Secret
 from core.sign_in.upstream import answers, beginning, by_connection, discovery, flows, refused
 from core.sign_in.upstream.answers import UpstreamFailed
@@ -26,6 +28,7 @@ from entrypoints.pages.sign_in.upstream.providers import (
     SignInDeclined,
     bind,
     complete,
+    on_the_way_of,
 )
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.web.serving.answers import see_other
@@ -58,6 +61,11 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
     A page posts the request to an identity provider of SAML that takes no redirects.
     """
     target = await call.read(by_connection.find, _id(query.connection_id))
+    with on_the_way_to(target.organization_id):
+        return await _begin(call, query, target)
+
+
+async def _begin(call: Call, query: ConnectionQuery, target: OpenConnection) -> Response:
     way = await call.read(beginning.way_to, target.organization_slug, query.wanted)
     connection = target.connection
     # Asked first: a sign-in at a provider that does not answer is none.
@@ -75,6 +83,11 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
 async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that the provider of a connection has answered."""
     departure = await call.transact(flows.arrive, Provider.UPSTREAM, query.state, browser=ways.upstream_binding(call))
+    with on_the_way_of(call, departure.sign_in):
+        return await _arrived(call, query, departure)
+
+
+async def _arrived(call: Call, query: ConnectionCallbackQuery, departure: Departure) -> Response:
     target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
     gateway, issuer = call.installation.upstream_connections, target.connection.issuer
     assert issuer is not None, "an OpenID connection has no issuer"
