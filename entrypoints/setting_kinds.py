@@ -188,7 +188,10 @@ def show_days(duration: timedelta) -> str:
 
 
 SWITCH: Final = Kind(switch, "on or off", lambda value: "on" if value else "off")
-NAME: Final = Kind(checked_platform_name, f'a name of at most {NAME_CHARACTERS_MAX} characters, without <>":')
+NAME: Final = Kind(
+    checked_platform_name,
+    f"a name of at most {NAME_CHARACTERS_MAX} characters, without angle brackets, quotation marks and colons",
+)
 COLOR: Final = Kind(
     checked_platform_color,
     f"a colour such as #14544a, dark enough to be read on white (a contrast of {TEXT_CONTRAST_MIN} at least)",

@@ -131,7 +131,7 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("DRAIN_SECONDS", "0", "drain_seconds", 0),
     ("DRAIN_SECONDS", "300", "drain_seconds", 300),
 ]
-PLATFORM_NAME = """a name of at most 40 characters, without <>":"""
+PLATFORM_NAME = "a name of at most 40 characters, without angle brackets, quotation marks and colons"
 COLOR = "a colour such as #14544a, dark enough to be read on white (a contrast of 4.5 at least)"
 # Name, text, what the setting takes according to the error.
 REFUSED = [

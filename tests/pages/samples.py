@@ -139,7 +139,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "picture": QR_CODE,
         "picture_title": "QR code",
         "secret": SECRET,
-        "uri": "otpauth://totp/Gatehouse",
+        "uri": "otpauth://totp/Example",
     },
     "account_sessions.html": {**_ACCOUNT, "sessions": [_session(is_current=True), _session(is_current=False)]},
     "authorize.html": {
