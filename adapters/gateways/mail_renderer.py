@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError, select_autoescape
 
-from core.colors import text_color_on
+from core.colors import readable_on, text_color_on
 from core.mail.mail import MailRefused, MailTemplate, RenderedMail
 from core.platform_brand import NAME_DEFAULT
 
@@ -25,6 +25,8 @@ TEMPLATES_FOLDER = Path(__file__).with_name("mail_templates")
 SUBJECT_CHARACTERS_MAX = 150
 # That of the product, as on its pages.
 COLOR_DEFAULT: Final = "#14544a"
+# The ground of the text in a dark scheme, in `mail_templates/layout.html`.
+DARK_SHEET: Final = "#1f242a"
 
 # Control characters, line separators, and the marks that reverse the writing direction and so disguise a text.
 _UNSAFE_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
@@ -59,10 +61,21 @@ class JinjaMailRenderer:
             name: _UNSAFE_CHARACTERS.sub(" ", value).strip() for name, value in message.values.items()
         }
         accent = (brand.primary_color if brand is not None else None) or self._platform_color
-        values |= {**self._of_platform, "brand": brand, "accent": accent, "on_accent": text_color_on(accent)}
+        values |= {**self._of_platform, "brand": brand, **_colors(accent)}
         subject, text = _split(_fill(self._texts[message.template], values))
         html = _fill(self._pages[message.template], {**values, "subject": subject})
         return RenderedMail(subject=subject, text=text, html=html)
+
+
+def _colors(accent: str) -> dict[str, str]:
+    """Return the colour of buttons and the one of text on them, in a light scheme and in a dark one."""
+    dark = readable_on(accent, DARK_SHEET)
+    return {
+        "accent": accent,
+        "on_accent": text_color_on(accent),
+        "dark_accent": dark,
+        "on_dark_accent": text_color_on(dark),
+    }
 
 
 def _fill(template: Template, values: dict[str, Any]) -> str:

@@ -61,7 +61,9 @@ async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
     kept = await call.read(browser_returns.find, way.return_id) if way.return_id else None
     if kept is not None:
         call.language = kept.language
-        call.brand = call.brand or kept.brand
+        # A custom domain shows its own organization alone, whatever the id stands for.
+        if call.custom_host is None:
+            call.brand = call.brand or kept.brand
     return kept
 
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from core.mail.mail import RenderedMail
 
 BASE_URL = "https://id.example.com"
+COLORS = {"accent", "on_accent", "dark_accent", "on_dark_accent"}
 # The values that the renderer provides to every mail.
-PROVIDED = {"base_url", "subject", "platform", "platform_logo", "accent", "on_accent"}
+PROVIDED = {"base_url", "subject", "platform", "platform_logo"} | COLORS
 # The templates that mails share.
 SHARED = {"layout"}
 
