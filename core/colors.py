@@ -9,6 +9,14 @@ from core.errors import BadRequest
 
 WHITE: Final = "#ffffff"
 BLACK: Final = "#000000"
+# WCAG 2.2, 1.4.3 and 1.4.11: of text, and of what is no text, such as a button.
+TEXT_CONTRAST_MIN: Final = 4.5
+CONTRAST_MIN: Final = 3.0
+# How much of a colour is in the ground of a hint or of a button under the pointer, from the most to the least.
+TINT_SHARES: Final = (0.12, 0.08, 0.05, 0.03)
+# The grounds of pages, in `entrypoints/pages/assets/styles/base.css`: of a page, and of cards in dark mode.
+GROUND: Final = "#f1f3f0"
+DARK_SURFACE: Final = "#191f1d"
 _COLOR: Final = re.compile(r"#[0-9a-f]{6}")
 
 
@@ -31,8 +39,40 @@ def text_color_on(color: str) -> str:
     return WHITE if contrast(color, WHITE) >= contrast(color, BLACK) else BLACK
 
 
+def mixed(color: str, other: str, share: float) -> str:
+    """Return the colour in which `color` has this share, from 0 to 1, and `other` the rest."""
+    pairs = zip(_channels(color), _channels(other), strict=True)
+    return "#" + "".join(f"{round(one * share + rest * (1 - share)):02x}" for one, rest in pairs)
+
+
+def readable_on(color: str, ground: str) -> str:
+    """Return the colour, mixed with as little black or white as makes it readable on this ground.
+
+    The ratio is `TEXT_CONTRAST_MIN` at least, and the colour itself comes back where it has that already.
+    """
+    shade = text_color_on(ground)
+    return next(
+        mixture
+        for percent in range(100, -1, -5)
+        if contrast(mixture := mixed(color, shade, percent / 100), ground) >= TEXT_CONTRAST_MIN
+    )
+
+
+def tint_of(color: str, ground: str) -> str:
+    """Return the ground with a little of the colour, so that text in the colour stays readable on it.
+
+    The ground itself comes back when it is not readable on any other.
+    """
+    tints = (mixed(color, ground, share) for share in TINT_SHARES)
+    return next((tint for tint in tints if contrast(color, tint) >= TEXT_CONTRAST_MIN), ground)
+
+
+def _channels(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
 def _luminance(color: str) -> float:
-    red, green, blue = (_linear(int(color[start : start + 2], 16) / 255) for start in (1, 3, 5))
+    red, green, blue = (_linear(channel / 255) for channel in _channels(color))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

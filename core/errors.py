@@ -6,6 +6,7 @@ body, the formats of SCIM and OAuth).
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
+    from uuid import UUID
 
     from ports.unit_of_work import UnitOfWork
 
@@ -87,6 +89,8 @@ class Refusal(Exception):
 
     `reason` is for the log, not for the answer: it may name what the answer must not reveal, and contains no personal
     data. `trace` is what the refusal leaves behind, in a transaction of its own after the one that was rolled back.
+    `organization_id` is the organization to which the request belongs beyond doubt: the page that explains the refusal
+    shows its brand.
     """
 
     code: ClassVar[ErrorCode]
@@ -96,6 +100,7 @@ class Refusal(Exception):
         self.message = message or self.default_message
         self.reason: str | None = None
         self.trace: Callable[[UnitOfWork], None] | None = None
+        self.organization_id: UUID | None = None
         super().__init__(self.message)
 
     def because(self, reason: str | None) -> Self:
@@ -107,6 +112,21 @@ class Refusal(Exception):
         """Return this refusal with what it leaves behind; what it leaves already stays."""
         self.trace = self.trace or trace
         return self
+
+    def on_the_way_to(self, organization_id: UUID | None) -> Self:
+        """Return this refusal of a request that belongs to an organization; one that names another stays as it is."""
+        self.organization_id = self.organization_id or organization_id
+        return self
+
+
+@contextmanager
+def on_the_way_to(organization_id: UUID | None) -> Generator[None]:
+    """Name the organization, to which the request belongs, in every refusal that is raised in the block."""
+    try:
+        yield
+    except Refusal as refusal:
+        refusal.on_the_way_to(organization_id)
+        raise
 
 
 class BadRequest(Refusal):

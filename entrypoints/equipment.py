@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from adapters import prometheus
+from adapters import pictures, prometheus
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
@@ -35,6 +35,8 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.mail.mail import MailDeferred, MailRefused
 from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.platform_look import look_of
+from entrypoints.platform_brand import platform_brand
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from adapters.gateways.upstream_requests import UpstreamRequests
     from adapters.geoip import Edition
     from adapters.geoip_database import MaxMindLocations
+    from core.platform_brand import PlatformBrand
     from entrypoints.settings import Settings
     from ports.clock import Clock
     from ports.database import Database
@@ -107,9 +110,15 @@ class OutboundClients:
         return client
 
 
-def mail_renderer(settings: Settings) -> JinjaMailRenderer:
-    """Return the renderer of mails, in the languages of the pages."""
-    return JinjaMailRenderer(base_url=settings.base_url, languages=LANGUAGES)
+def mail_renderer(settings: Settings, platform: PlatformBrand) -> JinjaMailRenderer:
+    """Return the renderer of mails, in the languages of the pages and with the brand of the platform."""
+    return JinjaMailRenderer(
+        base_url=settings.base_url,
+        languages=LANGUAGES,
+        platform=platform.name,
+        platform_color=platform.color,
+        platform_logo=look_of(platform).mail_logo,
+    )
 
 
 def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
@@ -117,7 +126,7 @@ def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
     if settings.smtp_url is None:
         return None
     try:
-        return SmtpGateway(SmtpServer.parse(settings.smtp_url.reveal()), clock=clock)
+        return SmtpGateway(SmtpServer.parse(settings.smtp_url.reveal(), sender_name=settings.name), clock=clock)
     except SmtpUrlInvalid as invalid:
         raise CannotStart(f"GATEHOUSE_SMTP_URL is wrong. {invalid}") from invalid
 
@@ -136,6 +145,11 @@ def resolver(settings: Settings) -> DnsResolver:
     """Return the resolver for the proofs of domains and the names of targets."""
     server = settings.dns_server
     return DnsResolver((server.host, server.port) if server is not None else None)
+
+
+def platform_brand_of(settings: Settings) -> PlatformBrand:
+    """Return the name, the colour and the logo of the platform; raise `CannotStart` when the logo is not usable."""
+    return platform_brand(settings, pictures.cleaned)
 
 
 def require_owner_email(settings: Settings) -> None:

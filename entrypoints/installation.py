@@ -7,6 +7,7 @@ import trio
 
 from actors.precedence import RequestsFirst
 from core.accounts.providers import Provider
+from core.platform_brand import PlatformBrand
 from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
@@ -61,6 +62,7 @@ class Installation:
     upstream_connections: ConnectionGateway
     saml_connections: SamlConnectionGateway
     siem_sender: SiemSender
+    platform: PlatformBrand = field(default_factory=PlatformBrand)
     precedence: Precedence = field(default_factory=RequestsFirst)
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

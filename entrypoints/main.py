@@ -153,6 +153,7 @@ def require_settings(settings: Settings) -> None:
     equipment.mail_gateway(settings, now)
     equipment.geoip_edition(settings)
     equipment.require_owner_email(settings)
+    equipment.platform_brand_of(settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,15 +206,15 @@ async def connected(
             pepper=pepper,
             domain_names=equipment.DOMAIN_NAMES,
             locations=locations,
-            totp=PyotpTotp(),
-            webauthn=PyWebAuthn(rp_id=settings.relying_party_id, origin=settings.origin),
+            totp=PyotpTotp(issuer=settings.name),
+            webauthn=PyWebAuthn(rp_id=settings.relying_party_id, rp_name=settings.name, origin=settings.origin),
             has_rate_limits=settings.rate_limits,
         ),
         doorbells=doorbells,
     )
     database = observed(postgres)
     ring = SigningKeyRing()
-    renderer = equipment.mail_renderer(settings)
+    platform = equipment.platform_brand_of(settings)
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, clock)
     turns = MemoryTurns()
@@ -313,7 +314,7 @@ async def connected(
                 passwords=equipment.password_hasher(settings, worker=worker),
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
-                mail_renderer=renderer,
+                mail_renderer=equipment.mail_renderer(settings, platform),
                 saml=equipment.saml_messages(),
                 routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock, lookups=http.lookups),
                 pictures=RebuildingCleaner(),
@@ -325,6 +326,7 @@ async def connected(
                 upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=clock),
                 upstream_connections=HttpConnectionGateway(upstream_requests, clock=clock),
                 saml_connections=equipment.saml_connections(upstream_requests, settings),
+                platform=platform,
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
                 precedence=precedence,
             )

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from core.colors import TEXT_CONTRAST_MIN
 from core.email_addresses import normalize_email
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from core.platform_brand import NAME_CHARACTERS_MAX, checked_platform_color, checked_platform_name
 from core.secrets import Secret
 
 if TYPE_CHECKING:
@@ -186,6 +188,14 @@ def show_days(duration: timedelta) -> str:
 
 
 SWITCH: Final = Kind(switch, "on or off", lambda value: "on" if value else "off")
+NAME: Final = Kind(
+    checked_platform_name,
+    f"a name of at most {NAME_CHARACTERS_MAX} characters, without angle brackets, quotation marks and colons",
+)
+COLOR: Final = Kind(
+    checked_platform_color,
+    f"a colour such as #14544a, dark enough to be read on white (a contrast of {TEXT_CONTRAST_MIN} at least)",
+)
 ORIGINS: Final = Kind(
     list_of(origin), "a comma-separated list of origins such as https://app.example.com, without a path", show_list
 )

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 from core.errors import BadRequest
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from core.organizations.settings.pictures import PICTURE_BYTES_MAX
+from core.platform_brand import NAME_DEFAULT
 from core.secrets import Secret
 from core.webhooks.deliveries import RETENTION_DEFAULT
 from entrypoints import billing_settings, upstream_settings
@@ -51,6 +53,21 @@ class Settings(UpstreamSettings):
         "The address at which people and services reach Gatehouse; links and tokens contain it.",
         kinds.WEB_ADDRESS,
         "http://localhost:8000",
+    )
+    name: str = _setting(
+        "NAME",
+        "The name of the platform: on its pages, in its mails, in authenticator apps and at passkeys.",
+        kinds.NAME,
+        NAME_DEFAULT,
+    )
+    logo: Path | None = _setting(
+        "LOGO",
+        "The logo of the platform, on its pages and, as a PNG, in its mails. It is read at the start.",
+        Kind(Path, f"the path of a PNG or SVG file of at most {PICTURE_BYTES_MAX // 1024} KiB"),
+        None,
+    )
+    color: str | None = _setting(
+        "COLOR", "The main colour of the platform, on its pages and in its mails.", kinds.COLOR, None
     )
     passkey_rp_id: str | None = _setting(
         "PASSKEY_RP_ID",

@@ -42,14 +42,13 @@ from webauthn.helpers.structs import (
 
 from core.credentials.passkey_challenges import LIFETIME
 from core.credentials.webauthn import VerifiedAssertion, VerifiedAttestation
+from core.platform_brand import NAME_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion
 
-# The name that the device shows to the user.
-RELYING_PARTY: Final = "Gatehouse"
 _TIMEOUT_MILLISECONDS: Final = int(LIFETIME.total_seconds() * 1000)
 _P256_BYTES: Final = 32
 # What the package, CBOR and the key parsers raise for malformed input.
@@ -58,10 +57,14 @@ _MALFORMED: Final = (WebAuthnException, UnsupportedAlgorithm, ValueError, TypeEr
 
 @final
 class PyWebAuthn:
-    """The port `WebAuthn`, for passkeys that belong to `rp_id` and are used on pages of `origin`."""
+    """The port `WebAuthn`, for passkeys that belong to `rp_id` and are used on pages of `origin`.
 
-    def __init__(self, *, rp_id: str, origin: str) -> None:
+    `rp_name` is the name that devices show to their users.
+    """
+
+    def __init__(self, *, rp_id: str, origin: str, rp_name: str = NAME_DEFAULT) -> None:
         self._rp_id = rp_id
+        self._rp_name = rp_name
         self._origin = origin
         # Verified against when the credential is unknown, to take the same time. Its private key is not kept.
         self._decoy_key = _encoded(ec.generate_private_key(ec.SECP256R1()).public_key())
@@ -79,7 +82,7 @@ class PyWebAuthn:
         return options_to_json_dict(
             generate_registration_options(
                 rp_id=self._rp_id,
-                rp_name=RELYING_PARTY,
+                rp_name=self._rp_name,
                 user_id=user_handle,
                 user_name=user_name,
                 challenge=challenge,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, final
 import pyotp
 from pyotp.totp import TOTP
 
+from core.platform_brand import NAME_DEFAULT
 from core.secrets import Secret
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-ISSUER: Final = "Gatehouse"
 # 160 bits, as RFC 4226 (4, R6) recommends.
 SECRET_CHARACTERS: Final = 32
 DRIFT_STEPS_MAX: Final = 1
@@ -23,7 +23,10 @@ ACCOUNT_CHARACTERS_MAX: Final = 100
 
 @final
 class PyotpTotp:
-    """The port `Totp`."""
+    """The port `Totp`; apps show the name of the issuer."""
+
+    def __init__(self, *, issuer: str = NAME_DEFAULT) -> None:
+        self._issuer = issuer
 
     def new_secret(self) -> Secret:
         """Return a new secret."""
@@ -32,7 +35,7 @@ class PyotpTotp:
     def uri(self, secret: Secret, account: str) -> Secret:
         """Return the URI that an app reads from a QR code."""
         name = account[:ACCOUNT_CHARACTERS_MAX]
-        return Secret(TOTP(secret.reveal()).provisioning_uri(name=name, issuer_name=ISSUER))
+        return Secret(TOTP(secret.reveal()).provisioning_uri(name=name, issuer_name=self._issuer))
 
     def step_of(self, secret: Secret, code: str, *, at: datetime) -> int | None:
         """Return the time step to which a code belongs; None when it is wrong or expired."""

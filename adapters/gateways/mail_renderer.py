@@ -17,7 +17,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, Und
 from markupsafe import Markup
 
 from adapters.gateways.mail_texts import LIFETIMES, MailTexts, aligned, one_line, wrapped
+from core.colors import readable_on, text_color_on
 from core.mail.mail import MailRefused, MailTemplate, RenderedMail
+from core.platform_brand import NAME_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from ports.languages import TextLanguage
 
 TEMPLATES_FOLDER: Final = Path(__file__).with_name("mail_templates")
-PLATFORM: Final = "Gatehouse"
 # The language of mails whose reader's is not known or not offered.
 ENGLISH: Final = "en"
 # The methods of `MailTexts` that are filters of templates.
@@ -37,21 +38,30 @@ FILTERS: Final = ("moment", "address", "role_name", "device_name", "reason", "cr
 # Mail programs cut longer subjects in their lists.
 SUBJECT_CHARACTERS_MAX: Final = 150
 _EMPTY_LINES: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")
+# That of the product, as on its pages.
+COLOR_DEFAULT: Final = "#14544a"
+# The ground of the text in a dark scheme, in `mail_templates/layout.html`.
+DARK_SHEET: Final = "#1f242a"
 
 
 class JinjaMailRenderer:
-    """The port `MailRenderer`, with these languages by their tags, English among them."""
+    """The port `MailRenderer`, with these languages by their tags, English among them.
+
+    `platform_logo` is the path of a picture on our own origin that mail programs show.
+    """
 
     def __init__(
         self,
         *,
         base_url: str,
         languages: Mapping[str, TextLanguage],
-        platform: str = PLATFORM,
+        platform: str = NAME_DEFAULT,
+        platform_color: str | None = None,
+        platform_logo: str | None = None,
         folder: Path = TEMPLATES_FOLDER,
     ) -> None:
-        self._base_url = base_url
-        self._platform = platform
+        self._of_platform = {"base_url": base_url, "platform": platform, "platform_logo": platform_logo}
+        self._platform_color = platform_color or COLOR_DEFAULT
         self._languages = languages
         self._text = _Part(folder, "txt", str)
         self._html = _Part(folder, "html", Markup)
@@ -59,10 +69,11 @@ class JinjaMailRenderer:
     def render(self, message: MailMessage, brand: MailBrand | None = None) -> RenderedMail:
         """Fill in the template; raise `MailRefused` when a value that it needs is missing."""
         language = self._languages.get(message.language or ENGLISH) or self._languages[ENGLISH]
+        accent = (brand.primary_color if brand is not None else None) or self._platform_color
         values: dict[str, Any] = {
-            "platform": self._platform,
             **{name: one_line(value) for name, value in message.values.items()},
-            "base_url": self._base_url,
+            **self._of_platform,
+            **_colors(accent),
             "brand": brand,
             "language": language,
             "is_rtl": language.direction == "rtl",
@@ -123,6 +134,17 @@ def _of_texts(name: str) -> Callable[[Context, str], object]:
         return getattr(context["texts"], name)(value)
 
     return of_language
+
+
+def _colors(accent: str) -> dict[str, str]:
+    """Return the colour of buttons and the one of text on them, in a light scheme and in a dark one."""
+    dark = readable_on(accent, DARK_SHEET)
+    return {
+        "accent": accent,
+        "on_accent": text_color_on(accent),
+        "dark_accent": dark,
+        "on_dark_accent": text_color_on(dark),
+    }
 
 
 def _fill(template: Template, values: dict[str, Any]) -> str:

@@ -65,10 +65,10 @@ class SmtpServer:
     login: SmtpLogin | None = None
 
     @classmethod
-    def parse(cls, url: str) -> SmtpServer:
+    def parse(cls, url: str, *, sender_name: str = "") -> SmtpServer:
         """Parse `smtp://user:password@host:587?from=Name <address>`, or `smtps://` for TLS from the first byte.
 
-        Raise `SmtpUrlInvalid` when it is invalid.
+        `sender_name` is the name of a sender that the URL gives none. Raise `SmtpUrlInvalid` when it is invalid.
         """
         try:
             parts = urlsplit(url)
@@ -86,7 +86,7 @@ class SmtpServer:
             host=host,
             port=port or _PORTS[parts.scheme],
             encryption=Encryption.FROM_THE_START if parts.scheme == "smtps" else Encryption.IF_OFFERED,
-            sender=_parse_sender(parts.query),
+            sender=_parse_sender(parts.query, sender_name),
             login=_parse_login(parts),
         )
 
@@ -125,7 +125,7 @@ def _ascii_domain(domain: str) -> str:
     return in_ascii
 
 
-def _parse_sender(query: str) -> Address:
+def _parse_sender(query: str, sender_name: str) -> Address:
     # Not decoded as a form, which would replace the + in an address.
     name, _, value = query.partition("=")
     if name != "from" or not value:
@@ -134,7 +134,8 @@ def _parse_sender(query: str) -> Address:
     display_name, _, address = value[:-1].rpartition("<") if value.endswith(">") else ("", "", value)
     username, at, domain = address.rpartition("@")
     try:
-        sender = parse_address(f"{username}{at}{_ascii_domain(domain)}", display_name=display_name.strip().strip('"'))
+        address = f"{username}{at}{_ascii_domain(domain)}"
+        sender = parse_address(address, display_name=display_name.strip().strip('"') or sender_name)
     except ValueError:
         raise SmtpUrlInvalid("The sender must be like Gatehouse <gatehouse@example.com>.") from None
     if not sender.addr_spec.isascii():

@@ -20,6 +20,15 @@ def _cleaned_svg(content: bytes) -> bytes:
     return cleaned_svg(content)
 
 
+def cleaned(picture: Picture) -> Picture:
+    """Return the picture without anything active, hidden or appended; raise `PictureInvalid`."""
+    clean = cleaned_png if picture.type is PictureType.PNG else _cleaned_svg
+    content = clean(picture.content)
+    if len(content) > PICTURE_BYTES_MAX:
+        raise PictureInvalid("The picture is too large after it was rebuilt. Make it simpler.")
+    return Picture(type=picture.type, content=content)
+
+
 @final
 class RebuildingCleaner:
     """The port `PictureCleaner`."""
@@ -29,8 +38,4 @@ class RebuildingCleaner:
 
     async def clean(self, picture: Picture) -> Picture:
         """Return the picture without anything active, hidden or appended; raise `PictureInvalid`."""
-        clean = cleaned_png if picture.type is PictureType.PNG else _cleaned_svg
-        content = await trio.to_thread.run_sync(clean, picture.content, limiter=self._threads)
-        if len(content) > PICTURE_BYTES_MAX:
-            raise PictureInvalid("The picture is too large after it was rebuilt. Make it simpler.")
-        return Picture(type=picture.type, content=content)
+        return await trio.to_thread.run_sync(cleaned, picture, limiter=self._threads)

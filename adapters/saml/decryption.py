@@ -79,7 +79,7 @@ _KEY_REFUSED: Final = (
 )
 _CONTENT_REFUSED: Final = (
     "Its assertion is not encrypted by an algorithm that is accepted. Use AES-GCM. AES-CBC is accepted only where the"
-    " operator of Gatehouse has allowed it."
+    " operator of the platform has allowed it."
 )
 
 

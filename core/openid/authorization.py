@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
-from core.errors import Refusal
+from core.errors import Refusal, on_the_way_to
 from core.openid import clients, codes, requests, scopes
 from core.openid.requests import FORM_POST, AuthorizationRefused, RequestOver, RequestRefused
 from core.organizations.access import SecondFactorRequired
@@ -85,6 +85,7 @@ class Question:
     """The user is asked whether the service may know them, and the answer names the request by its id."""
 
     request_id: Secret
+    organization_id: UUID
     organization_name: str
     service_name: str
     email: str
@@ -181,25 +182,27 @@ def _answer(
         return _refusal(uow, client, unmet, issuer)
     if not is_allowed and _needs_answer(uow, client, request, visitor, browser, request_key):
         return _question(uow, client, request, visitor, browser)
+    organization_id = client.service.organization_id
     try:
-        outcome = child_sessions.begin(
-            uow,
-            browser.session_id,
-            browser.user_id,
-            Destination(
-                organization_slug=client.organization_slug,
-                service_slug=client.service.slug,
-                device_token=visitor.device_token,
-                is_pushed=request.was_pushed,
-            ),
-        )
+        with on_the_way_to(organization_id):
+            outcome = child_sessions.begin(
+                uow,
+                browser.session_id,
+                browser.user_id,
+                Destination(
+                    organization_slug=client.organization_slug,
+                    service_slug=client.service.slug,
+                    device_token=visitor.device_token,
+                    is_pushed=request.was_pushed,
+                ),
+            )
     except SecondFactorRequired:
         _note(uow, client, visitor, SignInReason.SECOND_FACTOR_REQUIRED)
         return _set_up(uow, client, request)
     if isinstance(outcome, SecondFactorDue):
         return _sign_in(uow, client, request, visitor)
     if isinstance(outcome, Refusal):
-        return outcome
+        return outcome.on_the_way_to(organization_id)
     requests.use_pushed(uow, client, request.to)
     code = codes.issue(uow, client, request, outcome.grant.session_id)
     return _lead_back(request.to, code=code.reveal(), state=request.state, iss=issuer)
@@ -268,6 +271,7 @@ def _question(
     assert organization is not None, "a client was found without its organization"
     return Question(
         request_id=requests.keep(uow, client, request),
+        organization_id=organization.id,
         organization_name=organization.name,
         service_name=client.service.name,
         email=browser.email,

@@ -109,7 +109,7 @@ def redeem(
         return _end(uow, used, GrantInvalid()) if used is not None else GrantInvalid()
     try:
         if code.host != uow.origin.host_name:
-            raise GrantInvalid("The code was issued under another address of Gatehouse. Exchange it there.")
+            raise GrantInvalid("The code was issued under another address of the platform. Exchange it there.")
         granted = _granted(client, code, presented, proof)
     except OAuthRefusal as refusal:
         return _end(uow, code, refusal)

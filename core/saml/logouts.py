@@ -51,7 +51,7 @@ class LogoutStateUnknown(BadRequest):
 
     default_message = (
         "This logout is over. It has expired or was completed already, or it began in another browser. To make sure,"
-        " sign out of the application and of Gatehouse again."
+        " sign out of the application and here again."
     )
 
 

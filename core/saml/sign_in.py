@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts.providers import Provider
-from core.errors import Refusal
+from core.errors import Refusal, on_the_way_to
 from core.key_certificates import SamlSigningKey  # noqa: TC001 - a field
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation, SecondFactorRequired
@@ -49,6 +49,7 @@ class ResponseToPost:
     response: Response
     key: SamlSigningKey
     relay_state: str | None
+    organization_id: UUID
     service_name: str
     organization_name: str
     grant: TokenGrant | None = None
@@ -103,6 +104,11 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
 
     Raise `SignInStateUnknown` when another transaction has answered the request.
     """
+    with on_the_way_to(provider.organization_id):
+        return _answer(uow, provider, pending, visit)
+
+
+def _answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> Outcome | Refusal:
     task = _Task(uow, provider, pending, visit)
     caller = standing = None
     if visit.session_id is not None:
@@ -319,6 +325,7 @@ class _Task:
                 sign_assertion=configuration.sign_assertions,
             ),
             key=_required(self._key()),
+            organization_id=provider.organization_id,
             relay_state=self._pending.relay_state if self._pending is not None else self._visit.relay_state,
             service_name=provider.service_name,
             organization_name=provider.organization_name,

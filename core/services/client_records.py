@@ -98,7 +98,7 @@ def _require_audience(audience: str, own_hosts: frozenset[str]) -> None:
             "audiences", "An audience is an absolute https address without a fragment, such as https://api.example.com."
         )
     if host_of(audience) in own_hosts:
-        raise BadRequest.of_field("audiences", "An audience cannot be at the address of Gatehouse itself.")
+        raise BadRequest.of_field("audiences", "An audience cannot be at the address of the platform itself.")
 
 
 def _require_key_set(jwks: Mapping[str, Any]) -> None:

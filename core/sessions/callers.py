@@ -92,10 +92,7 @@ class ServiceTokenRefused(Forbidden):
 class ConfinedElsewhere(Forbidden):
     """The session began for one organization alone (decisions 10.8)."""
 
-    default_message = (
-        "You have signed in for one organization alone. Sign in to Gatehouse itself, by password or passkey, to do"
-        " this."
-    )
+    default_message = "You have signed in for one organization alone. Sign in by password or passkey to do this."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

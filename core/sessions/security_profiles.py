@@ -31,8 +31,8 @@ class OtherWayRefused(Forbidden):
     """The service has a security profile, and the sign-in did not begin with a request that it has pushed."""
 
     default_message = (
-        "This application has to begin the sign-in itself. It pushes its requests to Gatehouse beforehand, and no other"
-        " request or sign-in is taken for it (unauthorized_client). Go to the application, and sign in there."
+        "This application has to begin the sign-in itself. It pushes its requests beforehand, and no other request"
+        " or sign-in is taken for it (unauthorized_client). Go to the application, and sign in there."
     )
 
 

@@ -105,5 +105,5 @@ def _require_allowed(proof: IdentityProof, place: Place) -> None:
     """Raise `Forbidden` when the user has signed in for another organization or service alone."""
     if proof.confinement is not None and not proof.confinement.allows(place.organization_id, place.service_id):
         raise Forbidden(
-            "You have signed in for another organization alone. Sign out of Gatehouse, and sign in here in another way."
+            "You have signed in for another organization alone. Sign out first, and sign in here in another way."
         ).because(SignInReason.CONFINED_ELSEWHERE)

@@ -22,6 +22,7 @@ from core.secrets import hash_token
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.organizations.settings.branding import BrandedOrganization
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
@@ -41,7 +42,8 @@ class BrowserReturn:
     """A path of Gatehouse with its query, and the organization and service to which the sign-in leads, if any.
 
     `email` is the address with which the user probably signs in. `place` is the name of the service, else of the
-    organization, while the organization is active; `owner` is the name of the service's organization.
+    organization, while the organization is active; `owner` is the name of the service's organization. `brand` is what
+    the pages of the sign-in show of the organization, if it has set something.
     `request_key` names the request that the path answers, if it does. `request_target` is the path on which a request
     goes on at last, where `target` is a step before it. `language` is the tag of that in which a service has asked for
     the pages.
@@ -53,6 +55,7 @@ class BrowserReturn:
     email: str | None = None
     place: str = ""
     owner: str = ""
+    brand: BrandedOrganization | None = None
     language: str | None = None
     request_target: str | None = None
     request_key: bytes | None = field(default=None, repr=False)

@@ -111,4 +111,6 @@ def _conclude(
 def _require_own_organization(parent: BrowserSession, place: Place) -> None:
     """Raise `Forbidden` when a session of a custom domain is to sign in outside its organization (decisions 13.3)."""
     if parent.domain_organization_id not in {None, place.organization_id}:
-        raise Forbidden("You are signed in at the domain of another organization. Sign in at the address of Gatehouse.")
+        raise Forbidden(
+            "You are signed in at the domain of another organization. Sign in at the platform's own address."
+        )

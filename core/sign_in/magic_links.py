@@ -89,8 +89,12 @@ class Exchanged:
 def request(
     uow: UnitOfWork, email: str, return_request: ReturnRequest, *, browser: RequestingBrowser | None = None
 ) -> None:
-    """Send a sign-in link if an account has the address, without revealing whether one does."""
-    back = return_targets.find(uow, return_request)
+    """Send a sign-in link if an account has the address, without revealing whether one does.
+
+    A link that is requested in a browser goes on there, with what the browser carries; what the request names is then
+    what the mail shows.
+    """
+    target = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
     found = lock_unless_anonymized(uow, uow.users.by_email(address))
     user = found if found is not None and found.receives_links else None
@@ -100,7 +104,7 @@ def request(
         user,
         TokenPurpose.MAGIC_LINK,
         MailTemplate.MAGIC_LINK,
-        back=back,
+        back=target,
         requested_for=address,
         browser=browser,
         first_proof="yes" if is_first_proof else "",

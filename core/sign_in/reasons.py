@@ -132,7 +132,7 @@ class SignInReason(StrEnum):
         "session_over_there",
         "The provider's answer says that the user's session there has ended (SessionNotOnOrAfter).",
     )
-    PROVIDER_FAILED = "provider_failed", "The provider did not answer as it should; the log of Gatehouse has more."
+    PROVIDER_FAILED = "provider_failed", "The provider did not answer as it should; the log of the platform has more."
 
     # Signing in to a service
     NOT_ADMITTED = "not_admitted", "The service is for members, and for end users who were given access to it."

@@ -17,6 +17,7 @@ from core.accounts import user_import
 from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
+from core.organizations.settings.pictures import PictureType
 from core.platform import health_figures, left_credentials, public_names
 from core.sessions.signing_keys import KeyState
 from entrypoints import billing_settings, database, equipment, main, master_keys
@@ -78,6 +79,10 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
         yield geoip
         # The other checks can run without it.
         settings = settings if geoip.is_ok else replace(settings, geoip_db=None)
+    if settings.logo is not None:
+        logo = _logo(settings)
+        yield logo
+        settings = settings if logo.is_ok else replace(settings, logo=None)
     required = [_master_key(settings), *_mail_server(settings)]
     yield from required
     try:
@@ -108,6 +113,17 @@ def _settings(settings: Settings, unknown_settings: Sequence[str]) -> Finding:
     if not settings.rate_limits:
         return Finding("settings", False, "rate limits are off", "Unset GATEHOUSE_RATE_LIMITS.")
     return Finding("settings", True, f"the base URL is {settings.base_url}")
+
+
+def _logo(settings: Settings) -> Finding:
+    try:
+        brand = equipment.platform_brand_of(settings)
+    except CannotStart as refusal:
+        return Finding("logo", False, str(refusal), "Gatehouse does not start with it.")
+    assert brand.logo is not None, "a logo that is set was not read"
+    is_in_mails = brand.logo.type is PictureType.PNG
+    advice = "" if is_in_mails else "Mails show the name in its place: few mail programs show an SVG. Take a PNG."
+    return Finding("logo", True, f"{settings.logo}", advice)
 
 
 def _data_folder(settings: Settings) -> Finding:

@@ -72,6 +72,8 @@ def account_page(
         # Another word in the address means nothing.
         outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),
+        # The account belongs to its person alone, whatever organization the way here was of.
+        brand=None,
         **values,
     )
 

@@ -1,20 +1,21 @@
 """The brand of a page: what a page shows of the organization that is its context, under our own origin.
 
-A page gets it as the value `brand`; `base.html` and `card.html` use it. The colours are a style sheet of their own,
-because the security policy of pages allows no inline styles.
+A page gets it as the value `brand`; `base.html` and `card.html` use it. On the way to a service the return names the
+organization, and `kept_return` reads its brand with it; every other page names its organization to `brand_of`. Under
+the base URL a page with a brand names the platform as well, so that no organization passes for it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from core.colors import contrast, text_color_on
-from core.organizations.settings import branding
-from core.organizations.settings.branding import TEXT_CONTRAST_MIN
+from core.colors import text_color_on
 from core.organizations.settings.pictures import picture_path
+from entrypoints.pages.brand_colors import accent, dark_accent, scheme
 from entrypoints.pages.languages import marked
+from entrypoints.web.serving.branding import brand_pages
 from entrypoints.web.serving.documents import content_hash
 
 if TYPE_CHECKING:
@@ -23,15 +24,16 @@ if TYPE_CHECKING:
     from core.organizations.settings.branding import BrandedOrganization
     from entrypoints.web.serving.calls import Call
 
-# The ground of cards in dark mode, in `assets/styles/base.css`.
-DARK_SURFACE: Final = "#191f1d"
-
 
 @dataclass(frozen=True)
 class Brand:
-    """What a page shows of an organization."""
+    """What a page shows of an organization; `platform` is the name of the platform where the page is its own.
+
+    It is None under the domain of the organization.
+    """
 
     organization: BrandedOrganization
+    platform: str | None
 
     @property
     def name(self) -> str:
@@ -76,31 +78,27 @@ class Brand:
         if stored.background_color is not None:
             light |= {"--ground": stored.background_color, "--on-ground": text_color_on(stored.background_color)}
         if stored.primary_color is not None:
-            accent = _accent(stored.primary_color)
-            light |= accent
-            # A dark page stays readable with any primary colour.
-            if contrast(stored.primary_color, DARK_SURFACE) >= TEXT_CONTRAST_MIN:
-                dark |= accent
-        return _scheme("light", light) + _scheme("dark", dark)
+            light |= accent(stored.primary_color)
+            dark |= dark_accent(stored.primary_color)
+        return scheme("light", light) + scheme("dark", dark)
 
     def _path(self, name: str | None) -> str | None:
         return picture_path(self.organization.organization_id, name) if name is not None else None
 
 
 async def brand_of(call: Call, organization_id: UUID | None) -> Brand | None:
-    """Return the brand of an organization for a page; None when it has set none, or when there is no organization."""
-    if organization_id is None:
+    """Return the brand of an organization for a page; None when it has set none, or when there is no organization.
+
+    A refusal of the same request shows it as well.
+    """
+    # Under a custom domain, the brand of its organization has been read already.
+    if call.brand is None and call.custom_host is None and organization_id is not None:
+        await brand_pages(call, organization_id)
+    return present_brand(call)
+
+
+def present_brand(call: Call) -> Brand | None:
+    """Return the brand that the pages of this request show; None without one."""
+    if call.brand is None:
         return None
-    found = await call.read(branding.brand_of, organization_id)
-    return Brand(found) if found is not None else None
-
-
-def _accent(color: str) -> dict[str, str]:
-    return {"--accent": color, "--accent-hover": color, "--on-accent": text_color_on(color)}
-
-
-def _scheme(name: str, values: dict[str, str]) -> str:
-    if not values:
-        return ""
-    declared = " ".join(f"{variable}: {value};" for variable, value in values.items())
-    return f"@media (prefers-color-scheme: {name}) {{ :root {{ {declared} }} }}\n"
+    return Brand(call.brand, None if call.custom_host is not None else call.installation.platform.name)

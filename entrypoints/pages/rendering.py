@@ -15,8 +15,9 @@ from markupsafe import Markup, escape
 from quart import Response
 
 from entrypoints.pages.assets import asset_address
-from entrypoints.pages.brands import Brand
+from entrypoints.pages.brands import present_brand
 from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, language_of
+from entrypoints.pages.platform_look import DEFAULT_LOOK, look_of
 from entrypoints.web.serving.answers import AnswerStatus, Media
 from entrypoints.web.serving.browsers import SIGN_IN, form_token, present_target
 
@@ -43,9 +44,12 @@ _CONNECTING_POLICY: Final = "; connect-src 'self'"
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
     """Return a page in the language of the request, which no cache stores."""
     call.vary("Accept-Language, Cookie")
-    values.setdefault("here", here(call, values.get("way")))
-    if call.brand is not None:
-        values.setdefault("brand", Brand(call.brand))
+    values = {
+        "brand": present_brand(call),
+        "platform": look_of(call.installation.platform),
+        "here": here(call, values.get("way")),
+        **values,
+    }
     html = render(template, language_of(call), version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
@@ -88,7 +92,7 @@ def here(call: "Call", way: "ReturnQuery | None") -> str:
 
 def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
     """Fill in a template; raise `UndefinedError` when a value that it needs is missing."""
-    return templates(language).get_template(template).render(values)
+    return templates(language).get_template(template).render({"brand": None, "platform": DEFAULT_LOOK, **values})
 
 
 def protected(response: Response) -> Response:

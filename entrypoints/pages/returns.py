@@ -69,11 +69,14 @@ class AddressForm(WayForm, kw_only=True):
 async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
     """Return what the id of a way stands for, without using it up; None without one.
 
-    The page that follows is in the language that it names.
+    The page that follows is in the language that it names, and shows the brand of its organization.
     """
     kept = await call.read(browser_returns.find, way.return_id) if way.return_id else None
     if kept is not None:
         call.language = kept.language
+        # A custom domain shows its own organization alone, whatever the id stands for.
+        if call.custom_host is None:
+            call.brand = call.brand or kept.brand
     return kept
 
 

@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.colors import BLACK, WHITE, checked_color, contrast, text_color_on
+from core.colors import (
+    BLACK,
+    DARK_SURFACE,
+    GROUND,
+    WHITE,
+    checked_color,
+    contrast,
+    mixed,
+    readable_on,
+    text_color_on,
+    tint_of,
+)
 from core.errors import BadRequest
 
 COLORS = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
@@ -34,3 +45,26 @@ def test_another_notation_is_refused(text: str) -> None:
 
 def test_a_colour_is_stored_in_lower_case() -> None:
     assert checked_color(" #14544A ", "primary_color") == "#14544a"
+
+
+def test_a_mixture_has_its_share_of_both_colours() -> None:
+    assert mixed("#102030", WHITE, 1) == "#102030"
+    assert mixed("#102030", WHITE, 0) == WHITE
+    assert mixed(BLACK, "#ff8000", 0.5) == "#804000"
+
+
+@given(COLORS, st.sampled_from([GROUND, DARK_SURFACE, WHITE, BLACK]))
+def test_every_colour_can_be_made_readable_on_a_ground(color: str, ground: str) -> None:
+    assert contrast(readable_on(color, ground), ground) >= 4.5
+
+
+def test_a_colour_that_is_readable_stays_as_it_is() -> None:
+    assert readable_on("#14544a", GROUND) == "#14544a"
+    assert readable_on("#14544a", DARK_SURFACE) != "#14544a"
+
+
+def test_a_tint_is_as_strong_as_text_in_the_colour_allows() -> None:
+    assert tint_of("#14544a", WHITE) == mixed("#14544a", WHITE, 0.12)
+    assert contrast("#707000", tint_of("#707000", WHITE)) >= 4.5
+    # Just readable on white, and on nothing darker.
+    assert tint_of("#767676", WHITE) == WHITE

@@ -46,6 +46,9 @@ DEFAULTS: dict[str, Any] = {
     "geoip_db": None,
     "frontend_url": None,
     "auto_approve": False,
+    "name": "Gatehouse",
+    "logo": None,
+    "color": None,
     "passkey_rp_id": None,
     "base_url": "http://localhost:8000",
     "bind": Bind("127.0.0.1", 8000),
@@ -128,6 +131,8 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("DRAIN_SECONDS", "0", "drain_seconds", 0),
     ("DRAIN_SECONDS", "300", "drain_seconds", 300),
 ]
+PLATFORM_NAME = "a name of at most 40 characters, without angle brackets, quotation marks and colons"
+COLOR = "a colour such as #14544a, dark enough to be read on white (a contrast of 4.5 at least)"
 # Name, text, what the setting takes according to the error.
 REFUSED = [
     ("BASE_URL", "id.example.com", ADDRESS),
@@ -142,6 +147,14 @@ REFUSED = [
     ("BASE_URL", "https://id example.com", ADDRESS),
     ("BASE_URL", "https://id.example.com/a b", ADDRESS),
     ("BASE_URL", "https://id.\x1b[31m.com", ADDRESS),
+    ("NAME", "x" * 41, PLATFORM_NAME),
+    ("NAME", "Acme\u202eID", PLATFORM_NAME),
+    ("NAME", "Acme <id@acme.example>", PLATFORM_NAME),
+    ("NAME", "Acme: ID", PLATFORM_NAME),
+    ("COLOR", "green", COLOR),
+    ("COLOR", "#fff", COLOR),
+    # White text is not readable on it, nor is it on white.
+    ("COLOR", "#ffcc00", COLOR),
     (
         "PASSKEY_RP_ID",
         "https://example.com",
@@ -235,6 +248,8 @@ def test_a_wrong_value_of_every_setting_is_tested() -> None:
         "BILLING_WEBHOOK_SECRET",
         "DATA_DIR",
         "GEOIP_DB",
+        # The file is read at the start (`test_platform_brand.py`).
+        "LOGO",
         "MASTER_KEYS",
         "SMTP_URL",
     }
@@ -332,7 +347,7 @@ def test_every_setting_is_described() -> None:
             "GATEHOUSE_LOGLEVEL",
             "GATEHOUSE_LOGLEVEL is set, but there is no such setting. Is GATEHOUSE_LOG_LEVEL meant?",
         ),
-        ("GATEHOUSE_COLOUR", "GATEHOUSE_COLOUR is set, but there is no such setting."),
+        ("GATEHOUSE_WEATHER", "GATEHOUSE_WEATHER is set, but there is no such setting."),
     ],
 )
 def test_an_unknown_setting_is_reported_with_the_most_similar_one(name: str, sentence: str) -> None:

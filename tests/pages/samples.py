@@ -122,7 +122,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "picture": QR_CODE,
         "picture_title": "QR code",
         "secret": SECRET,
-        "uri": "otpauth://totp/Gatehouse",
+        "uri": "otpauth://totp/Example",
     },
     **{name: {**_ACCOUNT, **values} for name, values in ACTIVITY.items()},
     "authorize.html": {

@@ -16,6 +16,7 @@ _SETUP: Final[dict[str, Any]] = {
     # A branding, which other pages have as well.
     "brand": SimpleNamespace(
         name=NAME,
+        platform="Gatehouse",
         logo=None,
         icon=None,
         style_sheet=None,

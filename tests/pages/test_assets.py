@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from entrypoints.pages.assets import FOLDER, STYLES, asset_address
+from entrypoints.pages.asset_files import FOLDER
+from entrypoints.pages.assets import STYLES, asset_address
 
 if TYPE_CHECKING:
     import pytest

@@ -29,6 +29,7 @@ OTHERS = {
     "card.html",
     "components.html",
     "mailbox.html",
+    "platform.html",
     "reference.html",
 }
 PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
 
+from adapters.postgres.organizations.settings.branding import BRANDING_COLUMNS, PICTURE_TABLES
 from adapters.postgres.transaction import Aggregate
+from core.organizations.settings.branding import BrandedOrganization, Branding
 from core.sign_in.browser_returns import BrowserReturn
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
+
+
+_OF_BRANDING: Final = frozenset(field.name for field in fields(Branding))
 
 
 class PostgresBrowserReturns(Aggregate):
@@ -38,16 +44,19 @@ class PostgresBrowserReturns(Aggregate):
 
     def find(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
         return self._one(
-            BrowserReturn,
-            """
+            _return,
+            f"""
             SELECT r.target, r.organization_slug, r.service_slug, r.email, r.language, r.request_target,
                    coalesce(s.name, o.name, '') AS place,
-                   CASE WHEN s.id IS NULL THEN '' ELSE o.name END AS owner
+                   CASE WHEN s.id IS NULL THEN '' ELSE o.name END AS owner,
+                   b.organization_id AS branded_id, o.name AS branded_name, {BRANDING_COLUMNS}
             FROM   browser_returns r
             LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
             LEFT   JOIN services s      ON s.organization_id = o.id AND s.slug = r.service_slug
+            LEFT   JOIN brandings b     ON b.organization_id = o.id
+            {PICTURE_TABLES}
             WHERE  r.id_hash = %s AND r.expires_at > %s
-            """,
+            """,  # noqa: S608 - made of the names of fields
             (id_hash, at),
         )
 
@@ -93,3 +102,11 @@ class PostgresBrowserReturns(Aggregate):
             """,
             (session_id, request_key, at),
         )
+
+
+def _return(*, branded_id: UUID | None, branded_name: str | None, **columns: Any) -> BrowserReturn:
+    branding = Branding(**{name: columns.pop(name) for name in _OF_BRANDING})
+    if branded_id is None or branded_name is None:
+        return BrowserReturn(**columns)
+    brand = BrandedOrganization(organization_id=branded_id, name=branded_name, branding=branding)
+    return BrowserReturn(**columns, brand=brand)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.colors import WHITE, checked_color, contrast
+from core.colors import CONTRAST_MIN, GROUND, TEXT_CONTRAST_MIN, WHITE, checked_color, contrast
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, FieldError, NotFound
 from core.events.actions import AuditAction
@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 LINK_CHARACTERS_MAX: Final = 2000
-# WCAG 2.2, 1.4.3 and 1.4.11: links are text on white cards, and buttons stand out from the ground of a page.
-TEXT_CONTRAST_MIN: Final = 4.5
-CONTRAST_MIN: Final = 3.0
-# The ground of a page without a branding, in `entrypoints/pages/assets/styles/base.css`.
-GROUND: Final = "#f1f3f0"
 
 _UPDATED_AT: Final = "updated_at"
 
@@ -194,6 +189,7 @@ def _require_contrast(branding: Branding, texts: Mapping[str, str | None]) -> No
     primary, background = branding.primary_color, branding.background_color or GROUND
     if primary is None:
         return
+    # Links are text on white cards, and buttons stand out from the ground of a page.
     for ground, what, ratio_min in (
         (WHITE, Wording("white"), TEXT_CONTRAST_MIN),
         (background, Wording("the background colour"), CONTRAST_MIN),

@@ -178,7 +178,7 @@ def _set(
 ) -> CustomDomain:
     domain = domain_proofs.checked_domain(uow, text)
     if domain in own_names:
-        raise BadRequest.of_field("domain", "This domain is that of Gatehouse itself. Choose one of your own.")
+        raise BadRequest.of_field("domain", "This domain is that of the platform itself. Choose one of your own.")
     before = uow.custom_domains.of(organization_id)
     if before is not None and before.proof.domain == domain:
         return shown(before.proof)

@@ -5,6 +5,7 @@ from uuid import UUID
 from core.accounts.links import LinkUnusable
 from core.invitations import confirmation
 from core.rate_limits import RateLimit
+from entrypoints.pages.brands import brand_of
 from entrypoints.pages.declaring import invitation_pages
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.invitations.invitations import joined_page, message_page
@@ -28,7 +29,8 @@ class ConfirmationForm(SecretBody, kw_only=True):
 async def show_membership(call: Call, query: MailedLink) -> Page:
     """Show a membership that another person made, with a button to confirm it and one to leave."""
     found = await call.read(confirmation.inspect, query.token)
-    return page(call, "confirmation.html", token=query.token, found=found)
+    brand = await brand_of(call, found.organization.id)
+    return page(call, "confirmation.html", token=query.token, found=found, brand=brand)
 
 
 @routes.post("/app/invitations/confirmation", limits=(RateLimit.INVITATION_ANSWER,), refuses=(LinkUnusable,))
@@ -43,6 +45,7 @@ async def press_confirm(call: Call, form: ConfirmationForm) -> Page:
 async def press_leave(call: Call, form: ConfirmationForm) -> Page:
     """Leave an organization that another person made you a member of."""
     left = await call.transact(confirmation.leave, str(form.token))
+    await brand_of(call, left.id)
     return message_page(
         call,
         translated(call, "You left “%(name)s”", name=left.name),

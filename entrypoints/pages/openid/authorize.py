@@ -16,6 +16,7 @@ from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SignInRefused
+from entrypoints.pages.brands import brand_of
 from entrypoints.pages.interrupted_ways import over_page
 from entrypoints.pages.openid.leading_back import led_back
 from entrypoints.pages.refusals import protocol_refusal_page
@@ -190,7 +191,7 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
             organization=answer.organization_slug,
             service=answer.service_slug,
         )
-    return form_page(call, "authorize.html", question=answer)
+    return form_page(call, "authorize.html", question=answer, brand=await brand_of(call, answer.organization_id))
 
 
 def _resumed(request_id: Secret) -> str:

@@ -3,6 +3,7 @@
 import base64
 from typing import Annotated, Final
 from urllib.parse import parse_qsl, urlencode
+from uuid import UUID
 
 import msgspec
 from quart import Response
@@ -15,6 +16,8 @@ from core.rate_limits import RateLimit
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
+from entrypoints.pages import returns
+from entrypoints.pages.brands import brand_of
 from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page, page
@@ -73,7 +76,9 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
     """Sign the device in."""
     if call.browser is None:
         return await _to_sign_in(call, form.user_code)
-    if (await call.read(device.find, form.user_code)).client is None:
+    waiting = await call.read(device.find, form.user_code)
+    brand = await brand_of(call, _organization_of(waiting))
+    if waiting.client is None:
         # It can do whatever the user can, so they prove that they are there.
         await recent(call)
     try:
@@ -87,7 +92,7 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
         return await _to_sign_in(call, form.user_code)
     except SecondFactorRequired:
         return await send_to_set_up(call, return_to=_address(form.user_code))
-    return page(call, "device_answered.html", is_approved=True)
+    return page(call, "device_answered.html", is_approved=True, brand=brand)
 
 
 @routes.post("/auth/device/deny", refuses=(UserCodeUnknown, UserCodeExpired))
@@ -95,8 +100,10 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
 @in_browser_or_not
 async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
     """Refuse the device."""
+    waiting = await call.read(device.find, form.user_code)
     await call.transact(device.deny, form.user_code)
-    return page(call, "device_answered.html", is_approved=False)
+    brand = await brand_of(call, _organization_of(waiting))
+    return page(call, "device_answered.html", is_approved=False, brand=brand)
 
 
 @routes.post("/auth/device/cancel", refuses=(UserCodeUnknown, UserCodeExpired))
@@ -104,6 +111,7 @@ async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
 @in_browser_or_not
 async def cancel_device(call: Call, form: WayForm) -> Page:
     """Cancel the sign-in on the way to a device, which is refused."""
+    await returns.kept_return(call, form.way)
     kept = await call.transact(browser_returns.use, form.return_id)
     path, _, query = kept.answering.partition("?") if kept is not None else ("", "", "")
     user_code = dict(parse_qsl(query)).get("user_code", "") if path == ACTIVATION_PATH else ""
@@ -128,7 +136,12 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         user_code=user_code,
         waiting=waiting,
         qr_code=base64.b64encode(drawn.encode()).decode(),
+        brand=await brand_of(call, _organization_of(waiting)),
     )
+
+
+def _organization_of(waiting: WaitingDevice) -> UUID | None:
+    return waiting.client.service.organization_id if waiting.client is not None else None
 
 
 async def _to_sign_in(call: Call, user_code: str, waiting: WaitingDevice | None = None) -> Response:

@@ -57,7 +57,7 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
     if isinstance(outcome, ResponseToPost):
         return await answered(call, outcome)
     if isinstance(outcome, AgreementRequired):
-        return agreement_page(call, found.provider, outcome, saml_state=query.saml_state)
+        return await agreement_page(call, found.provider, outcome, saml_state=query.saml_state)
     return await send_to_sign_in(
         call,
         return_to=address(found.provider, "authenticate", query.saml_state),

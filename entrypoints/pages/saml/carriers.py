@@ -10,6 +10,7 @@ from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, Messa
 from core.saml.requests import LIFETIME
 from core.saml.sign_in import NotAdmitted, ResponseToPost
 from core.secrets import Secret
+from entrypoints.pages.brands import Brand
 from entrypoints.pages.carried_messages import open_to_other_sites, posting_page
 from entrypoints.pages.languages import language_of, translated
 from entrypoints.pages.next_steps import next_steps
@@ -24,7 +25,7 @@ KEY_COOKIE: Final = "gatehouse_saml"
 KEY_CHARACTERS_MAX: Final = 100
 
 
-def carry_answer(call: Call, answer: ResponseToPost, value: str) -> Response:
+def carry_answer(call: Call, answer: ResponseToPost, value: str, brand: Brand | None) -> Response:
     """Return the page that posts an answer; with a problem its user reads that first, and presses the button."""
     message = OutgoingMessage(
         binding=SamlBinding.POST,
@@ -45,6 +46,7 @@ def carry_answer(call: Call, answer: ResponseToPost, value: str) -> Response:
             place=answer.service_name,
             heading=heading,
             text=text,
+            brand=brand,
             steps=next_steps(call, answer.problem) if isinstance(answer.problem, SecondFactorRequired) else (),
             request_id=call.request_id,
         )

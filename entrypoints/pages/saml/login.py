@@ -69,7 +69,7 @@ async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery
     if isinstance(begun.outcome, ResponseToPost):
         return await sso.answered(call, begun.outcome)
     if isinstance(begun.outcome, AgreementRequired):
-        return sso.agreement_page(call, begun.provider, begun.outcome, relay_state=query.relay_state)
+        return await sso.agreement_page(call, begun.provider, begun.outcome, relay_state=query.relay_state)
     return await _sign_in_again(call, org_slug, service_slug)
 
 

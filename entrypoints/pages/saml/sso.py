@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import msgspec
 from quart import Response
 
-from core.errors import Forbidden, OrganizationNotActive
+from core.errors import Forbidden, OrganizationNotActive, on_the_way_to
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import MembershipSuspended, SecondFactorRequired
 from core.rate_limits import RateLimit
@@ -23,6 +23,7 @@ from core.saml.requests import SignInStateUnknown
 from core.saml.sign_in import AgreementRequired, ResponseToPost, Visit
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SignInRefused
+from entrypoints.pages.brands import brand_of
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.saml import carriers
@@ -134,10 +135,12 @@ async def answered(call: Call, answer: ResponseToPost) -> Response:
     value = await call.installation.saml.response(answer.response, answer.key)
     if answer.grant is not None:
         token_answers.remember_device(call, answer.grant)
-    return carriers.carry_answer(call, answer, value)
+    # Without a problem nothing is read there: the page posts itself.
+    brand = await brand_of(call, answer.organization_id) if answer.problem is not None else None
+    return carriers.carry_answer(call, answer, value, brand)
 
 
-def agreement_page(
+async def agreement_page(
     call: Call,
     provider: SamlProvider,
     wanted: AgreementRequired,
@@ -153,6 +156,7 @@ def agreement_page(
         action=f"{provider.path}/authenticate",
         saml_state=saml_state,
         relay_state=relay_state,
+        brand=await brand_of(call, provider.organization_id),
     )
 
 
@@ -160,7 +164,8 @@ def agreement_page(
 async def _recorded_refusal(call: Call, provider: SamlProvider) -> AsyncGenerator[None]:
     """Record why a message is refused, for the people who set the application up."""
     try:
-        yield
+        with on_the_way_to(provider.organization_id):
+            yield
     except MessageRefused as refused:
         await call.transact(contacts.record_refusal, provider, refused)
         raise

@@ -47,6 +47,7 @@ from entrypoints.web.serving.answers import (
     refused,
     see_other,
 )
+from entrypoints.web.serving.branding import brand_refusal
 from entrypoints.web.serving.browsers import ProtectedForm, SignInFirst, require_form_token
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import SLUG_PARAMETERS
@@ -275,12 +276,13 @@ class Application(QuartTrio):
         await route.who.admit(call)
         if call.session_id is not None:
             call.limit_person()
-        if route.who.when_refused is None:
-            return await self._handle(route, request)
         try:
             return await self._handle(route, request)
         except Refusal as refusal:
-            await route.who.when_refused(call, refusal)
+            if route.who.when_refused is not None:
+                await route.who.when_refused(call, refusal)
+            if route.refusal_page is not None:
+                await brand_refusal(call, refusal)
             raise
 
     async def _handle(self, route: Route, request: GatehouseRequest) -> Response:
@@ -295,6 +297,7 @@ class Application(QuartTrio):
             if route.who.before_refusing is not None:
                 await route.who.before_refusing(call, words)
             raise
+        call.return_id = getattr(arguments.get("form", arguments.get("query")), "return_id", "")
         if route.who.has_protected_forms and route.form is not None:
             require_form_token(call, arguments["form"])
             if route.form is ProtectedForm:

@@ -69,6 +69,7 @@ class Call:
         "repeats_at",
         "request",
         "request_id",
+        "return_id",
         "scim_token",
         "session_id",
         "status",
@@ -98,9 +99,12 @@ class Call:
         self.client_id: UUID | None = None
         # The algorithm of the DPoP proof that came with the access token, if it is bound to a key.
         self.proof_algorithm: str | None = None
-        # The custom domain under which the request came, None for the base URL; and the brand of its pages.
+        # The custom domain under which the request came, None for the base URL.
         self.custom_host: CustomHost | None = None
+        # The organization whose brand the pages of this request show: that of the custom domain, or their context.
         self.brand: BrandedOrganization | None = None
+        # The id of the return that the query or the form of a page on the way of a sign-in carries; empty without one.
+        self.return_id = ""
         # The tag of the language in which a service has asked for the pages of its sign-in; None for the browser's.
         self.language: str | None = None
         # The browser session of a page.

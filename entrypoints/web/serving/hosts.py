@@ -17,7 +17,8 @@ from werkzeug.exceptions import NotFound as NoSuchRoute
 
 from core.errors import NotFound
 from core.hosts import under
-from core.organizations.settings import branding, domain
+from core.organizations.settings import domain
+from entrypoints.web.serving.branding import brand_pages
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -86,7 +87,7 @@ async def enter(call: Call, *, has_pages: bool, works_here: bool) -> None:
 async def load_brand(call: Call) -> None:
     """Load what the pages under a custom host look like, also those of errors; nothing under the base URL."""
     if call.custom_host is not None:
-        call.brand = await call.read(branding.brand_of, call.custom_host.organization_id)
+        await brand_pages(call, call.custom_host.organization_id)
 
 
 async def is_served(call: Call, name: str) -> bool:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from core.mail.mail import RenderedMail
 
 BASE_URL = "https://id.example.com"
+COLORS = {"accent", "on_accent", "dark_accent", "on_dark_accent"}
 # The values that the renderer provides to every mail.
-PROVIDED = {"_", "base_url", "brand", "gettext", "is_rtl", "language", "layout", "mail", "platform", "subject"}
+OF_LANGUAGE = {"_", "gettext", "is_rtl", "language"}
+PROVIDED = {"base_url", "brand", "layout", "mail", "platform", "platform_logo", "subject"} | OF_LANGUAGE | COLORS
 # What it derives from a value, and from what.
 DERIVED = {"where": "place", "valid_for": None}
 # The templates that mails share.
@@ -123,6 +125,24 @@ def test_every_mail_can_be_read_as_plain_text(language: str) -> None:
         assert not any(mark in message.text for mark in ("<", ">", "{", "}")), template
         # A link cannot be wrapped; everything around it can.
         assert max(len(line) for line in message.text.splitlines() if "://" not in line) <= 78, template
+
+
+def test_every_mail_has_the_name_the_logo_and_the_colour_of_the_platform() -> None:
+    renderer = JinjaMailRenderer(
+        base_url=BASE_URL,
+        languages=LANGUAGES,
+        platform="Zebra & Co",
+        platform_color="#c00000",
+        platform_logo="/assets/logo.1.png",
+    )
+    for template in MailTemplate:
+        values = dict.fromkeys(names_in(template), "harmless")
+        mail = renderer.render(MailMessage(to="ada@example.org", template=template, values=values))
+
+        assert not any("Gatehouse" in part for part in (mail.subject, mail.text, mail.html)), template
+        assert "Zebra & Co" in mail.text, template
+        assert f'<img src="{BASE_URL}/assets/logo.1.png" alt=""' in mail.html, template
+        assert "border-top: 3px solid #c00000" in mail.html, template
 
 
 def test_no_page_loads_resources_or_runs_scripts() -> None:

@@ -62,6 +62,14 @@ class TestServerAddress:
 
         assert server.sender.addr_spec == "a@b.example"
 
+    def test_a_sender_without_a_name_has_that_of_the_platform(self) -> None:
+        senders = [
+            SmtpServer.parse(f"smtp://mail.example.com?from={sender}", sender_name="Acme ID").sender
+            for sender in ("a@b.example", "Post <a@b.example>")
+        ]
+
+        assert [str(sender) for sender in senders] == ["Acme ID <a@b.example>", "Post <a@b.example>"]
+
     @pytest.mark.parametrize(
         ("url", "problem"),
         [

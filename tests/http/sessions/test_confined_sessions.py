@@ -209,7 +209,7 @@ class TestOrganizations:
         refused = await (await person.confined()).post("/api/organizations", {"slug": "mine", "name": "Mine"})
 
         assert_refused(refused, 403, "FORBIDDEN")
-        assert "Sign in to Gatehouse itself" in refused.json["error"]
+        assert "Sign in by password or passkey" in refused.json["error"]
 
 
 class TestDevices:
@@ -240,7 +240,7 @@ class TestDevices:
         refused = await mine.delete(f"/api/user/devices/{other['id']}")
 
         assert_refused(refused, 403, "FORBIDDEN")
-        assert "Sign in to Gatehouse itself" in refused.json["error"]
+        assert "Sign in by password or passkey" in refused.json["error"]
         assert (await everywhere.get("/api/user/devices")).status == 200
 
 

@@ -115,7 +115,7 @@ def test_a_second_factor_is_set_up_without_scripts_and_its_codes_are_kept(
     page.get_by_role("link", name="I have kept them").click()
 
     assert Path(downloading.value.path()).read_text().split()[-10:] == codes
-    assert downloading.value.suggested_filename == "gatehouse-backup-codes.txt"
+    assert downloading.value.suggested_filename == "backup-codes.txt"
     assert all(code in printed for code in codes)
     assert "Sign out" not in printed
     assert page.get_by_role("button", name="Turn off").is_visible()

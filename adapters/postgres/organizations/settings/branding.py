@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 # Their names are in a table of their own.
 _PICTURES: Final = ("logo", "icon")
-_COLUMNS: Final = f"logo.name AS logo, icon.name AS icon, {columns(Branding, table='b', without=_PICTURES)}"
-_TABLES: Final = """
-    FROM   brandings b
+# The columns of a branding in the tables below, of which `brandings b` is the first.
+BRANDING_COLUMNS: Final = f"logo.name AS logo, icon.name AS icon, {columns(Branding, table='b', without=_PICTURES)}"
+PICTURE_TABLES: Final = """
     LEFT JOIN branding_pictures logo ON logo.organization_id = b.organization_id AND logo.kind = 'logo'
     LEFT JOIN branding_pictures icon ON icon.organization_id = b.organization_id AND icon.kind = 'icon'
 """
+_TABLES: Final = f"FROM brandings b {PICTURE_TABLES}"
 
 
 class PostgresBrandings(Aggregate):
@@ -30,7 +31,7 @@ class PostgresBrandings(Aggregate):
     def of(self, organization_id: UUID) -> Branding:
         found = self._one(
             Branding,
-            f"SELECT {_COLUMNS} {_TABLES} WHERE b.organization_id = %s",
+            f"SELECT {BRANDING_COLUMNS} {_TABLES} WHERE b.organization_id = %s",
             (organization_id,),
         )
         return found if found is not None else Branding()
@@ -38,7 +39,7 @@ class PostgresBrandings(Aggregate):
     def brand(self, organization_id: UUID) -> BrandedOrganization | None:
         row = self._row(
             f"""
-            SELECT o.name, {_COLUMNS}
+            SELECT o.name, {BRANDING_COLUMNS}
             {_TABLES}
             JOIN   organizations o ON o.id = b.organization_id AND o.status = 'active'
             WHERE  b.organization_id = %s

@@ -1,6 +1,6 @@
 """The pictures and colours of brandings, on our own origin under names that change with their content."""
 
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, TypeAlias
 from uuid import UUID
 
 from quart import Response
@@ -9,8 +9,9 @@ from core.errors import NotFound
 from core.organizations.settings import branding
 from core.organizations.settings.branding import BrandingUnknown
 from core.organizations.settings.pictures import PATH, picture_path
-from entrypoints.pages.assets import CACHE_CONTROL, StyleSheet
-from entrypoints.pages.brands import brand_of
+from entrypoints.pages.asset_files import CACHE_CONTROL
+from entrypoints.pages.assets import PICTURE_POLICY, Png, StyleSheet
+from entrypoints.pages.brands import Brand
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -19,10 +20,6 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes("branding", "How pages and mails of an organization look.")
 
-# A picture that is opened by itself runs and loads nothing, whatever it contains.
-PICTURE_POLICY: Final = "default-src 'none'; sandbox"
-
-Png: TypeAlias = Annotated[Response, Media("image/png")]
 Svg: TypeAlias = Annotated[Response, Media("image/svg+xml")]
 
 
@@ -39,7 +36,8 @@ async def show_file(call: Call, organization_id: UUID, name: str) -> Png | Svg |
 
 
 async def _style_sheet(call: Call, organization_id: UUID, name: str) -> Response:
-    brand = await brand_of(call, organization_id)
+    found = await call.read(branding.brand_of, organization_id)
+    brand = Brand(found, None) if found is not None else None
     if brand is None or brand.style_sheet != picture_path(organization_id, name):
         raise NotFound
     return Response(brand.colors, content_type="text/css; charset=utf-8")

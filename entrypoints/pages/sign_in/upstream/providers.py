@@ -5,8 +5,8 @@ made between two transactions: the first uses the state up, the second concludes
 """
 
 import secrets
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Annotated, Final
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ from quart import Response
 
 from core.accounts.providers import Provider
 from core.accounts.return_targets import RedirectNotRegistered
-from core.errors import Conflict, Forbidden, NotFound, OrganizationNotActive, Refusal
+from core.errors import Conflict, Forbidden, NotFound, OrganizationNotActive, Refusal, on_the_way_to
 from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import browser_returns
@@ -27,7 +27,7 @@ from core.sign_in.refusals import SignInRefused
 from core.sign_in.upstream import beginning, flows, sign_in
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.beginning import Begun, Wanted
-from core.sign_in.upstream.flows import ProviderNotOffered, SignInOver, UpstreamSignIn
+from core.sign_in.upstream.flows import Departure, ProviderNotOffered, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.providers import PARAMETERS, CodeExchange
 from core.sign_in.upstream.sign_in import MailedCodeDue, OtherUserSignedIn, SignInToLink
 from entrypoints.pages import returns
@@ -177,6 +177,15 @@ def bind(call: Call) -> str:
     return value
 
 
+@contextmanager
+def on_the_way_of(call: Call, began: UpstreamSignIn) -> Generator[None]:
+    """Let a refusal in the block be explained on the way of this sign-in, under the brand of its organization."""
+    call.return_id = began.way.return_id
+    # Linking belongs to the account.
+    with on_the_way_to(began.context.organization_id if began.user_id is None else None):
+        yield
+
+
 def callback_of(call: Call, provider: Provider) -> str:
     """Return the address to which a provider sends browsers back."""
     return f"{call.installation.settings.base_url}/auth/{provider}/callback"
@@ -207,6 +216,11 @@ async def repeatable(call: Call, began: UpstreamSignIn) -> AsyncGenerator[None]:
 
 async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -> Response:
     """Conclude a sign-in with a proven identity, or link it."""
+    with on_the_way_of(call, began):
+        return await _complete(call, began, proven)
+
+
+async def _complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -> Response:
     browser = ways.upstream_binding(call)
     assert browser is not None, "a browser has come back without the cookie that was checked"
     if began.user_id is not None:
@@ -231,7 +245,14 @@ async def _go_on(
     target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
     before = await returns.kept_return(call, carried_way(began))
     answering = began.way.target if before is None else before.answering
-    wanted = BrowserReturn(target=target, request_target=answering, language=call.language)
+    wanted = BrowserReturn(
+        target=target,
+        # Without a service, the organization would have to be chosen before.
+        organization_slug=before.organization_slug if before is not None and before.service_slug else None,
+        service_slug=before.service_slug if before is not None else None,
+        request_target=answering,
+        language=call.language,
+    )
     if isinstance(outcome, MailedCodeDue):
         kept = await call.transact(browser_returns.keep, wanted)
         return await mailed_links.mail_link(call, ReturnQuery(return_id=kept.reveal()), outcome.email)
@@ -277,21 +298,26 @@ async def _begin_link(call: Call, provider: Provider, link_id: str) -> Begun | N
 
 async def _return(call: Call, provider: Provider, query: CallbackQuery) -> Response:
     departure = await call.transact(flows.arrive, provider, query.state, browser=ways.upstream_binding(call))
-    async with repeatable(call, departure.sign_in):
-        if query.error in DECLINED:
-            raise SignInDeclined
-        if query.error or not query.code:
-            raise UpstreamFailed().because("no_code")
-        external = call.installation.external_providers[provider]
-        client = await call.read(beginning.client_of, departure.sign_in, external.client)
-        proven = await call.installation.upstream.identify(
-            external,
-            CodeExchange(
-                client=client,
-                code=Secret(query.code),
-                verifier=departure.verifier,
-                nonce=departure.nonce,
-                redirect_uri=callback_of(call, provider),
-            ),
-        )
-        return await complete(call, departure.sign_in, proven)
+    with on_the_way_of(call, departure.sign_in):
+        async with repeatable(call, departure.sign_in):
+            return await _arrived(call, provider, query, departure)
+
+
+async def _arrived(call: Call, provider: Provider, query: CallbackQuery, departure: Departure) -> Response:
+    if query.error in DECLINED:
+        raise SignInDeclined
+    if query.error or not query.code:
+        raise UpstreamFailed().because("no_code")
+    external = call.installation.external_providers[provider]
+    client = await call.read(beginning.client_of, departure.sign_in, external.client)
+    proven = await call.installation.upstream.identify(
+        external,
+        CodeExchange(
+            client=client,
+            code=Secret(query.code),
+            verifier=departure.verifier,
+            nonce=departure.nonce,
+            redirect_uri=callback_of(call, provider),
+        ),
+    )
+    return await _complete(call, departure.sign_in, proven)

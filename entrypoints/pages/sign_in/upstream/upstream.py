@@ -7,6 +7,7 @@ import msgspec
 from quart import Response
 
 from core.accounts.providers import Provider
+from core.errors import on_the_way_to
 from core.secrets import Secret
 from core.sign_in.upstream import answers, beginning, by_connection, discovery, flows, refused
 from core.sign_in.upstream.answers import UpstreamFailed
@@ -27,6 +28,7 @@ from entrypoints.pages.sign_in.upstream.providers import (
     SignInDeclined,
     bind,
     complete,
+    on_the_way_of,
     repeatable,
 )
 from entrypoints.pages.sign_in.upstream.recording import recording_failures
@@ -61,6 +63,11 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
     """
     call.repeats_at = query.sign_in_page
     target = await call.read(by_connection.find, _id(query.connection_id))
+    with on_the_way_to(target.organization_id):
+        return await _begin(call, query, target)
+
+
+async def _begin(call: Call, query: ConnectionQuery, target: OpenConnection) -> Response:
     way = await call.read(beginning.way_to, target.organization_slug, query.wanted)
     connection = target.connection
     # Asked first: a sign-in at a provider that does not answer is none.
@@ -80,11 +87,12 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
 async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that the provider of a connection has answered."""
     departure = await call.transact(flows.arrive, Provider.UPSTREAM, query.state, browser=ways.upstream_binding(call))
-    async with repeatable(call, departure.sign_in):
-        return await _conclude(call, query, departure)
+    with on_the_way_of(call, departure.sign_in):
+        async with repeatable(call, departure.sign_in):
+            return await _arrived(call, query, departure)
 
 
-async def _conclude(call: Call, query: ConnectionCallbackQuery, departure: Departure) -> Response:
+async def _arrived(call: Call, query: ConnectionCallbackQuery, departure: Departure) -> Response:
     target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
     async with recording_failures(call, target.context):
         return await _return(call, query, departure, target, client)

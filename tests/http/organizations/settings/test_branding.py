@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from core.colors import DARK_SURFACE, contrast
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.settings import branding
@@ -230,27 +231,31 @@ class TestUse:
         german = await world.client.get(f"/auth/magic-link?token={token}", headers={"Accept-Language": "de"})
 
         path = address.removeprefix(world.installation.settings.base_url)
-        assert f'<img class="brand-logo" src="{path}" alt="Acme">' in page.text
+        assert f'<img class="brand-logo" src="{path}" alt=""><span>Acme</span>' in page.text
+        assert "provided by Gatehouse" in page.text
+        assert "bereitgestellt von Gatehouse" in german.text
         assert f'<link rel="icon" href="{path}">' in page.text
         assert '<a href="https://acme.example/terms" rel="noreferrer">Terms of use</a>' in page.text
         assert '<a href="https://acme.example/terms" rel="noreferrer">Nutzungsbedingungen</a>' in german.text
         [sheet] = [part.split('"')[0] for part in page.text.split('href="') if part.split('"')[0].endswith(".css")][1:]
         served = await world.client.get(sheet)
         assert served.headers["Content-Type"] == "text/css; charset=utf-8"
-        assert "--accent: #14544a; --accent-hover: #14544a; --on-accent: #ffffff;" in served.text
+        assert "--accent: #14544a; --accent-hover: #11473f; --on-accent: #ffffff;" in served.text
         assert (await world.client.get(sheet.replace(".css", "0.css"))).status == 404
 
-    async def test_a_dark_page_has_a_primary_colour_only_where_it_is_readable(self, team: Team, world: World) -> None:
-        themes: list[str] = []
-        for color in ("#14544a", "#737373"):
-            await change(team, primary_color=color, background_color="#ffffff")
-            organization = await world.installation.database.read(branding.brand_of, team.organization_id)
-            assert organization is not None
-            themes.append(Brand(organization).colors)
+    async def test_a_dark_page_has_the_primary_colour_as_light_as_it_has_to_be(self, team: Team, world: World) -> None:
+        await change(team, primary_color="#14544a", background_color="#ffffff")
+        organization = await world.installation.database.read(branding.brand_of, team.organization_id)
+        assert organization is not None
 
-        assert all("--ground: #ffffff; --on-ground: #000000; --accent" in theme for theme in themes)
-        assert not any("dark" in theme for theme in themes)
-        assert "dark" in Brand(replace(organization, branding=Branding(primary_color="#8a8a8a"))).colors
+        light, dark = Brand(organization, None).colors.splitlines()
+        readable = Brand(replace(organization, branding=Branding(primary_color="#8a8a8a")), None).colors.splitlines()[1]
+
+        assert "--ground: #ffffff; --on-ground: #000000; --accent: #14544a;" in light
+        assert "prefers-color-scheme: dark" in dark
+        assert "--ground" not in dark
+        assert contrast(dark.partition("--accent: ")[2][:7], DARK_SURFACE) >= 4.5
+        assert "--accent: #8a8a8a;" in readable
 
     @pytest.mark.parametrize(
         ("template", "has_links"), [(MailTemplate.MAGIC_LINK, False), (MailTemplate.TRIAL_ENDING, True)]
@@ -272,7 +277,8 @@ class TestUse:
         [claimed] = await database.transact(mail.claim, 10)
         rendered = world.installation.mail_renderer.render(claimed.message, claimed.brand)
 
-        assert f'<img src="{address}" alt="Acme"' in rendered.html
+        assert f'<img src="{address}" alt=""' in rendered.html
+        assert ">Acme</span>" in rendered.html
         for text in (rendered.html, rendered.text):
             assert ("https://acme.example/terms" in text) is has_links
             assert ("help@acme.example" in text) is has_links

@@ -1,0 +1,41 @@
+"""Which organization's brand the pages of a request show: that of the custom domain, or their context."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from core.errors import ErrorCode, Refusal
+from core.organizations.settings import branding
+from core.sign_in import browser_returns
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from entrypoints.web.serving.calls import Call
+
+# Nothing more is read for a client that sends too much.
+_UNREAD: Final = frozenset({ErrorCode.RATE_LIMIT_EXCEEDED, ErrorCode.UNAUTHORIZED})
+_SERVER_ERROR_MIN: Final = 500
+
+
+async def brand_pages(call: Call, organization_id: UUID) -> None:
+    """Let the pages of this request show the brand of an organization, if it is active and has set one."""
+    call.brand = await call.read(branding.brand_of, organization_id)
+
+
+async def brand_refusal(call: Call, refusal: Refusal) -> None:
+    """Let the page that explains a refusal show the brand of the organization on whose way it happened, if any.
+
+    That is the one which the refusal names, else that of the return which the page carried.
+    """
+    is_read = refusal.code.status < _SERVER_ERROR_MIN and refusal.code not in _UNREAD
+    if not is_read or call.brand is not None or call.custom_host is not None:
+        return
+    # The refusal is what the page is about, whatever else fails.
+    with suppress(Refusal):
+        if refusal.organization_id is not None:
+            await brand_pages(call, refusal.organization_id)
+        elif call.return_id:
+            kept = await call.read(browser_returns.find, call.return_id)
+            call.brand = kept.brand if kept is not None else None
