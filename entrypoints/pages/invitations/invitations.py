@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
-from uuid import UUID
 
 import msgspec
 from quart import Response
@@ -68,7 +67,7 @@ class InvitationLink(MailedLink, kw_only=True):
 class InvitationForm(ProtectedForm, kw_only=True):
     """The form of a button."""
 
-    token: UUID
+    token: str = ""
     proof: str = ""
 
 
@@ -109,7 +108,7 @@ async def show_invitation(call: Call, query: InvitationLink) -> Page:
 @in_browser_or_not
 async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
     """Accept an invitation, and sign in; programs use `POST /api/invitations/accept`."""
-    token, proof = str(form.token), form.proof
+    token, proof = form.token, form.proof
     try:
         found = await call.read(joining.inspect, token, proof or None)
     except InvitationExpired:
@@ -147,7 +146,7 @@ async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
 @in_browser_or_not
 async def press_decline(call: Call, form: InvitationForm) -> Page:
     """Decline an invitation; programs use `POST /api/invitations/decline`."""
-    declined = await call.transact(answers.decline, str(form.token), form.proof or None)
+    declined = await call.transact(answers.decline, form.token, form.proof or None)
     return message_page(
         call,
         translated(call, "You declined the invitation"),
@@ -176,9 +175,7 @@ async def _join_as_new(call: Call, form: AcceptanceForm, found: Answerable) -> R
     password_hash = await call.installation.passwords.hash(form.password)
     way = _way_to(found)
     wanted = ways.destination(call, way)
-    outcome = await transact_counted(
-        call, joining.accept_as_new, str(form.token), form.proof, password_hash, name, wanted
-    )
+    outcome = await transact_counted(call, joining.accept_as_new, form.token, form.proof, password_hash, name, wanted)
     return await ways.conclude(call, outcome, way)
 
 
@@ -186,7 +183,7 @@ async def _join_with_password(call: Call, form: AcceptanceForm, found: Answerabl
     """Join with the account that there is, after the right password."""
     way = _way_to(found)
     wanted = ways.destination(call, way)
-    finish = partial(joining.accept_with_password, token=str(form.token), proof=form.proof)
+    finish = partial(joining.accept_with_password, token=form.token, proof=form.proof)
     outcome = await authenticate(call, found.email, form.password, wanted, finish=finish)
     return await ways.conclude(call, outcome, way)
 

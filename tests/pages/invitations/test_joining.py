@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
+from core.invitations import joining
+from core.invitations.invitations import InvitationExpired
 from core.mail.mail import MailTemplate
+from core.sign_in import login
+from core.sign_in.proofs import Destination
 from tests.concurrency import at_once
 from tests.statements import recorded_statements
 from tests.world.builder import PASSWORD
@@ -18,6 +23,7 @@ from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
     from tests.application import Answer
+    from tests.clock import SettableClock
 
 ACCEPT = "/app/invitations/accept"
 NEW_PASSWORD = "a password of my own"
@@ -334,3 +340,27 @@ async def test_its_pages_are_whole_in_each_language(inviter: Inviter, visitor: V
     page = await joined(visitor, await inviter.invite(), "new_password", password=NEW_PASSWORD)
 
     assert f'lang="{language}"' in page.text
+
+
+async def test_an_invitation_that_expires_while_its_form_is_sent_is_refused_and_marked(
+    inviter: Inviter, visitor: Visitor, clock: SettableClock
+) -> None:
+    """The page looks before the password is hashed or compared, and the transaction after it looks again."""
+    inviter.world.user(OTHER)
+    new, known, shown = [await inviter.invite(email) for email in (GUEST, OTHER, "third@example.com")]
+    page = await visitor.open(ACCEPT + shown.link)
+    transact = inviter.world.installation.database.transact
+    attempt = await transact(login.begin, OTHER, None, Destination())
+    clock.advance(timedelta(days=8))
+
+    with pytest.raises(InvitationExpired):
+        await transact(joining.accept_as_new, new.token, new.proof, "hash", None, Destination())
+    with pytest.raises(InvitationExpired):
+        await transact(
+            joining.accept_with_password, attempt, Destination(), token=known.token, proof=known.proof, is_right=True
+        )
+    late = await visitor.submit(page, ACCEPT, password=NEW_PASSWORD)
+
+    assert (late.status, "This invitation has expired" in late.text) == (400, True)
+    assert [inviter.status(invitation) for invitation in (new, known, shown)] == ["expired"] * 3
+    assert inviter.world.value("SELECT count(*) FROM memberships") == 1

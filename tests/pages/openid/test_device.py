@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.openid import device as device_codes
 from tests.concurrency import at_once, statuses_of
-from tests.world.builder import EMAIL
+from tests.world.builder import EMAIL, PASSWORD
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
 
@@ -172,3 +172,22 @@ async def test_the_command_line_is_approved_after_a_recent_sign_in_only(
     device = (await world.client.post("/auth/device/code", body=client_id)).json
 
     assert "/app/sign-in-again" in (await visitor.open(path_of(device))).text
+
+
+async def test_a_user_who_registers_on_the_way_is_led_back_to_the_device(
+    app: RelyingParty, shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    device = await begin(app)
+    page = await visitor.open(path_of(device))
+    [register] = [part.split('"')[0] for part in page.text.split('href="')[1:] if part.startswith("/app/register")]
+    form = await visitor.open(register.replace("&amp;", "&"))
+    await visitor.submit(form, "/app/register", email="new@example.com", password=PASSWORD)
+    message = await world.mail()
+
+    opened = await visitor.open(f"/auth/verify-email?token={message.values['token']}")
+    asked = await visitor.submit(opened, "/auth/verify-email/confirm")
+    done = await visitor.submit(asked, "/auth/device/approve")
+
+    assert message.values["place"] == "App"
+    assert "The device is signed in" in done.text
+    assert claims_of((await poll(app, device)).json["access_token"])["email"] == "new@example.com"
