@@ -43,6 +43,7 @@ class TestMail:
             "Date": "Tue, 03 Feb 2026 04:05:06 +0000",
             "Message-ID": f"<{MAIL_ID}@example.com>",
             "Auto-Submitted": "auto-generated",
+            "Content-Language": "en",
             "MIME-Version": "1.0",
         }
 
