@@ -145,10 +145,10 @@ def _compose(server: SmtpServer, mail_id: UUID, to: str, rendered: RenderedMail,
     message["Message-ID"] = f"<{mail_id}@{server.sender.domain}>"
     # RFC 3834: automatic replies, such as absence notices, are not wanted.
     message["Auto-Submitted"] = "auto-generated"
-    # RFC 3282: programs that read a mail aloud follow it.
-    message["Content-Language"] = rendered.language
     message.set_content(rendered.text, cte="quoted-printable")
     message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
+    # RFC 3282: programs that read a mail aloud follow it. The library would move it into a part if it were set before.
+    message["Content-Language"] = rendered.language
     return message
 
 

@@ -43,6 +43,7 @@ class TestMail:
             "Date": "Tue, 03 Feb 2026 04:05:06 +0000",
             "Message-ID": f"<{MAIL_ID}@example.com>",
             "Auto-Submitted": "auto-generated",
+            "Content-Language": "en",
             "MIME-Version": "1.0",
         }
 
@@ -64,6 +65,14 @@ class TestMail:
 
         first, second = office.received
         assert first.message["Message-ID"] == second.message["Message-ID"]
+
+    async def test_a_mail_names_its_language(self) -> None:
+        rendered = RenderedMail(subject="Ihr Link", text="Guten Tag\n", html="<p>Guten Tag</p>\n", language="de")
+
+        with PostOffice().open() as office:
+            await send(gateway_to(office.port), rendered=rendered)
+
+        assert office.received[0].message["Content-Language"] == "de"
 
     async def test_every_script_is_preserved(self) -> None:
         rendered = RenderedMail(subject="Grüße aus 東京 🗼", text="สวัสดี, नमस्ते 👋\n", html="<p>שלום</p>\n")
