@@ -96,7 +96,7 @@ class TestTheLink:
         answers = [await client.get(path), await client.request("HEAD", path), await client.get(path)]
 
         assert [answer.status for answer in answers] == [200, 200, 200]
-        assert "2026-02-03 04:05 UTC" in answers[-1].text
+        assert "3 February 2026, 04:05 UTC" in answers[-1].text
         assert victim.world.has_user(NEW)
 
     async def test_the_notice_does_not_disclose_the_new_address(self, victim: Victim) -> None:
