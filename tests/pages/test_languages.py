@@ -15,6 +15,7 @@ from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, read_langu
 from entrypoints.pages.po_files import PoFileMalformed, entries
 from entrypoints.pages.rendering import render, templates
 from entrypoints.web.serving.languages import LANGUAGE_COOKIE
+from tests.world.domains import DOMAIN, insert_verified
 from tests.world.visitor import FORM, LANGUAGE, Visitor, set_cookies
 
 if TYPE_CHECKING:
@@ -232,6 +233,26 @@ class TestTheSwitch:
 
         assert world.value("SELECT language FROM users") == "de"
         assert '<html lang="de"' in elsewhere.text
+
+    async def test_is_there_under_a_custom_domain_too(self, world: World, visitor: Visitor) -> None:
+        insert_verified(world, world.organization())
+        visitor.headers["Host"] = DOMAIN
+
+        german = await visitor.switch(await visitor.open("/app/sign-in"), "de")
+
+        assert '<html lang="de"' in german.text
+
+    async def test_the_session_of_one_organization_changes_nothing_of_the_account(
+        self, world: World, visitor: Visitor
+    ) -> None:
+        world.user()
+        page = await visitor.sign_in()
+        world.connection.execute("UPDATE sessions SET confined_to = %s", (world.organization(),))
+
+        german = await visitor.switch(page, "de")
+
+        assert '<html lang="de"' in german.text
+        assert world.value("SELECT language FROM users") is None
 
     async def test_another_site_cannot_choose(self, visitor: Visitor) -> None:
         refused = await visitor.post(LANGUAGE, {"language": "de"}, headers={"Sec-Fetch-Site": "cross-site"})
