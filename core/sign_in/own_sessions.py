@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # More than a person looks through; the others are counted, and end with "all other sessions".
 OWN_SESSIONS_MAX: Final = 200
+SUPPORT_SESSIONS_MAX: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,14 @@ class ServiceSessions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SupportSession:
+    """When a session began in which a platform owner acted as the caller, and in which organization; None for none."""
+
+    began_at: datetime
+    organization_name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSessions:
     """The caller's sessions by what they are, each group with the most recently used first.
 
@@ -102,6 +111,21 @@ def list_mine(uow: UnitOfWork) -> OwnSessions:
         caller.user_id, limits=caller.limits, current_id=caller.session_id, limit=OWN_SESSIONS_MAX
     )
     return _grouped(uow, found, caller.session_id, total)
+
+
+def past_support(uow: UnitOfWork) -> Sequence[SupportSession]:
+    """Return the newest sessions in which a platform owner acted as the caller, also those that are over.
+
+    They are no sign-ins of the caller, so nothing else tells of them once they are over. A session with limits shows
+    those in its organization.
+    """
+    caller = uow.caller
+    return uow.own_sessions.support_of(
+        caller.user_id,
+        only_organization_id=caller.only_organization_id,
+        since=uow.now - sessions.ABSOLUTE_LIFETIME,
+        limit=SUPPORT_SESSIONS_MAX,
+    )
 
 
 def end_of_service(uow: UnitOfWork, service_id: UUID) -> int:

@@ -1,7 +1,8 @@
 """Why sign-ins are refused: the closed vocabulary of the login events, with a text for those who help.
 
-A reason is shown to the organization of the sign-in and to platform owners (`core/sign_in/sign_ins.py`), never to the
-person who was refused: what they read is the refusal's own text, which may reveal less.
+A reason is shown to the organization of the sign-in, to platform owners, and to the account's own person once they are
+signed in (`core/sign_in/sign_ins.py`), never to the stranger who was refused: what that one reads is the refusal's own
+text, which may reveal less.
 """
 
 from __future__ import annotations

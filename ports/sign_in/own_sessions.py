@@ -1,11 +1,12 @@
 """Port for the sessions of a user, as their user sees them."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.sessions.confinement import Confinement
-from core.sign_in.own_sessions import OwnSession
+from core.sign_in.own_sessions import OwnSession, SupportSession
 
 
 class SessionsOfUser(Protocol):
@@ -18,6 +19,12 @@ class SessionsOfUser(Protocol):
 
         The current one stands first, then the most recently used; at most `limit` are returned.
         """
+        ...
+
+    def support_of(
+        self, user_id: UUID, *, only_organization_id: UUID | None, since: datetime, limit: int
+    ) -> Sequence[SupportSession]:
+        """Return the newest impersonations of a user since a moment, in one organization where it is named."""
         ...
 
     def organization_of(self, user_id: UUID, service_id: UUID, *, limits: Confinement | None) -> UUID | None:

@@ -10,7 +10,7 @@ from core.credentials.mfa import MfaStatus
 from core.organizations.departures import LinkOrigin
 from core.services.applications import Application
 from core.services.subscriptions import SubscriptionStatus
-from core.sign_in.own_sessions import OwnSession, OwnSessions, ServiceSessions, ShownSession
+from core.sign_in.own_sessions import OwnSession, OwnSessions, ServiceSessions, ShownSession, SupportSession
 from core.sign_in.own_ways import AccountLimit, NamedConnection, OwnWays
 from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import Location
@@ -151,6 +151,7 @@ ACTIVITY: Final[dict[str, dict[str, Any]]] = {
             (_sign_in(None, provider="password", connection=None), ("good", "Signed in"), "", ["New device"]),
             (_sign_in(SignInReason.WRONG_CODE), ("bad", "Refused"), "The code of the second factor was wrong.", []),
         ],
+        "support": [SupportSession(began_at=NOW, organization_name=NAME)],
         "next_id": UUID(ID),
         "is_later": True,
         "limit": 50,

@@ -9,7 +9,7 @@ from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.sessions.sessions import WITHIN, within_values
 from adapters.postgres.transaction import Aggregate
 from core.sessions.sessions import IDLE_LIFETIME
-from core.sign_in.own_sessions import OwnSession
+from core.sign_in.own_sessions import OwnSession, SupportSession
 from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
 
 if TYPE_CHECKING:
@@ -46,6 +46,16 @@ PAGE: Final = f"""
     LEFT     JOIN upstream_connections c ON c.id = p.connection_id AND c.organization_id = p.confined_to
     ORDER BY p.id = %(current_id)s DESC, p.refreshed_at DESC, p.id DESC
 """  # noqa: S608 - made of constants alone
+# Of the index of a user's sessions, the newest first.
+_SUPPORT: Final = """
+    SELECT    s.created_at AS began_at, o.name AS organization_name
+    FROM      sessions s
+    LEFT JOIN organizations o ON o.id = s.organization_id
+    WHERE     s.user_id = %(user_id)s AND s.created_at >= %(since)s AND s.impersonator_id IS NOT NULL
+      AND     (%(only_organization_id)s::uuid IS NULL OR s.organization_id = %(only_organization_id)s)
+    ORDER BY  s.created_at DESC
+    LIMIT     %(limit)s
+"""
 _ORGANIZATION_OF: Final = f"""
     SELECT organization_id
     FROM   sessions s
@@ -63,6 +73,15 @@ class PostgresSessionsOfUser(Aggregate):
     ) -> tuple[Sequence[OwnSession], int]:
         rows = self._rows(PAGE, self._of(user_id, limits) | {"current_id": current_id, "limit": limit})
         return [_own_session(**row) for row in rows], rows[0]["total"] if rows else 0
+
+    def support_of(
+        self, user_id: UUID, *, only_organization_id: UUID | None, since: datetime, limit: int
+    ) -> Sequence[SupportSession]:
+        return self._all(
+            SupportSession,
+            _SUPPORT,
+            {"user_id": user_id, "only_organization_id": only_organization_id, "since": since, "limit": limit},
+        )
 
     def organization_of(self, user_id: UUID, service_id: UUID, *, limits: Confinement | None) -> UUID | None:
         return self._value_or_none(_ORGANIZATION_OF, self._of(user_id, limits) | {"service_id": service_id})

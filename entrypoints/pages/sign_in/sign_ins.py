@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from core.limits import PAGE_ITEMS_MAX
-from core.sign_in import own_ways, sign_ins
+from core.sign_in import own_sessions, own_ways, sign_ins
 from core.sign_in.sign_ins import SignIn, SignInOutcome, SignInUnknown
 from entrypoints.pages.account_pages import ACCOUNT, account_page
 from entrypoints.pages.declaring import account_pages
@@ -51,6 +51,8 @@ async def show_sign_ins(call: Call, query: SignInsQuery) -> Page:
         "account_sign_ins.html",
         sign_ins=[_shown(one) for one in mine.sign_ins],
         next_id=mine.next_id,
+        # They are no sign-ins, and stand beside the newest ones.
+        support=await call.read(own_sessions.past_support) if query.after is None else [],
         is_later=query.after is not None,
         limit=limit,
         usual_limit=SHOWN_USUALLY,

@@ -217,3 +217,38 @@ def test_the_data_are_downloaded_and_the_account_is_closed_and_reopened(
     assert json.loads(Path(downloading.value.path()).read_text())["email"] == EMAIL
     assert closed == "Your account is closed"
     assert after == "Sign in"
+
+
+@pytest.mark.parametrize("runs_scripts", [True, False])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_sign_in_by_a_stranger_is_found_and_its_session_is_ended(
+    site: Site, watch: Callable[..., Watched], *, language: str, runs_scripts: bool
+) -> None:
+    texts = {
+        "en": ("Sign-ins", "It was not me", "End all other sessions", "All other sessions have ended."),
+        "de": (
+            "Anmeldungen",
+            "Das war ich nicht",
+            "Alle anderen Sitzungen beenden",
+            "Alle anderen Sitzungen sind beendet.",
+        ),
+    }
+    section, not_me, end, ended = texts[language]
+    stranger = watch().page
+    sign_in(stranger, site)
+    watched = watch(java_script_enabled=runs_scripts, viewport={"width": 320, "height": 640})
+    page = watched.page
+    sign_in(page, site)
+    page.set_extra_http_headers({"Accept-Language": language})
+
+    open_section(page, site, section)
+    page.get_by_role("link", name=not_me).first.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=end).focus()
+    page.keyboard.press("Enter")
+    page.get_by_text(ended).wait_for()
+    stranger.reload()
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert "/app/sign-in" in stranger.url
+    assert watched.problems == []

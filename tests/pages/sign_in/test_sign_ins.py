@@ -14,6 +14,7 @@ from entrypoints.pages.sign_in.reason_texts import REASONS, RISKS
 from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
+    from tests.world.platform import Platform
     from tests.world.visitor import Visitor
     from tests.world.world import World
 
@@ -115,6 +116,23 @@ async def test_a_stranger_who_was_refused_is_told_apart(world: World, ada: Visit
     assert "Change the password of your mailbox" in page.text
     assert "end-others" not in page.text
     assert page.text.count("After wrong attempts") == 1
+
+
+async def test_the_support_of_the_platform_is_told_apart_also_when_it_is_over(
+    world: World, ada: Visitor, platform: Platform
+) -> None:
+    await platform.impersonate(world.user_id(EMAIL))
+    world.connection.execute("UPDATE sessions SET revoked_at = now() WHERE impersonator_id IS NOT NULL")
+
+    page = await ada.open(PAGE)
+
+    assert "An operator of this platform acted as you" in page.text
+    assert "root@" not in page.text
+    assert len(ids_in(page.text)) == 1
+    world.connection.execute(
+        "UPDATE sessions SET confined_to = %s FROM browser_sessions WHERE session_id = id", (world.organization(),)
+    )
+    assert "An operator" not in (await ada.open(PAGE)).text
 
 
 async def test_a_second_factor_that_did_not_follow_is_no_refusal(world: World, ada: Visitor) -> None:
