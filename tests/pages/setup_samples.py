@@ -6,7 +6,9 @@ from typing import Any, Final
 from core.organizations.setup_links import SetupState
 from core.secrets import Secret
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.saml.setup import ENTRA
+from entrypoints.pages.scim import directory_kinds
 from entrypoints.pages.sign_in.upstream import problems, provider_kinds
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
@@ -139,14 +141,24 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             ],
         ),
         "token": Secret("scim_live_67CA25_" + "M" * 43),
-        "scim_url": "https://id.example.com/scim/v2",
+        "kinds": directory_kinds.KINDS,
+        "kind": directory_kinds.KINDS[0],
+        "copies": {
+            name: (label, "https://id.example.com/scim/v2")
+            for name, label in (
+                ("scim_url", "Address (base URL)"),
+                ("entra_url", "Address (base URL)"),
+                ("identifier", "Unique identifier"),
+            )
+        },
     },
     "setup_siem.html": {
         **_SETUP,
         "stream": SimpleNamespace(last_error=NAME, last_success_at=NOW, lag=12, has_token=True),
         "typed": SimpleNamespace(siem_provider="splunk", endpoint="https://splunk.example", index="main"),
         "problems": {"provider": PROBLEM, "endpoint": PROBLEM, "token": PROBLEM, "options": PROBLEM},
-        "providers": [("splunk", "Splunk"), ("datadog", "Datadog")],
+        "kinds": receiver_kinds.KINDS,
+        "kind": receiver_kinds.KINDS[0],
         "was_tested": True,
         "tested": NAME,
     },

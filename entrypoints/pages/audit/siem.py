@@ -9,16 +9,18 @@ from core.audit.siem import SiemOptions, SiemProvider, SiemRequest, SiemUnknown
 from core.errors import BadRequest
 from core.organizations.setup_links import SetupLinkDead
 from core.secrets import Secret
+from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.declaring import setup_pages, shows_again
-from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import (
     LIMITS,
+    KindQuery,
     SetupForm,
     part_page,
     problems_of,
     protected_cookie,
     setup_cookie,
 )
+from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused
@@ -28,12 +30,6 @@ from entrypoints.web.serving.credentials import public
 routes = setup_pages()
 
 SIEM: Final = "/app/setup/parts/siem"
-PROVIDERS: Final = (
-    (SiemProvider.SPLUNK.value, "Splunk"),
-    (SiemProvider.DATADOG.value, "Datadog"),
-    (SiemProvider.ELASTIC.value, "Elastic"),
-    (SiemProvider.HTTP.value, marked("Another one, by JSON lines over HTTPS")),
-)
 
 
 class SiemSetupForm(SetupForm, kw_only=True):
@@ -52,8 +48,10 @@ async def _page(
     refusal: BadRequest | None = None,
     tested: str = "",
     was_tested: bool = False,
+    word: str = "",
 ) -> Response:
     shown = await call.read(setup.show, setup_cookie(call))
+    typed = form or _stored(shown)
     problems = problems_of(refusal)
     return await part_page(
         call,
@@ -61,9 +59,10 @@ async def _page(
         shown.setup,
         status=400 if problems else 200,
         stream=shown.configuration,
-        typed=form or _stored(shown),
+        typed=typed,
         problems=problems,
-        providers=PROVIDERS,
+        kinds=receiver_kinds.KINDS,
+        kind=kind_of(receiver_kinds.KINDS, word or typed.siem_provider),
         tested=tested,
         was_tested=was_tested,
     )
@@ -71,9 +70,9 @@ async def _page(
 
 @routes.get(SIEM, refuses=(SetupLinkDead,))
 @public
-async def show_siem(call: Call) -> Page:
-    """Show the receiver of the audit log, and how the stream is doing."""
-    return await _page(call)
+async def show_siem(call: Call, query: KindQuery) -> Page:
+    """Show the receiver of the audit log, and how the stream is doing; before there is one, the steps of a kind."""
+    return await _page(call, word=query.provider)
 
 
 @routes.post(SIEM, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))

@@ -8,9 +8,10 @@ of the other parts are in the areas of their capabilities: `pages/saml/setup.py`
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
+import msgspec
 from quart import Response
 
 from core.errors import BadRequest
@@ -24,6 +25,7 @@ from entrypoints.pages.brands import brand_of
 from entrypoints.pages.declaring import setup_pages, shows_again
 from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page, PageOrRedirect, page
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers, hosts
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
@@ -52,6 +54,12 @@ PARTS: Final[Mapping[Part, tuple[str, str]]] = {
 
 class SetupForm(ProtectedForm, kw_only=True):
     """A form of the pages, whose token belongs to the cookie of the setup."""
+
+
+class KindQuery(Query, kw_only=True):
+    """The kind of provider whose steps a page shows."""
+
+    provider: Annotated[str, msgspec.Meta(description="The kind of provider; the page offers the kinds.")] = ""
 
 
 class DomainForm(SetupForm, kw_only=True):

@@ -9,8 +9,18 @@ from core.scim import setup
 from core.scim.tokens import TooManyTokens
 from core.secrets import Secret
 from entrypoints.pages.declaring import setup_pages
-from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
+from entrypoints.pages.languages import marked
+from entrypoints.pages.organizations.setup import (
+    LIMITS,
+    KindQuery,
+    SetupForm,
+    part_page,
+    protected_cookie,
+    setup_cookie,
+)
+from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.rendering import Page
+from entrypoints.pages.scim import directory_kinds
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -20,27 +30,40 @@ routes = setup_pages()
 SCIM: Final = "/app/setup/parts/scim"
 
 
+class ScimSetupForm(SetupForm, kw_only=True):
+    """A wish for a token, and the kind of directory whose steps go on."""
+
+    provider: str = ""
+
+
 @routes.get(SCIM, refuses=(SetupLinkDead,))
 @public
-async def show_scim(call: Call) -> Page:
-    """Show how the directory is connected, when it last called, and what failed."""
-    return await _page(call)
+async def show_scim(call: Call, query: KindQuery) -> Page:
+    """Show how the directory is connected, when it last called, and what failed; of one kind, its steps."""
+    return await _page(call, query.provider)
 
 
 @routes.post(SCIM, limits=LIMITS, refuses=(SetupLinkDead, FormRefused, TooManyTokens))
 @public
-async def create_token(call: Call, form: SetupForm) -> Page:
+async def create_token(call: Call, form: ScimSetupForm) -> Page:
     """Create a token and show it once; members use `POST /api/organizations/:org_slug/scim-tokens`."""
-    return await _page(call, await call.transact(setup.create_token, protected_cookie(call, form)))
+    return await _page(call, form.provider, await call.transact(setup.create_token, protected_cookie(call, form)))
 
 
-async def _page(call: Call, token: Secret | None = None) -> Response:
+async def _page(call: Call, word: str, token: Secret | None = None) -> Response:
     shown = await call.read(setup.show, setup_cookie(call))
+    url = f"{call.installation.settings.base_url}/scim/v2"
     return await part_page(
         call,
         "setup_scim.html",
         shown.setup,
         shown=shown,
         token=token,
-        scim_url=f"{call.installation.settings.base_url}/scim/v2",
+        kinds=directory_kinds.KINDS,
+        kind=kind_of(directory_kinds.KINDS, word),
+        copies={
+            "scim_url": (marked("Address (base URL)"), url),
+            "entra_url": (marked("Address (base URL)"), f"{url}?aadOptscim062020"),
+            "identifier": (marked("Unique identifier"), "userName"),
+        },
     )

@@ -29,7 +29,9 @@ async def test_the_holder_gets_a_token_once_and_the_directory_works_with_it(setu
     after = await setups.open("scim")
 
     assert all(name in before.text for name in ("Okta", "Microsoft Entra", "Google Workspace"))
-    assert "http://localhost:8000/scim/v2" in before.text
+    steps = await setups.open("scim?provider=entra")
+    assert 'value="http://localhost:8000/scim/v2?aadOptscim062020" readonly' in steps.text
+    assert "Okta" not in steps.text
     assert page.headers["Cache-Control"] == "no-store"
     assert created["userName"] == "ada@example.com"
     assert token not in after.text

@@ -5,10 +5,9 @@ so that what cannot sign anybody in is told before the page is left; `problems.p
 again, but for the client secret.
 """
 
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 from quart import Response
 
 from core.errors import BadRequest, Conflict, Refusal
@@ -27,14 +26,20 @@ from core.sign_in.upstream.saml import MetadataUnusable, ServiceProvider
 from entrypoints.pages import refusals
 from entrypoints.pages.declaring import setup_pages, shows_again
 from entrypoints.pages.languages import marked
-from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
+from entrypoints.pages.organizations.setup import (
+    LIMITS,
+    KindQuery,
+    SetupForm,
+    part_page,
+    protected_cookie,
+    setup_cookie,
+)
 from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.upstream import provider_kinds
 from entrypoints.pages.sign_in.upstream.problems import SENTENCES, field_of
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK, found_by_check, read_metadata, tested
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
@@ -44,12 +49,6 @@ routes = setup_pages()
 
 UPSTREAM: Final = "/app/setup/parts/upstream"
 REFUSES: Final = (SetupLinkDead, FormRefused, ConnectionUnknown)
-
-
-class KindQuery(Query, kw_only=True):
-    """The kind of provider whose steps a page shows."""
-
-    provider: Annotated[str, msgspec.Meta(description="The kind of provider; the page offers the kinds.")] = ""
 
 
 class UpstreamSetupForm(SetupForm, kw_only=True):

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from core.sign_in.upstream import checks, failures
+from core.sign_in.upstream.checks import ConnectionToCheck
+from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from tests.concurrency import at_once, statuses_of
+from tests.world.builder import new_id
 
 if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
     from tests.application import Answer
     from tests.clock import SettableClock
     from tests.world.openid_acme import Acme
     from tests.world.visitor import Visitor
 
 UPSTREAM = "/app/setup/parts/upstream"
+HOUR = timedelta(hours=1)
 FAILURES = "SELECT problem, occurrences FROM upstream_failures ORDER BY problem"
 
 
@@ -165,3 +173,30 @@ async def test_a_link_of_another_organization_sees_and_deletes_nothing(acme: Acm
 
     assert [one.status for one in answers] == [404, 404, 404, 404]
     assert acme.world.value("SELECT count(*) FROM upstream_connections") == 2
+
+
+async def test_what_was_found_of_a_connection_that_was_changed_or_deleted_meanwhile_is_dropped(acme: Acme) -> None:
+    transact, checked = acme.world.installation.database.transact, "SELECT checked_at FROM upstream_connections"
+
+    def found_meanwhile(uow: UnitOfWork, connection_id: UUID, *, is_same: bool) -> None:
+        """Record a test of the connection as it is, or as it was before a change."""
+        now = uow.upstream_connections.find(acme.organization_id, UUID(acme.connection_id))
+        assert now is not None
+        asked = replace(now, id=connection_id, updated_at=now.updated_at if is_same else now.created_at - HOUR)
+        to_check = ConnectionToCheck(organization_id=acme.organization_id, connection=asked, client=None)
+        checks.record(uow, to_check, Finding())
+
+    await transact(found_meanwhile, new_id(), is_same=True)
+    await transact(found_meanwhile, UUID(acme.connection_id), is_same=False)
+    assert acme.world.value(checked) is None
+    await transact(found_meanwhile, UUID(acme.connection_id), is_same=True)
+    assert acme.world.value(checked) is not None
+
+
+async def test_a_failure_of_a_connection_that_is_gone_or_foreign_is_not_kept(acme: Acme) -> None:
+    transact, problem = acme.world.installation.database.transact, ProviderProblem.OTHER
+
+    await transact(failures.note, acme.organization_id, new_id(), problem, request_id="1")
+    await transact(failures.note, new_id(), UUID(acme.connection_id), problem, request_id="1")
+
+    assert acme.world.rows(FAILURES) == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -11,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 import pytest
 
-from tests.peers import peer
+from tests.oidc_provider import CALLBACK, CLIENT_ID, CLIENT_SECRET, running_oidc_provider
 from tests.world.openid_connection import CONNECTIONS, connected_organization
 
 if TYPE_CHECKING:
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.long
 
-CLIENT_ID = "gatehouse"
-CLIENT_SECRET = "the-secret-at-oidc-provider"
-CALLBACK = "http://localhost:8000/auth/upstream/callback"
 REDIRECTS_MAX = 20
 
 
@@ -34,19 +29,8 @@ REDIRECTS_MAX = 20
 def issuer(tmp_path: Path, clock: SettableClock) -> Generator[str]:
     """The issuer of a running provider, which looks at the real time."""
     clock.now = datetime.now(UTC)
-    library = peer("oidc-provider")
-    shutil.copy(library.files / "provider.mjs", tmp_path)
-    (tmp_path / "node_modules").symlink_to(library.programs.parent)
-    command = [shutil.which("node") or "node", "provider.mjs", CLIENT_ID, CLIENT_SECRET, CALLBACK]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as running:
-        assert running.stdout is not None, "the provider has no output"
-        line = running.stdout.readline().strip()
-        assert line.startswith("http://127.0.0.1:"), running.stderr
-        yield line
-        # Its input ends, and it with it.
-        running.communicate()
+    with running_oidc_provider(tmp_path) as running:
+        yield running
 
 
 def sign_in(address: str, account: str) -> str:
@@ -76,6 +60,11 @@ async def test_a_user_signs_in_by_oidc_provider_twice(world: World, visitor: Vis
     acme = await connected_organization(world, issuer, client_id=CLIENT_ID, client_secret=CLIENT_SECRET)
     tested = await acme.owner.post(f"{CONNECTIONS}/{acme.connection_id}/test")
     assert tested.json["success"] is True
+    await acme.owner.patch(f"{CONNECTIONS}/{acme.connection_id}", {"client_secret": "mistyped"})
+    wrong = await acme.owner.post(f"{CONNECTIONS}/{acme.connection_id}/test")
+    assert wrong.json["success"] is False
+    assert "does not accept the client secret" in wrong.json["message"]
+    await acme.owner.patch(f"{CONNECTIONS}/{acme.connection_id}", {"client_secret": CLIENT_SECRET})
 
     for _ in range(2):
         visitor.cookies.clear()
