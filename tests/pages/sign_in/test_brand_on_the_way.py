@@ -14,13 +14,17 @@ from tests.clock import SettableClock
 from tests.pictures import drawn_png
 from tests.world.authorization import address_of
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.fixtures import saml, saml_shop
 from tests.world.relying_party import RelyingParty, insert_relying_party
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
     from tests.application import Answer
+    from tests.world.saml import SamlService
     from tests.world.visitor import Visitor
     from tests.world.world import World
+
+__all__ = ["saml", "saml_shop"]
 
 LOGO = Picture(type=PictureType.PNG, content=drawn_png(12, 12))
 BRANDING = Branding(
@@ -42,7 +46,9 @@ async def shop(world: World) -> RelyingParty:
     return shop
 
 
-async def brand(world: World, party: RelyingParty) -> None:
+async def brand(world: World, party: RelyingParty | SamlService) -> None:
+    """Give the organization of a service a brand."""
+
     def save(uow: UnitOfWork) -> None:
         uow.branding.set_picture(party.organization_id, PictureKind.LOGO, LOGO)
         uow.branding.save(party.organization_id, BRANDING)
@@ -50,7 +56,7 @@ async def brand(world: World, party: RelyingParty) -> None:
     await world.installation.database.transact(save)
 
 
-def is_branded(page: Answer, party: RelyingParty) -> bool:
+def is_branded(page: Answer, party: RelyingParty | SamlService) -> bool:
     """Whether a page shows the brand; one that does names the platform as well."""
     has_all = all(
         part in page.text
@@ -180,3 +186,31 @@ async def test_a_refusal_on_the_way_has_the_brand_as_well(visitor: Visitor, worl
     assert (refused.status, without.status) == (404, 404)
     assert is_branded(refused, shop)
     assert HEAD not in without.text
+
+
+async def test_the_pages_of_a_device_have_the_brand(visitor: Visitor, shop: RelyingParty) -> None:
+    device = (await shop.post("/auth/device/code", {"scope": "openid"})).json
+    path = device["verification_uri_complete"].removeprefix("http://localhost:8000")
+
+    asked = await visitor.open(path)
+    question = await visitor.sign_in(path=path)
+    done = await visitor.submit(question, "/auth/device/deny")
+
+    assert all(is_branded(page, shop) for page in (asked, question, done))
+    assert "The device is not signed in" in done.text
+
+
+async def test_a_refusal_by_saml_and_its_question_have_the_brand(visitor: Visitor, saml_shop: SamlService) -> None:
+    await brand(saml_shop.world, saml_shop)
+    saml_shop.world.user("stranger@example.com")
+
+    asked = await visitor.open(saml_shop.sso())
+    await visitor.sign_in("stranger@example.com")
+    denied = await visitor.open(saml_shop.sso())
+    malformed = await visitor.open(f"{saml_shop.sso().partition('?')[0]}?SAMLRequest=x")
+
+    assert is_branded(asked, saml_shop)
+    assert denied.status == 403
+    assert is_branded(denied, saml_shop)
+    assert malformed.status == 400
+    assert is_branded(malformed, saml_shop)
