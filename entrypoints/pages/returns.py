@@ -2,12 +2,13 @@
 
 import re
 from typing import Annotated, Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
 from core.accounts.requesting_browsers import RequestingBrowser, requesting
 from core.accounts.return_targets import ReturnTarget
+from core.limits import EMAIL_CHARACTERS_MAX
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.decoding import Query
@@ -56,14 +57,9 @@ class WayForm(ProtectedForm, kw_only=True):
 
 
 class AddressForm(WayForm, kw_only=True):
-    """The address with which a person signs in, registers or recovers an account.
-
-    With `only_shows` it comes from a button of another page of the sign-in: the page is shown with the address in its
-    field, and nothing else happens.
-    """
+    """The address with which a person signs in, registers or recovers an account."""
 
     email: str = ""
-    only_shows: str = ""
 
 
 async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
@@ -121,8 +117,21 @@ def shown(call: Call, way: ReturnQuery, kept: BrowserReturn | None) -> dict[str,
         "cancel": _cancel_address(kept) if kept is not None else "",
         "place": kept.place if kept is not None else "",
         "owner": kept.owner if kept is not None else "",
-        "proposed_email": (kept.email if kept is not None else None) or "",
+        "proposed_email": (kept.email if kept is not None else None) or _typed_address(call),
     }
+
+
+def remember_address(call: Call, email: str) -> None:
+    """Propose an address that was typed on the other pages of the sign-in of this browser."""
+    if len(email) <= EMAIL_CHARACTERS_MAX:
+        name = browsers.cookie_name(call, browsers.ADDRESS_COOKIE)
+        call.set_cookie(name, quote(email, safe="@", errors="replace"), lifetime=browsers.ADDRESS_LIFETIME)
+
+
+def _typed_address(call: Call) -> str:
+    typed = call.request.cookies.get(browsers.cookie_name(call, browsers.ADDRESS_COOKIE), "")
+    email = unquote(typed)
+    return email if len(email) <= EMAIL_CHARACTERS_MAX else ""
 
 
 def _cancel_address(kept: BrowserReturn) -> str:

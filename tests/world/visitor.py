@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -106,12 +105,6 @@ class Visitor:
         form = next(form for form in forms_of(page) if action in {None, form.action})
         sent = {**form.fields, **(filled or {}), **fields}
         return await self.post(form.action, sent, headers=headers, is_followed=is_followed)
-
-    async def press(self, page: Answer, action: str, **fields: str) -> Answer:
-        """Press the button that leads from a form to another page, with what is typed in the form."""
-        owner = next(iter(re.findall(f'form="([a-z-]+)" formaction="{action}"', page.text)))
-        form = next(form for form in forms_of(page) if form.id == owner)
-        return await self.post(action, {**form.fields, **fields, "only_shows": "on"})
 
     async def switch(self, page: Answer, language: str) -> Answer:
         """Choose a language by the switch of a page, and return the page that follows."""

@@ -41,22 +41,20 @@ async def show_forgot_password(call: Call, query: ReturnQuery) -> Page:
     return await _address_page(call, query, call.browser.email if call.browser is not None else "")
 
 
-@routes.post(FORGOT_PASSWORD, limits=(RateLimit.SIGN_IN_GROUP,))
+@routes.post(FORGOT_PASSWORD, limits=(RateLimit.FORGOT_PASSWORD, RateLimit.SIGN_IN_GROUP))
 @in_browser_or_not
 async def submit_forgot_password(call: Call, form: AddressForm) -> Page:
     """Mail a link to choose a password; the page is the same whether or not an account has the address.
 
     Programs use `POST /api/auth/forgot-password`.
     """
-    if form.only_shows:
-        return await _address_page(call, form.way, form.email)
-    call.limit(RateLimit.FORGOT_PASSWORD)
     try:
         normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest as refusal:
         return await _address_page(call, form.way, form.email, refusal)
     browser = await returns.requesting_browser(call, form.way)
     await call.transact(password_reset.request, form.email, ReturnRequest(), browser)
+    returns.remember_address(call, form.email)
     return form_page(call, "password_link_sent.html", **await returns.context(call, form.way), email=form.email)
 
 

@@ -48,16 +48,13 @@ async def show_registration(call: Call, query: ReturnQuery) -> Page:
     return await _form(call, query)
 
 
-@routes.post(REGISTER, limits=(RateLimit.SIGN_IN_GROUP,))
+@routes.post(REGISTER, limits=(RateLimit.REGISTER, RateLimit.SIGN_IN_GROUP))
 @in_browser_or_not
 async def submit_registration(call: Call, form: RegistrationForm) -> Page:
     """Create an account, or mail its owner that there is one; the page is the same.
 
     Programs use `POST /api/auth/register`.
     """
-    if form.only_shows:
-        return await _form(call, form.way, form=form)
-    call.limit(RateLimit.REGISTER)
     try:
         email, _, name = all_valid(
             lambda: normalize_email(form.email, call.installation.domain_names.to_ascii),
@@ -143,4 +140,5 @@ async def _again_page(call: Call, way: ReturnQuery, *, email: str = "", problem:
 
 
 async def _sent(call: Call, way: ReturnQuery, email: str) -> Page:
+    returns.remember_address(call, email)
     return form_page(call, "registered.html", **await returns.context(call, way), email=email)

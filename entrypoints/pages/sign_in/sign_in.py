@@ -53,10 +53,6 @@ async def show_sign_in(call: Call, query: ReturnQuery) -> PageOrRedirect:
 @in_browser_or_not
 async def submit_address(call: Call, form: AddressForm) -> PageOrRedirect:
     """Show how addresses of this domain sign in."""
-    if form.only_shows:
-        if call.browser is not None:
-            return await ways.go_on(call, form.way)
-        return await address_page(call, form.way, email=form.email)
     try:
         found = await call.read(lookup_email.by_domain, form.email, base_url="")
     except BadRequest:
@@ -125,6 +121,7 @@ async def methods_page(
     found: EmailLookupResult | None = None,
 ) -> Response:
     """Return the page of the second step, with what was refused, and the connection of the address's domain."""
+    returns.remember_address(call, email)
     return form_page(
         call,
         "sign_in_methods.html",

@@ -14,7 +14,6 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "form_token": _field("The token of the browser, which every form of a page carries."),
     "return_to": _field("A path of Gatehouse without parameters, to open after signing in."),
     "return_id": _field("The id of a kept path, to open after signing in; valid once."),
-    "only_shows": _field("Whether the page is only shown, with the address in its field.", **_BOX),
     "stay": _field("Whether the browser stays signed in for 30 days.", **_BOX),
     "by": _field(
         "How the invited person accepts, as the page has offered it.",

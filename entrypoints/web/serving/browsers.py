@@ -33,6 +33,9 @@ FORM_LIFETIME: Final = timedelta(hours=1)
 # Knows the browser again in which a link was requested that is mailed, as long as any of these links is valid.
 LINK_COOKIE: Final = "gatehouse_link"
 LINK_LIFETIME: Final = TokenPurpose.VERIFY_EMAIL.lifetime
+# Proposes the address that was typed last on another page of the sign-in: what stands in a link is logged on its way.
+ADDRESS_COOKIE: Final = "gatehouse_address"
+ADDRESS_LIFETIME: Final = timedelta(minutes=15)
 SIGN_IN: Final = "/app/sign-in"
 SIGN_IN_AGAIN: Final = "/app/sign-in-again"
 
@@ -95,6 +98,7 @@ def begin_session(call: Call, cookie: BrowserCookie) -> None:
     keep_session(call, cookie)
     call.forget_cookie(cookie_name(call, FORM_COOKIE))
     call.forget_cookie(cookie_name(call, LINK_COOKIE))
+    call.forget_cookie(cookie_name(call, ADDRESS_COOKIE))
 
 
 def end_session(call: Call) -> None:
