@@ -149,6 +149,12 @@ def test_a_user_signs_in_at_an_application_under_the_brand_of_its_organization(
     assert watched.problems == []
 
 
+def problems_of(page: Page) -> list[str]:
+    """Return what axe finds once the page has its style sheets."""
+    page.wait_for_load_state("load")
+    return axe.violations(page)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_pages_under_an_ugly_brand(
     served: tuple[Site, UUID], watch: Callable[..., Watched], scheme: str
@@ -157,23 +163,23 @@ def test_axe_finds_nothing_on_pages_under_an_ugly_brand(
     found: dict[str, list[str]] = {}
 
     begin(page, *served)
-    found["address"] = axe.violations(page)
+    found["address"] = problems_of(page)
     page.get_by_text("Create an account").click()
-    found["register"] = axe.violations(page)
+    found["register"] = problems_of(page)
     page.go_back()
     page.get_by_label("Email address").fill(EMAIL)
     page.get_by_role("button", name="Continue", exact=True).click()
-    found["methods"] = axe.violations(page)
+    found["methods"] = problems_of(page)
     page.get_by_text("Forgot your password?").click()
-    found["forgotten password"] = axe.violations(page)
+    found["forgotten password"] = problems_of(page)
     page.go_back()
     page.get_by_label("Password").fill("wrong")
     page.get_by_role("button", name="Sign in", exact=True).click()
-    found["wrong password"] = axe.violations(page)
+    found["wrong password"] = problems_of(page)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("heading", name="Welcome").wait_for()
     begin(page, *served, prompt="consent")
-    found["consent"] = axe.violations(page)
+    found["consent"] = problems_of(page)
 
     assert {name: violations for name, violations in found.items() if violations} == {}
