@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -105,6 +107,11 @@ class Visitor:
         form = next(form for form in forms_of(page) if action in {None, form.action})
         sent = {**form.fields, **(filled or {}), **fields}
         return await self.post(form.action, sent, headers=headers, is_followed=is_followed)
+
+    async def follow(self, page: Answer, path: str) -> Answer:
+        """Follow the link of a page to this path."""
+        links = re.findall(r'href="([^"]+)"', page.text)
+        return await self.open(next(unescape(link) for link in links if link.partition("?")[0] == path))
 
     async def switch(self, page: Answer, language: str) -> Answer:
         """Choose a language by the switch of a page, and return the page that follows."""

@@ -58,7 +58,7 @@ async def mailed_link(visitor: Visitor, page: Answer, world: World) -> Answer:
 
 async def register(visitor: Visitor, page: Answer, world: World) -> Answer:
     """Go to the page for a new account."""
-    return await visitor.press(page, "/app/register")
+    return await visitor.follow(page, "/app/register")
 
 
 async def registered(visitor: Visitor, page: Answer, world: World) -> Answer:
@@ -69,7 +69,7 @@ async def registered(visitor: Visitor, page: Answer, world: World) -> Answer:
 
 async def forgotten(visitor: Visitor, page: Answer, world: World) -> Answer:
     """Go to the page of a forgotten password."""
-    return await visitor.press(await methods(visitor, page, world), "/app/forgot-password")
+    return await visitor.follow(await methods(visitor, page, world), "/app/forgot-password")
 
 
 async def invalid_address(visitor: Visitor, page: Answer, world: World) -> Answer:
