@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
 
 _HOME = "/app"
+_ERROR_MIN = 400
 
 
 def where_it_goes_on(call: Call, place: ReturnTarget) -> str:
@@ -60,6 +61,6 @@ async def place_page(
         text=text,
         back=replace(place, redirect_uri=place.start),
         next=next_step or (marked("Your account"), _HOME),
-        request_id=None,
+        request_id=call.request_id if status >= _ERROR_MIN else None,
         brand=await brand_of(call, place.organization_id),
     )

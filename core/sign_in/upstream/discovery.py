@@ -35,7 +35,7 @@ class OtherIssuer(UpstreamFailed):
     def __init__(self, issuer: str, named: Any) -> None:
         is_near = isinstance(named, str) and named.removesuffix("/") == issuer.removesuffix("/")
         super().__init__(
-            f"The provider names itself {named}, which differs by the slash at the end."
+            Wording("The provider names itself %(issuer)s, which differs by the slash at the end.", issuer=named)
             if is_near
             else "The discovery document names another issuer."
         )
