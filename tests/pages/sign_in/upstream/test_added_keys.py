@@ -110,7 +110,7 @@ class TestSetupLink:
         holder = Visitor(acme.world.client)
         path = path_of(link.json)
         await holder.submit(await holder.open(path), path)
-        page = await holder.open(UPSTREAM_PART)
+        page = await holder.open(f"{UPSTREAM_PART}?provider=oidc")
         form = {"type": "oidc", "name": "Second", "issuer": "https://idp.evil.example", "client_id": CLIENT_ID}
 
         refused = await holder.submit(page, UPSTREAM_PART, {**form, "client_secret": CLIENT_SECRET})
