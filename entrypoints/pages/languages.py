@@ -161,16 +161,28 @@ def _patterns(texts: Iterable[str]) -> dict[re.Pattern[str], str]:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    found: list[str] = []
-    parts = _PLACEHOLDER.split(text)
-    for index, part in enumerate(parts):
-        if index % 2 == 0:
-            found.append(re.escape(part.replace("%%", "%")))
-        elif part in parts[1:index:2]:
-            found.append(f"(?P={part})")
+    """Return the pattern of a sentence with values.
+
+    Each value but the last ends where the text after it first follows, and is not tried longer: that misses no match,
+    and a stored sentence, whose values are written by other systems, takes no more time than its length.
+    """
+    first, *rest = _PLACEHOLDER.split(text)
+    found = [_literally(first)]
+    seen: set[str] = set()
+    for index in range(0, len(rest), 2):
+        name, after = rest[index], _literally(rest[index + 1])
+        if name in seen:
+            found.append(f"(?P={name}){after}")
+        elif index + 2 < len(rest):
+            found.append(f"(?=(?P<{name}>.+?){after})(?P={name}){after}")
         else:
-            found.append(f"(?P<{part}>.+?)")
+            found.append(f"(?P<{name}>.+?){after}")
+        seen.add(name)
     return re.compile("".join(found), re.DOTALL)
+
+
+def _literally(part: str) -> str:
+    return re.escape(part.replace("%%", "%"))
 
 
 LANGUAGES: Final = read_languages(TRANSLATIONS)

@@ -173,6 +173,15 @@ class TestRefusals:
         assert self.GERMAN.recognized(stored) == shown
         assert ENGLISH.recognized(stored) == stored
 
+    def test_a_sentence_with_much_of_another_system_takes_no_more_time_than_its_length(self) -> None:
+        # A pattern that is tried again for every length of each value would not come to an end.
+        hostile = (
+            "The receiver answered 500: " + "Only x x organization can be x; this one is x invites you to join " * 150
+        )
+
+        for stored in (hostile, hostile.removeprefix("The receiver answered 500: ")):
+            assert self.GERMAN.recognized(f"{stored}!") == f"{stored}!"
+
     async def test_a_page_shows_the_problem_of_a_field_in_the_language(self, visitor: Visitor) -> None:
         visitor.headers["Accept-Language"] = "de"
 
