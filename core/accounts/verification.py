@@ -59,6 +59,11 @@ class UnprovedAddress:
     registration: OpenRegistration | None
     browser: RequestingBrowser | None
 
+    @property
+    def registering_browser(self) -> RequestingBrowser | None:
+        """The browser that needs no password: that of the registration alone, whose password its user knows."""
+        return self.registration.browser if self.registration is not None else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedAddress:

@@ -134,7 +134,7 @@ async def show(call: Call, token: str, found: UnprovedAddress, *, refusal: Refus
         email=found.user.email,
         place=found.place.name,
         registration=registration,
-        is_same_browser=returns.way_of(call, found.browser) is not None,
+        is_same_browser=returns.way_of(call, found.registering_browser) is not None,
         problem=refusal.message if refusal is not None else "",
         brand=await brand_of(call, found.place.organization_id),
     )

@@ -51,7 +51,7 @@ async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -
     found = await call.read(verification.inspect_unproved, form.token)
     read_in(call, found.back)
     # Elsewhere the registration says nothing about what waits in this browser.
-    way = returns.way_of(call, found.browser) if found.registration is not None else None
+    way = returns.way_of(call, found.registering_browser)
     wanted = ways.destination(call, way or ReturnQuery())
     if way is not None:
         outcome = await transact_counted(call, registration_links.confirm, form.token, wanted)

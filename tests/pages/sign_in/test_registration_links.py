@@ -64,6 +64,22 @@ async def test_another_browser_needs_the_password_of_that_registration(world: Wo
     assert "You are signed in as" in home.text
 
 
+async def test_a_browser_that_requested_the_link_again_needs_the_password_of_the_registration(
+    world: World, visitor: Visitor
+) -> None:
+    await registered(world)
+    form = await visitor.open("/app/register/send-again")
+    await visitor.submit(form, "/app/register/send-again", email=EMAIL)
+
+    page = await visitor.open(await mailed(world))
+    refused = await visitor.submit(page, CONFIRM, password="")
+
+    assert "The password that you chose then" in page.text
+    assert refused.status == 401
+    assert not visitor.has_session
+    assert "Verify your email address" in (await world.log_in(EMAIL, STRANGER)).json["error"]
+
+
 async def test_it_says_when_and_from_where_the_account_was_registered(world: World) -> None:
     await world.client.post("/api/auth/register", body={"email": EMAIL, "password": STRANGER}, address="203.0.113.7")
 
