@@ -7,7 +7,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -33,6 +33,8 @@ class OpenIdProvider:
     """The provider: its keys, what it says, and what it was asked."""
 
     url: str = ""
+    client_id: str = CLIENT_ID
+    client_secret: str = CLIENT_SECRET
     requests: list[Request] = field(default_factory=list["Request"])
     claims: dict[str, Any] = field(default_factory=dict[str, Any])
     document: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -78,18 +80,17 @@ class OpenIdProvider:
                 return self._token(request.form, authorization)
 
     def _token(self, form: dict[str, str], authorization: str) -> tuple[int, str, bytes]:
-        basic = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
-        by_post = (form.get("client_id"), form.get("client_secret")) == (CLIENT_ID, CLIENT_SECRET)
+        known = (self.client_id, self.client_secret)
         if self.token_error is not None:
             return _json({"error": self.token_error, **self.token_details}, 400)
-        if not (by_post or authorization == f"Basic {basic}"):
+        if known not in ((form.get("client_id"), form.get("client_secret")), _by_basic(authorization)):
             return _json({"error": "invalid_client"}, 401)
         parameters = self.codes.pop(form.get("code", ""), None)
         if parameters is None:
             return _json({"error": "invalid_grant"}, 400)
         claims = {
             "iss": self.url,
-            "aud": CLIENT_ID,
+            "aud": self.client_id,
             "sub": "employee-1",
             "exp": FAR_FUTURE,
             "email": "ada@acme.example",
@@ -106,6 +107,12 @@ def public_key(key: Any, kid: str) -> dict[str, Any]:
     """Return the public part of a key as a JSON Web Key."""
     algorithm = jwt.get_algorithm_by_name("ES256" if isinstance(key, ec.EllipticCurvePrivateKey) else "RS256")
     return {**json.loads(algorithm.to_jwk(key.public_key())), "kid": kid, "use": "sig"}
+
+
+def _by_basic(authorization: str) -> tuple[str, str]:
+    """Return the client id and secret of a header as RFC 6749 has them (2.3.1)."""
+    client_id, _, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
+    return unquote_plus(client_id), unquote_plus(secret)
 
 
 def _json(body: Any, status: int = 200) -> tuple[int, str, bytes]:

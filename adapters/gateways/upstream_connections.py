@@ -10,7 +10,7 @@ import json
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast, final
-from urllib.parse import urlsplit
+from urllib.parse import quote_plus, urlsplit
 
 import httpx
 import trio
@@ -97,7 +97,8 @@ class HttpConnectionGateway:
         assert client.client_secret is not None, "a connection has no client secret"
         secret, auth = client.client_secret.reveal(), None
         if found.takes_basic:
-            auth = httpx.BasicAuth(client.client_id, secret)
+            # Each is encoded as in a form first (RFC 6749, 2.3.1), or a colon in the id would begin the secret.
+            auth = httpx.BasicAuth(quote_plus(client.client_id), quote_plus(secret))
         else:
             form = {**form, "client_id": client.client_id, "client_secret": secret}
         return await self._requests.post(organization_id, found.token_url, form, auth=auth)

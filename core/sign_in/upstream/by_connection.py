@@ -83,7 +83,9 @@ def of_sign_in(uow: UnitOfWork, sign_in: UpstreamSignIn) -> tuple[OpenConnection
     assert connection_id is not None, "a sign-in by a connection names none"
     assert organization_id is not None, "a sign-in by a connection names no organization"
     found = find(uow, connection_id)
-    client = uow.upstream_connections.client_of(organization_id, connection_id)
+    assert found.connection.issuer is not None, "an enabled connection has no issuer"
+    # The secret at one issuer is never sent to another, also when the connection gets another one at this moment.
+    client = uow.upstream_connections.client_of(organization_id, connection_id, found.connection.issuer)
     if client is None or client.client_id != sign_in.client_id:
         raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
     return found, client

@@ -129,6 +129,11 @@ def _to_check(
 
 
 def _stored_secret(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> Secret | None:
-    stored = uow.upstream_connections.client_of(editor.organization_id, connection.id, is_to_be_tested=True)
-    assert stored is not None, "an OpenID connection has no client secret"
+    assert connection.issuer is not None, "an OpenID connection has no issuer"
+    # It may have got another issuer since it was read, or be gone.
+    stored = uow.upstream_connections.client_of(
+        editor.organization_id, connection.id, connection.issuer, is_to_be_tested=True
+    )
+    if stored is None:
+        raise connections.ConnectionUnknown
     return stored.client_secret

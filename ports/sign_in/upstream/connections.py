@@ -36,9 +36,9 @@ class UpstreamConnections(Protocol):
         ...
 
     def client_of(
-        self, organization_id: UUID, connection_id: UUID, *, is_to_be_tested: bool = False
+        self, organization_id: UUID, connection_id: UUID, issuer: str, *, is_to_be_tested: bool = False
     ) -> ProviderClient | None:
-        """Return our credentials at the provider of an enabled connection; None when it has none.
+        """Return our credentials at the issuer of an enabled connection; None when it has none, or another issuer now.
 
         To be tested, it need not be enabled.
         """

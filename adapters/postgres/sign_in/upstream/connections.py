@@ -102,14 +102,15 @@ class PostgresUpstreamConnections(Aggregate):
         )
 
     def client_of(
-        self, organization_id: UUID, connection_id: UUID, *, is_to_be_tested: bool = False
+        self, organization_id: UUID, connection_id: UUID, issuer: str, *, is_to_be_tested: bool = False
     ) -> ProviderClient | None:
         row = self._row(
             """
             SELECT client_id, client_secret_sealed FROM upstream_connections
-            WHERE  organization_id = %s AND id = %s AND (enabled OR %s) AND client_secret_sealed IS NOT NULL
+            WHERE  organization_id = %s AND id = %s AND issuer = %s AND (enabled OR %s)
+              AND  client_secret_sealed IS NOT NULL
             """,
-            (organization_id, connection_id, is_to_be_tested),
+            (organization_id, connection_id, issuer, is_to_be_tested),
         )
         if row is None:
             return None

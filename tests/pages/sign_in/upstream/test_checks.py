@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import socket
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 
 from core.rate_limits import RateLimit
+from core.secrets import Secret
+from core.sign_in.upstream.flows import ProviderClient
 from tests.identity_provider import IdentityProvider
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
 from tests.upstream_provider import serving as serving_answers
 
 if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
     from tests.application import Answer
     from tests.clock import SettableClock
     from tests.openid_provider import OpenIdProvider
@@ -195,6 +200,43 @@ async def test_what_was_checked_counts_no_more_when_a_member_changes_the_connect
 
     assert setups.team.world.value(checked) is None
     assert "was not tested as it is now" in (await setups.visitor.open(f"{UPSTREAM}/{connection_id}")).text
+
+
+async def test_a_client_id_and_a_secret_of_any_characters_are_sent_as_the_standard_has_them(acme: Acme) -> None:
+    acme.provider.client_id, acme.provider.client_secret = "urn:client+1", "a:b%2B+c/d="
+    await acme.change(client_id=acme.provider.client_id, client_secret=acme.provider.client_secret)
+
+    tested = await acme.owner.post(f"{acme.path}/test")
+    signed_in = await acme.sign_in()
+
+    assert tested.json["success"] is True
+    assert signed_in.status == 200
+    assert acme.identities == 1
+    sent = next(one for one in acme.provider.requests if one.path == "/token").headers["authorization"]
+    assert base64.b64decode(sent.removeprefix("Basic ")) == b"urn%3Aclient%2B1:a%3Ab%252B%2Bc%2Fd%3D"
+
+
+async def test_the_secret_of_any_language_is_sent_as_the_standard_has_it(acme: Acme) -> None:
+    acme.provider.client_secret = "pässwörd: 100 % +"
+    client = ProviderClient(client_id=CLIENT_ID, client_secret=Secret(acme.provider.client_secret))
+    gateway = acme.world.installation.upstream_connections
+
+    found = await gateway.try_credentials(acme.organization_id, acme.provider.url, client, redirect_uri="x")
+
+    assert found is None
+
+
+async def test_the_secret_of_another_issuer_is_read_for_no_check(acme: Acme) -> None:
+    """The connection gets another issuer between two statements, or is deleted."""
+
+    def read(uow: UnitOfWork, issuer: str) -> ProviderClient | None:
+        return uow.upstream_connections.client_of(
+            acme.organization_id, UUID(acme.connection_id), issuer, is_to_be_tested=True
+        )
+
+    database = acme.world.installation.database
+    assert await database.read(read, "https://idp.example") is None
+    assert await database.read(read, acme.provider.url) is not None
 
 
 async def test_the_test_of_the_interface_includes_the_client_secret(acme: Acme) -> None:
