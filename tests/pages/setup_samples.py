@@ -171,6 +171,10 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "was_tested": True,
         "tested": NAME,
     },
+    "setup_siem_deletion.html": {
+        **_SETUP,
+        "stream": SimpleNamespace(endpoint="https://splunk.example?key=secret", lag=12, pending=1, has_token=True),
+    },
     "setup_upstream.html": {
         **_SETUP,
         "connections": [SimpleNamespace(id=ID, name=NAME, type="saml", issuer=None)],
