@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.audit import siem, siem_stream
 from core.audit.audit_log import AuditLogActor
-from core.audit.siem import SiemConfiguration
+from core.audit.siem import SiemConfiguration, SiemUnknown
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
 
@@ -43,6 +43,20 @@ def configure(uow: UnitOfWork, cookie: str, wanted: SiemRequest, *, allowed: Ite
     """Set where the audit log is streamed to."""
     setup = setup_links.lock(uow, cookie, Part.SIEM)
     siem.change(uow, setup.organization_id, wanted, allowed=allowed, made_by=setup.created_by, **setup.recorded)
+
+
+def show_ends(uow: UnitOfWork, cookie: str) -> tuple[OpenSetup, SiemConfiguration]:
+    """Return the stream that the holder of a link is about to delete; raise `SiemUnknown` without one."""
+    shown = show(uow, cookie)
+    if shown.configuration is None:
+        raise SiemUnknown
+    return shown.setup, shown.configuration
+
+
+def remove(uow: UnitOfWork, cookie: str) -> None:
+    """Delete the stream with its token and its cursor; raise `SiemUnknown` without one."""
+    setup = setup_links.lock(uow, cookie, Part.SIEM)
+    siem.drop(uow, setup.organization_id, **setup.recorded)
 
 
 def prepare_test(uow: UnitOfWork, cookie: str) -> tuple[SiemTarget, SiemEvent]:

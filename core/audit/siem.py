@@ -256,10 +256,14 @@ def show(uow: UnitOfWork, slug: str) -> SiemConfiguration:
 
 def remove(uow: UnitOfWork, slug: str) -> None:
     """Delete the configuration and its cursor; raise `SiemUnknown` without one."""
-    organization = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization
-    if not uow.siem_streams.remove(organization.id):
+    drop(uow, authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization.id)
+
+
+def drop(uow: UnitOfWork, organization_id: UUID, **recorded: Any) -> None:
+    """Do what `remove` does, for a caller who was authorized and has locked the organization."""
+    if not uow.siem_streams.remove(organization_id):
         raise SiemUnknown
-    uow.record(AuditAction.SIEM_REMOVED, organization.id, organization_id=organization.id)
+    uow.record(AuditAction.SIEM_REMOVED, organization_id, organization_id=organization_id, **recorded)
 
 
 def _check_token(token: Secret | None) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
+from core.audit.siem import SiemUnknown
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
 from core.errors import (
     BadRequest,
@@ -64,6 +65,7 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
         "This organization requires a second factor. Set one up for your account if you have none, then come back and"
         " sign in again with a code."
     ),
+    SiemUnknown: marked("There is no receiver of the audit log. It may be deleted already."),
     SetupCodeWrong: marked(
         "This code is wrong. Wait for the next one and try again. If that fails too, check that the clock of your"
         " device is set automatically, or begin again."

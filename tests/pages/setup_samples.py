@@ -7,7 +7,7 @@ from core.organizations.setup_links import SetupState
 from core.secrets import Secret
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.audit import receiver_kinds
-from entrypoints.pages.saml.setup import ENTRA
+from entrypoints.pages.saml import application_kinds
 from entrypoints.pages.scim import directory_kinds
 from entrypoints.pages.sign_in.upstream import problems, provider_kinds
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
@@ -109,7 +109,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_SETUP,
         "shown": SimpleNamespace(
             service=SimpleNamespace(name=NAME),
-            configuration=SimpleNamespace(enabled=True),
+            configuration=SimpleNamespace(enabled=True, entity_id="https://harbour.example/metadata"),
             certificate=SimpleNamespace(public_key=f"-----BEGIN CERTIFICATE-----\n{'M' * 64}", valid_until=NOW),
             contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
         ),
@@ -122,8 +122,17 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "problems": dict.fromkeys(("metadata", "entity_id", "acs_url", "name_id_format", "attribute_mapping"), PROBLEM),
         "names": [("a", "Email address"), ("b", "Persistent id")],
-        "entra": ENTRA,
-        "entity_id": "https://id.example.com/saml/royal/harbour",
+        "kinds": application_kinds.KINDS,
+        "kind": application_kinds.OTHER,
+        "copies": {
+            name: (label, "https://id.example.com/saml/royal/harbour")
+            for name, label in (
+                ("entity_id", "Entity id, or issuer"),
+                ("sso_url", "Sign-in address"),
+                ("slo_url", "Sign-out address"),
+                ("metadata_url", "Metadata address"),
+            )
+        },
     },
     "setup_scim.html": {
         **_SETUP,
@@ -161,6 +170,10 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "kind": receiver_kinds.KINDS[0],
         "was_tested": True,
         "tested": NAME,
+    },
+    "setup_siem_deletion.html": {
+        **_SETUP,
+        "stream": SimpleNamespace(endpoint="https://splunk.example?key=secret", lag=12, pending=1, has_token=True),
     },
     "setup_upstream.html": {
         **_SETUP,

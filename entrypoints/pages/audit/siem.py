@@ -100,6 +100,22 @@ async def test_siem(call: Call, form: SetupForm) -> PageOrRedirect:
     return await _page(call, tested=receipt.error or "", was_tested=True)
 
 
+@routes.get(f"{SIEM}/delete", refuses=(SetupLinkDead, SiemUnknown))
+@public
+async def ask_to_delete_siem(call: Call) -> Page:
+    """Show what ends with the stream, and ask whether it is to be deleted."""
+    shown, stream = await call.read(setup.show_ends, setup_cookie(call))
+    return await part_page(call, "setup_siem_deletion.html", shown, stream=stream)
+
+
+@routes.post(f"{SIEM}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SiemUnknown))
+@public
+async def delete_siem(call: Call, form: SetupForm) -> None:
+    """Delete the stream; members use `DELETE /api/organizations/:slug/siem`."""
+    await call.transact(setup.remove, protected_cookie(call, form))
+    call.headers["Location"] = SIEM
+
+
 def _wanted(form: SiemSetupForm, shown: setup.SiemSetup) -> SiemRequest:
     try:
         provider = SiemProvider(form.siem_provider)

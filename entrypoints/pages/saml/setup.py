@@ -14,13 +14,16 @@ from entrypoints.pages.declaring import setup_pages, shows_again
 from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import (
     LIMITS,
+    KindQuery,
     SetupForm,
     part_page,
     problems_of,
     protected_cookie,
     setup_cookie,
 )
+from entrypoints.pages.organizations.steps import ProviderKind, kind_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.saml import application_kinds
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
@@ -37,7 +40,13 @@ NAMES: Final = (
 )
 
 
-class SamlSetupForm(SetupForm, kw_only=True):
+class CertificateForm(SetupForm, kw_only=True):
+    """A wish for a certificate, and the kind of application whose steps go on."""
+
+    provider: str = ""
+
+
+class SamlSetupForm(CertificateForm, kw_only=True):
     """The metadata of the application, or its entity id and address; and what assertions say about a user."""
 
     metadata: str = ""
@@ -49,15 +58,23 @@ class SamlSetupForm(SetupForm, kw_only=True):
 
 # What Microsoft Entra is as a service provider, the same for all of its customers.
 ENTRA: Final = SamlSetupForm(
-    entity_id="urn:federation:MicrosoftOnline",
+    entity_id=application_kinds.ENTRA_ENTITY_ID,
     acs_url="https://login.microsoftonline.com/login.srf",
+    name_id_format=NameIdFormat.PERSISTENT.value,
     email_attribute="http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
 )
 
 
-async def _page(call: Call, form: SamlSetupForm | None = None, refusal: BadRequest | None = None) -> Response:
+async def _page(
+    call: Call, form: SamlSetupForm | None = None, refusal: BadRequest | None = None, *, word: str = ""
+) -> Response:
+    """Return the page with the steps of a kind of application, or the choice of one before anything is stored."""
     shown = await call.read(setup.show, setup_cookie(call))
-    base_url = call.installation.settings.base_url
+    stored = application_kinds.kind_of_application(shown.configuration.entity_id or "")
+    kind = kind_of(application_kinds.KINDS, form.provider if form is not None else word) or stored
+    if kind is None and form is not None:
+        kind = application_kinds.OTHER
+    entity_id = f"{call.installation.settings.base_url}/saml/{shown.setup.organization_slug}/{shown.service.slug}"
     problems = problems_of(refusal)
     return await part_page(
         call,
@@ -65,19 +82,25 @@ async def _page(call: Call, form: SamlSetupForm | None = None, refusal: BadReque
         shown.setup,
         status=400 if problems else 200,
         shown=shown,
-        typed=form or _stored(shown),
+        kinds=application_kinds.KINDS,
+        kind=kind,
+        typed=form or _proposed(shown, kind, stored),
         problems=problems,
         names=NAMES,
-        entra=ENTRA,
-        entity_id=f"{base_url}/saml/{shown.setup.organization_slug}/{shown.service.slug}",
+        copies={
+            "entity_id": (marked("Entity id, or issuer"), entity_id),
+            "sso_url": (marked("Sign-in address"), f"{entity_id}/sso"),
+            "slo_url": (marked("Sign-out address"), f"{entity_id}/slo"),
+            "metadata_url": (marked("Metadata address"), f"{entity_id}/metadata"),
+        },
     )
 
 
 @routes.get(SAML, refuses=(SetupLinkDead,))
 @public
-async def show_saml(call: Call) -> Page:
-    """Show how SAML is set up for the service of the link, and what the application has sent."""
-    return await _page(call)
+async def show_saml(call: Call, query: KindQuery) -> Page:
+    """Show how SAML is set up for the service of the link, with the steps of a kind, and what the application sent."""
+    return await _page(call, word=query.provider)
 
 
 @routes.post(SAML, limits=LIMITS, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(SetupLinkDead, FormRefused))
@@ -90,12 +113,12 @@ async def set_saml(call: Call, form: SamlSetupForm) -> PageOrRedirect:
     await call.read(setup.show, cookie)
     changes = await _changes(call, form)
     await call.transact(setup.configure, cookie, changes, email_attribute=form.email_attribute.strip())
-    return see_other(SAML)
+    return see_other(_address(form.provider))
 
 
 @routes.post("/app/setup/parts/saml/certificate", status=303, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
 @public
-async def create_certificate(call: Call, form: SetupForm) -> None:
+async def create_certificate(call: Call, form: CertificateForm) -> None:
     """Create the certificate that the application trusts, if there is none."""
     cookie = protected_cookie(call, form)
     shown = await call.read(setup.show, cookie)
@@ -104,7 +127,7 @@ async def create_certificate(call: Call, form: SetupForm) -> None:
         valid_from = call.installation.clock().replace(microsecond=0)
         made = await call.installation.saml.make_certificate(f"{shown.service.slug} by SAML", valid_from=valid_from)
         await call.transact(setup.add_certificate, cookie, made, valid_from=valid_from)
-    call.headers["Location"] = SAML
+    call.headers["Location"] = _address(form.provider)
 
 
 async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
@@ -120,11 +143,21 @@ async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
     return {**fields, "name_id_format": fields["name_id_format"] or typed["name_id_format"]}
 
 
-def _stored(shown: setup.SamlSetup) -> SamlSetupForm:
+def _proposed(shown: setup.SamlSetup, kind: ProviderKind | None, stored_kind: ProviderKind | None) -> SamlSetupForm:
+    """Return the fields as they are stored; of another application than the stored one, what is known of it."""
     stored = shown.configuration
-    return SamlSetupForm(
-        entity_id=stored.entity_id or "",
-        acs_url=stored.acs_url or "",
-        name_id_format=stored.effective_format.value,
-        email_attribute=(stored.attribute_mapping or {}).get("email", ""),
-    )
+    if kind is not None and kind is not stored_kind:
+        proposed = ENTRA if kind.word == "entra" else SamlSetupForm(name_id_format=stored.effective_format.value)
+    else:
+        proposed = SamlSetupForm(
+            entity_id=stored.entity_id or "",
+            acs_url=stored.acs_url or "",
+            name_id_format=stored.effective_format.value,
+            email_attribute=(stored.attribute_mapping or {}).get("email", ""),
+        )
+    return proposed
+
+
+def _address(word: str) -> str:
+    known = kind_of(application_kinds.KINDS, word)
+    return SAML + (f"?provider={known.word}" if known is not None else "")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from tests.concurrency import at_once, statuses_of
 from tests.siem_receivers import TOKEN, json_lines, receiving
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from tests.world.setups import Setups
 
 SIEM = "/app/setup/parts/siem"
+DELETE = "/app/setup/parts/siem/delete"
 TEST = "/app/setup/parts/siem/test"
 ENDPOINT = "https://siem.example.com/ingest"
 
@@ -106,6 +109,41 @@ async def test_the_page_says_what_the_receiver_answered(setups: Setups) -> None:
     assert "The receiver took the test event." in taken.text
     assert "The receiver answered 503: nothing." in refused.text
     assert TOKEN not in refused.text
+
+
+async def test_the_stream_is_deleted_once_by_a_page_that_says_what_ends(setups: Setups) -> None:
+    link = await setups.create("siem")
+    await setups.begin(link)
+    without = await setups.open("siem/delete")
+    saved = await save(setups, endpoint=f"{ENDPOINT}?key=a-secret-of-the-receiver", siem_token=TOKEN)
+    page = await setups.open("siem/delete")
+
+    async def delete() -> Answer:
+        return await setups.visitor.submit(page, DELETE, is_followed=False)
+
+    answers = await at_once(delete, delete)
+
+    assert without.status == 404
+    assert f'href="{DELETE}"' in saved.text
+    assert re.search(r"\d+ entr(y|ies) that waits? to be sent", page.text.replace("One entry", "1 entry"))
+    assert "a-secret-of-the-receiver" not in page.text
+    assert statuses_of(answers) == [303, 404]
+    assert "There is no receiver of the audit log" in "".join(answer.text for answer in answers)
+    assert (await setups.team.request("owner", "GET", "/siem")).status == 404
+    assert len(setups.recorded(link, "siem.removed")) == 1
+
+
+async def test_only_the_page_of_the_holder_of_a_link_with_that_part_deletes(setups: Setups) -> None:
+    await setups.begin(await setups.create("siem"))
+    await save(setups)
+    await setups.visitor.post(DELETE, {})
+    link = await setups.create("domain")
+    await setups.begin(link)
+
+    foreign = await setups.visitor.post(DELETE, {"form_token": form_token(await setups.open("domain"))})
+
+    assert [foreign.status, (await setups.open("siem/delete")).status] == [404, 404]
+    assert (await setups.team.request("owner", "GET", "/siem")).status == 200
 
 
 def form_token(page: Answer) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from entrypoints.pages.saml.application_kinds import kind_of_application
 from tests.concurrency import at_once
 from tests.service_provider import ServiceProvider, posted_form
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.application import Answer
     from tests.world.saml import SamlService
     from tests.world.setups import Setups
@@ -31,7 +34,7 @@ async def begun(setups: Setups) -> dict[str, Any]:
 
 async def save(setups: Setups, **fields: str) -> Answer:
     """Save the form of the page."""
-    return await setups.visitor.submit(await setups.open("saml"), SAML, fields)
+    return await setups.visitor.submit(await setups.open("saml?provider=other"), SAML, fields)
 
 
 async def stored(setups: Setups) -> dict[str, Any]:
@@ -42,7 +45,7 @@ async def stored(setups: Setups) -> dict[str, Any]:
 async def test_the_holder_sets_up_saml_and_all_is_recorded_under_the_link(setups: Setups, world: World) -> None:
     link = await begun(setups)
 
-    first = await setups.visitor.submit(await setups.open("saml"), CERTIFICATE)
+    first = await setups.visitor.submit(await setups.open("saml?provider=other"), CERTIFICATE)
     sp = ServiceProvider(now=world.clock, idp="http://localhost:8000/saml/acme/shop")
     await save(setups, metadata=sp.metadata(), name_id_format=FORMAT, email_attribute="mail")
     done = await save(setups, name_id_format=FORMAT)
@@ -86,6 +89,77 @@ async def test_entity_id_and_address_can_be_typed_and_problems_are_shown_at_thei
     assert "The certificate is missing." in done.text
 
 
+async def test_the_steps_of_one_application_are_shown_with_the_values_to_copy(
+    setups: Setups, subtests: pytest.Subtests
+) -> None:
+    await begun(setups)
+    address = "http://localhost:8000/saml/acme/shop"
+
+    choice = await setups.open("saml")
+    unknown = await setups.open("saml?provider=none")
+    made = await setups.visitor.submit(await setups.open("saml?provider=google"), CERTIFICATE)
+
+    assert "SP details" in made.text
+    assert [f'href="{SAML}?provider={word}"' in choice.text for word in ("okta", "entra", "google", "other")] == [
+        True
+    ] * 4
+    assert all('name="acs_url"' not in page.text for page in (choice, unknown))
+    for word, own, foreign, copies in (
+        ("okta", "IdP Issuer URI", "SP details", ("", "/sso")),
+        ("entra", "SAML/WS-Fed", "SP details", ("/metadata", "", "/sso")),
+        ("google", "SP details", "IdP Issuer URI", ("", "/sso", "/slo")),
+        ("other", "If it reads metadata", "SP details", ("/metadata", "", "/sso", "/slo")),
+    ):
+        with subtests.test(word=word):
+            page = await setups.open(f"saml?provider={word}")
+
+            assert own in page.text
+            assert foreign not in page.text
+            assert all(f'value="{address}{end}" readonly' in page.text for end in copies)
+            assert ">-----BEGIN CERTIFICATE-----\n" in page.text
+            assert f'href="{SAML}"' in page.text
+
+
+async def test_entra_takes_one_press_because_its_values_are_filled_in(setups: Setups) -> None:
+    await begun(setups)
+
+    page = await setups.open("saml?provider=entra")
+    done = await setups.visitor.submit(page, SAML, name_id_format=FORMAT)
+    again = await setups.open("saml")
+    another = await setups.open("saml?provider=google")
+
+    assert f'<option value="{FORMAT}" selected>' in page.text
+    configuration = await stored(setups)
+    assert (configuration["entity_id"], configuration["name_id_format"]) == ("urn:federation:MicrosoftOnline", FORMAT)
+    assert configuration["attribute_mapping"]["email"].endswith("/claims/emailaddress")
+    assert all("At Microsoft Entra ID" in page.text for page in (done, again))
+    assert "urn:federation" not in another.text
+
+
+def test_the_kind_of_a_stored_application_is_known_by_its_entity_id(subtests: pytest.Subtests) -> None:
+    for entity_id, word in (
+        ("https://www.okta.com/saml2/service-provider/sp1", "okta"),
+        ("https://accounts.google.com/samlrp/03x", "google"),
+        ("urn:federation:MicrosoftOnline", "entra"),
+        ("https://sp.example/metadata", "other"),
+        ("https://[broken", "other"),
+        ("urn:sp", "other"),
+        ("", None),
+    ):
+        with subtests.test(entity_id=entity_id):
+            kind = kind_of_application(entity_id)
+
+            assert (kind.word if kind is not None else None) == word
+
+
+async def test_a_form_without_a_kind_shows_what_was_typed_again(setups: Setups) -> None:
+    await begun(setups)
+
+    refused = await save(setups, provider="", entity_id="two words", acs_url="https://sp.example/acs")
+
+    assert (refused.status, 'value="two words"' in refused.text) == (400, True)
+
+
 async def test_another_application_inherits_nothing_of_the_one_before(setups: Setups, world: World) -> None:
     await begun(setups)
     sp = ServiceProvider(now=world.clock, idp="")
@@ -105,7 +179,7 @@ async def test_another_application_inherits_nothing_of_the_one_before(setups: Se
 
 async def test_two_that_press_the_button_at_once_make_one_certificate(setups: Setups) -> None:
     await begun(setups)
-    page = await setups.open("saml")
+    page = await setups.open("saml?provider=okta")
 
     await at_once(*[lambda: setups.visitor.submit(page, CERTIFICATE) for _ in range(2)])
     await setups.visitor.submit(page, CERTIFICATE)

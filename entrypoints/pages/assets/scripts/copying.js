@@ -11,7 +11,7 @@ async function copy(field) {
   }
 }
 
-for (const field of document.querySelectorAll("input[data-copy]")) {
+for (const field of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "button quiet";

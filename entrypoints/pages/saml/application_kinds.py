@@ -1,0 +1,134 @@
+"""The applications that the page of a setup link for SAML knows, and what to do in the console of each."""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from entrypoints.pages.languages import marked
+from entrypoints.pages.organizations.steps import ProviderKind, Step, kind_of
+
+_USERS: Final = Step(
+    text=marked("Choose what the application is told about a user. In doubt, leave it as it is."),
+    fields=("name_id_format", "email_attribute"),
+)
+OTHER: Final = ProviderKind(
+    word="other",
+    name=marked("Another application"),
+    steps=(
+        Step(
+            text=marked(
+                "At the application, set up sign-in by SAML 2.0. If it reads metadata, give it the metadata address;"
+                " else enter the other values, and the certificate above."
+            ),
+            copies=("metadata_url", "entity_id", "sso_url", "slo_url"),
+        ),
+        Step(
+            text=marked(
+                "Paste the metadata of the application here. Instead, you can enter its entity id and its address"
+                " for assertions."
+            ),
+            fields=("metadata", "entity_id", "acs_url"),
+        ),
+        _USERS,
+    ),
+)
+KINDS: Final = (
+    ProviderKind(
+        word="okta",
+        name="Okta",
+        steps=(
+            Step(
+                text=marked(
+                    "In the Okta Admin Console, open “Security” and “Identity Providers”. Choose “Add identity"
+                    " provider” and “SAML 2.0 IdP”, then “Next”."
+                )
+            ),
+            Step(
+                text=marked(
+                    "Enter these as “IdP Issuer URI” and “IdP Single Sign-On URL”, and upload the certificate above as"
+                    " a .pem file. Choose “Finish”."
+                ),
+                copies=("entity_id", "sso_url"),
+            ),
+            Step(
+                text=marked(
+                    "At the new identity provider, choose “Actions” and “Download metadata”, and paste the file here."
+                    " Instead, you can enter its entity id and its address for assertions."
+                ),
+                fields=("metadata", "entity_id", "acs_url"),
+            ),
+            _USERS,
+        ),
+    ),
+    ProviderKind(
+        word="entra",
+        name="Microsoft Entra ID",
+        steps=(
+            Step(
+                text=marked(
+                    "In the Microsoft Entra admin center, open “External Identities” and “All identity providers”. On"
+                    " the tab “Custom”, choose “Add new” and “SAML/WS-Fed”."
+                )
+            ),
+            Step(
+                text=marked(
+                    "After step 2 there, enter the metadata address and choose “Parse”. Instead, you can enter the"
+                    " entity id as “Issuer URI”, the sign-in address as “Passive authentication endpoint”, and the"
+                    " certificate above."
+                ),
+                copies=("metadata_url", "entity_id", "sso_url"),
+            ),
+            Step(
+                text=marked(
+                    "These are filled in, and the same for every customer of Microsoft. Leave them as they are, and"
+                    " save."
+                ),
+                fields=("entity_id", "acs_url", "name_id_format", "email_attribute"),
+            ),
+        ),
+    ),
+    ProviderKind(
+        word="google",
+        name="Google Workspace",
+        steps=(
+            Step(
+                text=marked(
+                    "In the Google Admin console, open “Security”, “Authentication” and “SSO with third-party IdP”, and"
+                    " choose “Add SAML profile”."
+                )
+            ),
+            Step(
+                text=marked(
+                    "Enter these as “IDP entity ID”, “Sign-in page URL” and “Sign-out page URL”. Upload the certificate"
+                    " above as a .pem file, and save."
+                ),
+                copies=("entity_id", "sso_url", "slo_url"),
+            ),
+            Step(
+                text=marked("Under “SP details”, copy “Entity ID” and “ACS URL”."),
+                fields=("entity_id", "acs_url"),
+            ),
+            _USERS,
+            Step(
+                text=marked("Save here. At Google, assign the profile under “Manage SSO profile assignments”."),
+            ),
+        ),
+    ),
+    OTHER,
+)
+# The names under which the products call themselves in entity ids.
+_HOSTS: Final[Mapping[str, str]] = {"www.okta.com": "okta", "accounts.google.com": "google"}
+ENTRA_ENTITY_ID: Final = "urn:federation:MicrosoftOnline"
+
+
+def kind_of_application(entity_id: str) -> ProviderKind | None:
+    """Return the kind of an application by its entity id; None without one."""
+    if not entity_id:
+        return None
+    if entity_id == ENTRA_ENTITY_ID:
+        return kind_of(KINDS, "entra")
+    try:
+        host = urlsplit(entity_id).hostname
+    except ValueError:
+        host = None
+    return kind_of(KINDS, _HOSTS.get(host or "", OTHER.word))
