@@ -14,7 +14,7 @@ from core.wording import Grouped, Wording
 from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, read_languages
 from entrypoints.pages.po_files import PoFileMalformed, entries
 from entrypoints.pages.rendering import render, templates
-from entrypoints.web.serving.languages import LANGUAGE_COOKIE
+from entrypoints.web.serving.languages import LANGUAGE_COOKIE, asked_for
 from tests.world.domains import DOMAIN, insert_verified
 from tests.world.visitor import FORM, LANGUAGE, Visitor, set_cookies
 
@@ -77,6 +77,12 @@ async def test_the_language_that_the_browser_prefers_among_ours_decides(
 
             assert f'<html lang="{language}" dir="ltr">' in answer.text
             assert answer.headers["Vary"] == "Accept-Language, Cookie"
+
+
+def test_of_a_huge_tag_only_the_beginning_is_read() -> None:
+    # Without a limit, what is left of a tag is looked up once for each of its subtags.
+    assert asked_for("de-" + "-".join("a" * 1_000_000)) == "de"
+    assert asked_for("a" * 35 + "-de de") == "de"
 
 
 async def test_without_a_preferred_language_a_page_is_in_english(client: Client) -> None:
