@@ -27,6 +27,7 @@ from core.sign_in.proofs import MAILED, IdentityProof
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.accounts.passwords import StoredPassword
     from core.invitations.acceptance import Joined
     from core.invitations.invitations import InvitationDetails
     from core.organizations.organizations import Organization
@@ -49,7 +50,7 @@ class JoinBy(StrEnum):
     SESSION = "session"  # the person is signed in
     NEW_PASSWORD = "new_password"  # noqa: S105 - choose the password of a new account
     PASSWORD = "password"  # noqa: S105 - sign in with the password of the account
-    OTHER_WAY = "other_way"  # sign in to an account that has no password
+    OTHER_WAY = "other_way"  # join, and sign in to an account that has no password or is deactivated
     CONNECTION = "connection"  # sign in by the connection of the domain, which is enforced
 
 
@@ -102,10 +103,17 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
     is_exempt = stored is not None and stored.user.is_platform_owner
     if route is not None and route.enforced and not is_exempt:
         return Answerable(details=details, join_by=JoinBy.CONNECTION, connection=connection)
+    return Answerable(details=details, join_by=_join_by(stored, is_new=is_new), connection=connection)
+
+
+def _join_by(stored: StoredPassword | None, *, is_new: bool) -> JoinBy:
+    """Return how a person accepts who is not signed in and whose domain enforces no connection."""
+    if stored is not None and not stored.user.may_sign_in:
+        # A password would be refused. Joining opens the account again if this organization has deactivated it.
+        return JoinBy.OTHER_WAY
     if stored is None or is_new:
-        return Answerable(details=details, join_by=JoinBy.NEW_PASSWORD, connection=connection)
-    by = JoinBy.PASSWORD if stored.password_hash is not None else JoinBy.OTHER_WAY
-    return Answerable(details=details, join_by=by, connection=connection)
+        return JoinBy.NEW_PASSWORD
+    return JoinBy.PASSWORD if stored.password_hash is not None else JoinBy.OTHER_WAY
 
 
 def accept_as_new(
