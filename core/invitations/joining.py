@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from core.accounts import single_sign_on
+from core.accounts import languages, single_sign_on
 from core.accounts.providers import Provider
 from core.email_addresses import domain_of
 from core.errors import BadRequest, NotFound, Refusal
@@ -134,6 +134,7 @@ def accept_as_new(
     single_sign_on.require_open(uow, user)
     uow.credentials.set_password_hash(user.id, password_hash)
     uow.users.set_name(user.id, name, at=uow.now)
+    languages.keep(uow, user.id)
     identity = IdentityProof(user_id=user.id, provider=Provider.PASSWORD, amr=(MAILED,))
     return conclusion.conclude_locked(uow, user, identity, destination)
 
