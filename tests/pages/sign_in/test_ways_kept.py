@@ -89,7 +89,7 @@ async def test_the_link_leads_on_hours_later_too(
 
     page = await visitor.submit(await visitor.open(await mailed(world)), CONFIRM)
 
-    assert "Shop waits for this sign-in no longer" in page.text
+    assert "This sign-in to Shop is no longer valid" in page.text
     assert 'href="https://shop.example/"' in page.text
     assert visitor.has_session
     # Signing in there again takes no form any more but the question of a first visit.
@@ -107,7 +107,7 @@ async def test_a_pushed_request_that_is_over_names_its_service(
     over = await visitor.submit(await visitor.open(await mailed(world)), CONFIRM)
 
     assert over.status == 400
-    assert "Shop waits for this sign-in no longer" in over.text
+    assert "This sign-in to Shop is no longer valid" in over.text
 
 
 async def test_another_browser_gets_nothing_of_the_way_and_says_where_it_goes_on(
