@@ -155,6 +155,16 @@ async def test_a_refused_request_is_explained_in_it(shop: RelyingParty, visitor:
     assert "Die Anfrage nennt eine redirect_uri, die bei der Anwendung nicht registriert ist" in refused.text
 
 
+async def test_a_form_on_the_way_that_is_refused_is_explained_in_it(shop: RelyingParty, visitor: Visitor) -> None:
+    visitor.headers["Accept-Language"] = "en"
+    first = await visitor.open(address_of(shop, ui_locales="de"))
+
+    refused = await visitor.submit(first, "/app/sign-in", email=EMAIL, form_token="x")
+
+    assert refused.status == 403
+    assert "Dieses Formular ist nicht mehr gültig" in refused.text
+
+
 async def test_signing_out_at_the_request_of_a_service_is_in_it(shop: RelyingParty, visitor: Visitor) -> None:
     visitor.headers["Accept-Language"] = "en"
     await visitor.sign_in()
