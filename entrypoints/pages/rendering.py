@@ -149,6 +149,7 @@ def templates(language: Language) -> Environment:
     environment.filters["day"] = language.day
     # For words that are data, such as the name of a role.
     environment.filters["known"] = language.known
+    environment.filters["device_name"] = language.device_name
     # For sentences that are stored, such as the last error of a receiver.
     environment.filters["recognized"] = language.recognized
     environment.policies["ext.i18n.trimmed"] = True
