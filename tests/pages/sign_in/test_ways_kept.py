@@ -286,6 +286,20 @@ async def test_a_browser_that_is_signed_in_keeps_the_way_of_a_new_account(
     assert "code" in back
 
 
+async def test_what_leads_nowhere_is_not_stored_with_a_link(visitor: Visitor, world: World) -> None:
+    sent = {"return_to": "https://evil.example/" + "x" * 50_000, "return_id": "x" * 5_000}
+    page = await visitor.open("/app/register")
+    await visitor.submit(page, "/app/register", {**sent, "email": NEW, "password": PASSWORD})
+    link = await mailed(world)
+    await visitor.submit(await visitor.open("/app/forgot-password"), "/app/forgot-password", {**sent, "email": NEW})
+    kept = world.rows("SELECT data->>'return_to', data->>'return_id' FROM one_time_tokens")
+
+    home = await visitor.submit(await visitor.open(link), CONFIRM)
+
+    assert set(kept) == {("", "")}
+    assert "You are signed in as" in home.text
+
+
 async def test_signing_out_ends_what_knew_the_browser_again(shop: RelyingParty, visitor: Visitor, world: World) -> None:
     await visitor.sign_in()
     page = await visitor.open(address_of(shop, prompt="create"))
