@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from core.accounts.passwords import StoredPassword
     from core.invitations.acceptance import Joined
-    from core.invitations.invitations import InvitationDetails
+    from core.invitations.invitations import Invitation, InvitationDetails
     from core.organizations.organizations import Organization
+    from core.sessions.callers import Caller
     from core.sign_in.conclusion import Outcome
     from core.sign_in.login import LoginAttempt
     from core.sign_in.proofs import Destination
@@ -95,7 +96,7 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
         return Answerable(details=details, join_by=JoinBy.SESSION if is_person else JoinBy.MAIL)
     stored = uow.credentials.defer_password_of(email)()
     is_new = stored is None or acceptance.is_given_by_proof(stored.user)
-    if not is_new and caller is not None and caller.email == email:
+    if not is_new and caller is not None and caller.email == email and _sees(caller, details.invitation):
         return Answerable(details=details, join_by=JoinBy.SESSION)
     route = uow.domain_routes.open_route(domain_of(email))
     connection = DomainConnection(id=route.connection_id, name=route.connection_name) if route is not None else None
@@ -104,6 +105,11 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
     if route is not None and route.enforced and not is_exempt:
         return Answerable(details=details, join_by=JoinBy.CONNECTION, connection=connection)
     return Answerable(details=details, join_by=_join_by(stored, is_new=is_new), connection=connection)
+
+
+def _sees(caller: Caller, invitation: Invitation) -> bool:
+    """Return whether the session of a caller is for the organization that invites; one may be for another alone."""
+    return caller.only_organization_id in {None, invitation.organization_id}
 
 
 def _join_by(stored: StoredPassword | None, *, is_new: bool) -> JoinBy:
@@ -166,11 +172,14 @@ def accept_before_connection(uow: UnitOfWork, token: str, proof: str) -> Joined 
 
 
 def joined(uow: UnitOfWork, slug: str) -> JoinedOrganization:
-    """Return an organization of the caller; raise `NotFound` for every other one."""
+    """Return an organization of the caller; raise `NotFound` for every other one.
+
+    A session that is for one organization alone shows that one (decisions 10.8).
+    """
     caller = uow.caller
     organization = uow.organizations.by_slug(slug)
     membership = uow.members.of_user(organization.id, caller.user_id) if organization is not None else None
-    if organization is None or membership is None:
+    if organization is None or membership is None or caller.only_organization_id not in {None, organization.id}:
         raise NotFound("You are a member of no such organization. Your account shows those that you belong to.")
     user = uow.users.by_id(caller.user_id)
     assert user is not None, "a caller has no account"
