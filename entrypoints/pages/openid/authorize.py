@@ -15,6 +15,7 @@ from core.openid.requests import RequestOver, RequestRefused
 from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.refusals import SignInRefused
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.declaring import shows_again
@@ -27,7 +28,7 @@ from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import ProtectedForm, cookie_name
+from entrypoints.web.serving.browsers import ProtectedForm, cookie_name, keep_way
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
@@ -135,7 +136,12 @@ async def resume(call: Call, query: ResumeQuery) -> PageOrRedirect:
 @shows_again(_over_page, RequestOver)
 async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
     """Continue to the service."""
-    answer = await call.transact(authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call))
+    try:
+        answer = await call.transact(authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call))
+    except Forbidden as refusal:
+        # The request waits still, because what refuses it rolls its use back.
+        await keep_way(call, refusal, BrowserReturn(target=_resumed(Secret(form.request_id))))
+        raise
     return await _respond(call, answer, is_after_form=True)
 
 
