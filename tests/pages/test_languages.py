@@ -188,6 +188,12 @@ class TestRefusals:
         for stored in (hostile, hostile.removeprefix("The receiver answered 500: ")):
             assert self.GERMAN.recognized(f"{stored}!") == f"{stored}!"
 
+    def test_a_date_stands_in_a_german_sentence_as_it_is_spoken(self) -> None:
+        day = "3. Mai 2026"
+
+        assert self.GERMAN.text("Signed in %(moment)s", moment=day) == "Angemeldet am 3. Mai 2026"
+        assert "endet am 3. Mai 2026" in self.GERMAN.text("The present period ends %(moment)s", moment=day)
+
     async def test_a_page_shows_the_problem_of_a_field_in_the_language(self, visitor: Visitor) -> None:
         visitor.headers["Accept-Language"] = "de"
 
