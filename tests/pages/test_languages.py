@@ -225,6 +225,38 @@ class TestTheSwitch:
         assert '<html lang="de"' in (await visitor.open("/app/register")).text
         assert '<html lang="en"' in (await visitor.switch(german, "en")).text
 
+    async def test_keeps_the_link_of_a_form_that_is_shown_again(self, world: World, visitor: Visitor) -> None:
+        invited = "invited@example.com"
+        world.member(world.organization(), world.user("owner@example.com"), "owner")
+        owner = await world.sign_in("owner@example.com")
+        await world.client.post(
+            "/api/organizations/acme/invitations",
+            body={"email": invited, "role": "member"},
+            token=owner.access_token,
+        )
+        invitation = (await world.mails())[-1].values
+        await world.register("new@example.com", "a password of some length")
+        registration = (await world.mail()).values["token"]
+        await world.client.post("/api/auth/forgot-password", body={"email": "owner@example.com"})
+        reset = (await world.mail()).values["token"]
+        accept = f"/app/invitations/accept?token={invitation['token']}&proof={invitation['proof']}"
+        shown = [
+            await visitor.submit(await visitor.open(accept), "/app/invitations/accept", password="x"),
+            await visitor.submit(
+                await visitor.open(f"/auth/verify-email?token={registration}"),
+                "/auth/verify-email/confirm",
+                password="wrong",
+            ),
+            await visitor.submit(
+                await visitor.open(f"/auth/reset-password?token={reset}"), new_password="x", repeated="y"
+            ),
+        ]
+
+        german = [await visitor.switch(page, "de") for page in shown]
+
+        assert [page.status for page in shown] == [400, 401, 400]
+        assert [(page.status, '<html lang="de"' in page.text) for page in german] == [(200, True)] * 3
+
     async def test_the_cookie_lasts_a_year_and_names_the_language_alone(self, client: Client) -> None:
         answer = await client.request(
             "POST", LANGUAGE, data=b"language=de&return_to=/app", headers={"Content-Type": FORM}

@@ -252,6 +252,7 @@ async def _page(
         problems={detail.field: detail.message for detail in details},
         problem=message_on_page(refusal) if refusal is not None and not details else "",
         brand=await brand_of(call, found.details.invitation.organization_id),
+        here=f"{ACCEPT}?{urlencode({'token': token, 'proof': proof})}",
     )
 
 

@@ -108,6 +108,23 @@ async def test_the_language_switch_keeps_the_way(shop: RelyingParty, visitor: Vi
     assert "code" in led_back(back)
 
 
+async def test_the_language_switch_keeps_the_way_of_a_form_that_is_shown_again(
+    shop: RelyingParty, visitor: Visitor
+) -> None:
+    first = await visitor.open(address_of(shop))
+    second = await visitor.submit(first, "/app/sign-in", email=EMAIL)
+    pages = [
+        await visitor.submit(second, "/app/sign-in/password", password="wrong"),
+        await visitor.submit(second, "/app/sign-in/link"),
+        await visitor.submit(second, "/app/sign-in/passkey", challenge_id="x", credential="x"),
+    ]
+    pages.append(await visitor.submit(pages[1], "/app/sign-in/code", code="x"))
+
+    german = [await visitor.switch(page, "de") for page in pages]
+
+    assert ["Bei Shop anmelden" in page.text for page in german] == [True] * 4
+
+
 async def test_the_pages_of_mailed_links_are_in_it_also_in_another_browser(
     shop: RelyingParty, visitor: Visitor, world: World
 ) -> None:
