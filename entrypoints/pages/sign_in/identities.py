@@ -43,7 +43,7 @@ async def show_identities(call: Call, query: DoneQuery) -> Page:
 @in_browser
 async def begin_to_link(call: Call, form: ProviderForm) -> Page:
     """Show where linking goes on: a link, because a form may lead to no other site."""
-    await recent(call)
+    await recent(call, page=IDENTITIES)
     link_id = await call.transact(linking.begin, external_of(form.provider), platform_clients(call))
     address = f"/auth/{form.provider}?{urlencode({'link': link_id.reveal()})}"
     return account_page(call, "account_link.html", provider=form.provider, address=address)
@@ -54,6 +54,6 @@ async def begin_to_link(call: Call, form: ProviderForm) -> Page:
 @shows_again(_page, LastIdentity)
 async def unlink_account(call: Call, form: ProviderForm) -> PageOrRedirect:
     """Unlink an account, unless it is the last way to sign in."""
-    await recent(call)
+    await recent(call, page=IDENTITIES)
     await call.transact(identities.unlink_mine, linked_of(form.provider))
     return after(IDENTITIES, "unlinked")

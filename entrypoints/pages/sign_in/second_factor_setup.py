@@ -61,7 +61,7 @@ async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
 @in_browser
 async def begin_setup(call: Call, form: WayForm) -> Page:
     """Show the QR code for an authenticator app; programs use `POST /api/user/mfa/setup`."""
-    await recent(call)
+    await recent(call, page=form.way.on(SET_UP))
     setup = await call.transact(mfa.set_up)
     uri = setup.uri.reveal()
     return await _code_page(

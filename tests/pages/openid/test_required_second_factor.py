@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,6 +50,19 @@ async def test_a_member_without_a_second_factor_sets_one_up_and_gets_to_the_serv
     assert not_yet == 0
     claims = claims_of((await shop.redeem(back["code"])).json["access_token"])
     assert (claims["role"], "mfa" in claims["amr"]) == ("admin", True)
+
+
+async def test_a_new_sign_in_in_between_keeps_the_way(
+    shop: RelyingParty, admin: Person, visitor: Visitor, world: World
+) -> None:
+    asked = await visitor.sign_in(path=address_of(shop))
+    world.clock.advance(timedelta(minutes=11))
+
+    again = await visitor.submit(asked, "/app/second-factor/set-up")
+    asked = await visitor.submit(again, "/app/sign-in-again", password=PASSWORD)
+
+    assert "/app/sign-in-again" in again.text
+    assert "code" in led_back(await set_up(world, visitor, asked))
 
 
 async def test_a_member_with_a_second_factor_enters_a_code_on_the_way(

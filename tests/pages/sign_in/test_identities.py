@@ -1,0 +1,30 @@
+"""The page of linked accounts asks for a new sign-in before it links or unlinks one, and comes back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from tests.world.builder import PASSWORD
+from tests.world.visitor import Visitor, forms_of
+
+if TYPE_CHECKING:
+    from tests.world.world import World
+
+PAGE = "/app/account/identities"
+
+
+async def test_linking_comes_back_to_its_page_after_a_new_sign_in(world: World, visitor: Visitor) -> None:
+    world.user()
+    await visitor.sign_in()
+    token = forms_of(await visitor.open("/app/sign-out"))[0].fields["form_token"]
+    world.clock.advance(timedelta(minutes=11))
+
+    asked = [
+        await visitor.post(f"{PAGE}/{action}", {"form_token": token, "provider": "codehost"})
+        for action in ("link", "unlink")
+    ]
+    back = await visitor.submit(asked[0], "/app/sign-in-again", password=PASSWORD)
+
+    assert [forms_of(one)[0].fields.get("return_to") for one in asked] == [PAGE] * 2
+    assert "Linked accounts" in back.text
