@@ -26,6 +26,9 @@ def platform_brand(settings: Settings, cleaned: Callable[[Picture], Picture]) ->
 
 
 def _logo(file: Path, cleaned: Callable[[Picture], Picture]) -> Picture:
+    if file.is_fifo():
+        # Opening it would wait for a program that writes to it.
+        raise _wrong(f"{file} is a named pipe.")
     try:
         with file.open("rb") as opened:
             content = opened.read(PICTURE_BYTES_MAX + 1)

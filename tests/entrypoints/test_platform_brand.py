@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,3 +65,11 @@ def test_a_wrong_logo_stops_the_start_with_a_line_that_says_what_the_setting_tak
 def test_a_folder_is_no_logo(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match="cannot be read: Is a directory"):
         equipment.platform_brand_of(load({"GATEHOUSE_LOGO": str(tmp_path)}))
+
+
+def test_a_named_pipe_is_no_logo_and_stops_the_start_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "logo.svg"
+    os.mkfifo(pipe)
+
+    with pytest.raises(CannotStart, match="is a named pipe"):
+        equipment.platform_brand_of(load({"GATEHOUSE_LOGO": str(pipe)}))
