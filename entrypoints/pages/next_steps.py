@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
@@ -79,6 +80,11 @@ _CHANGED_ADDRESS: Final = (NextStep(text=marked("Your email address"), href="/ap
 _UPSTREAM: Final = re.compile("/auth/(?:codehost|officesuite|upstream|websuite)(?:/|$)")
 # The pages that show the forms which are sent to the paths below them.
 _FORM_PAGES: Final = {f"{SIGN_IN}/": SIGN_IN}
+# Those that a mailed link opens, which need its token.
+_LINK_PAGES: Final = {
+    "/app/invitations/": "/app/invitations/accept",
+    "/auth/verify-email/": "/auth/verify-email",
+}
 
 
 def next_steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
@@ -134,7 +140,18 @@ def _after_refused_form(call: Call, refusal: FormRefused) -> tuple[NextStep, ...
     way = call.form.way if isinstance(call.form, WayForm) and refusal.reason == "wrong_form_token" else ReturnQuery()
     if isinstance(call.form, WayForm) and call.browser is not None:
         return (NextStep(text=marked("Continue"), href=way.on(SIGN_IN)),)
+    if refusal.reason == "wrong_form_token" and (page := _page_of_link(call)) is not None:
+        return (NextStep(text=marked("Load the form again"), href=page), _START)
     return (*_page_of_form(call, way), _START)
+
+
+def _page_of_link(call: Call) -> str | None:
+    """Return the page of the mailed link whose form was sent; None for the form of another page."""
+    path = next((page for below, page in _LINK_PAGES.items() if call.request.path.startswith(below)), None)
+    named = {name: getattr(call.form, name, "") for name in ("token", "proof")}
+    if path is None or not named["token"]:
+        return None
+    return browser_returns.safe_target(f"{path}?{urlencode({name: text for name, text in named.items() if text})}")
 
 
 def _once_more(call: Call) -> tuple[NextStep, ...]:
