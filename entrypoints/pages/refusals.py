@@ -30,6 +30,7 @@ from core.errors import (
 )
 from core.openid.requests import RequestRefused
 from core.organizations.access import SecondFactorRequired
+from core.organizations.settings.domain import DomainUnset
 from core.saml.messages import MessageRefused
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.next_steps import next_steps
@@ -55,6 +56,7 @@ SIGNED_IN_MEANWHILE: Final = marked(
 )
 # In place of messages that name a path of the interface.
 ON_PAGES: Final[Mapping[type[Refusal], str]] = {
+    DomainUnset: marked("There is no such domain here. It may be deleted or replaced already."),
     MethodNotAllowed: marked("This address is not a page. Go back to the page that you came from, and use its button."),
     NoSuchPath: NO_PAGE,
     MfaNotSetUp: marked("There is no app to turn on. Set up an app first."),

@@ -104,6 +104,14 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "failure": PROBLEM,
         "found": ["v=spf1 -all", NAME],
     },
+    "setup_domain_deletion.html": {
+        **_SETUP,
+        "ends": SimpleNamespace(
+            claim=SimpleNamespace(id=ID, proof=SimpleNamespace(domain="id." + EMAIL.partition("@")[2])),
+            sessions=1,
+            passkeys=2,
+        ),
+    },
     "setup_link.html": {**_SETUP, "secret": "secret", "titles": ["Your own domain", NAME]},
     "setup_saml.html": {
         **_SETUP,
