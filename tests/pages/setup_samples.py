@@ -1,9 +1,12 @@
 """The pages of setup with sample values: a part of `samples.py`."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
+from uuid import UUID
 
 from core.organizations.setup_links import SetupState
+from core.scim.tokens import ScimToken
 from core.secrets import Secret
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.audit import receiver_kinds
@@ -42,6 +45,9 @@ _CONNECTION_FORM: Final = SimpleNamespace(
 )
 _PROGRESS: Final = SimpleNamespace(
     checked_at=NOW, problem=ProviderProblem.WRONG_SECRET, last_sign_in_at=NOW, failing_since=NOW
+)
+_TOKEN: Final = ScimToken(
+    id=UUID(ID), name=NAME, prefix="scim_live_67CA25", created_at=NOW, expires_at=None, last_used_at=NOW
 )
 SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "setup.html": {
@@ -145,7 +151,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "setup_scim.html": {
         **_SETUP,
         "shown": SimpleNamespace(
-            tokens=[SimpleNamespace(id=ID, name=NAME, created_at=NOW, last_used_at=NOW, prefix="scim_live_67CA25")],
+            tokens=[_TOKEN, replace(_TOKEN, last_used_at=None, expires_at=NOW)],
             failures=[
                 SimpleNamespace(
                     method="PATCH",
@@ -157,6 +163,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 )
             ],
         ),
+        "at": NOW,
         "token": Secret("scim_live_67CA25_" + "M" * 43),
         "kinds": directory_kinds.KINDS,
         "kind": directory_kinds.KINDS[0],
@@ -168,6 +175,10 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 ("identifier", "Unique identifier"),
             )
         },
+    },
+    "setup_scim_revocation.html": {
+        **_SETUP,
+        "ends": SimpleNamespace(setup=_SETUP["setup"], token=_TOKEN, is_valid=True, others=1),
     },
     "setup_siem.html": {
         **_SETUP,
