@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.scim.setup import FAILURES_MAX
 from core.scim.tokens import TOKENS_MAX
+from entrypoints.pages.organizations.setup import SETUP
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.secret_watch import WATCH
@@ -177,3 +178,30 @@ async def test_the_token_of_another_organization_or_with_a_dead_link_is_not_revo
     assert [answer.status for answer in (opened, sent, late)] == [404, 404, 404]
     assert world.value("SELECT count(*) FROM scim_tokens") == 2
     assert world.audit_entries("scim_token.revoked") == []
+
+
+async def test_the_index_says_since_when_the_changes_of_the_directory_are_refused(setups: Setups) -> None:
+    await setups.begin(await setups.create("scim"))
+    directory = await connected(setups)
+    before = await setups.visitor.open(SETUP)
+    await directory.request("GET", f"/Users/{setups.team.organization_id}")
+    unfound = await setups.visitor.open(SETUP)
+
+    await directory.request("POST", "/Users", {"schemas": [USER], "userName": "no address"})
+    failing = await setups.visitor.open(SETUP)
+    await directory.create()
+    works = await setups.visitor.open(SETUP)
+    await directory.request("POST", "/Users", {"schemas": [USER], "userName": "no address"})
+    path = await newest(setups)
+    await setups.visitor.submit(await setups.visitor.open(path), path)
+    await connected(setups)
+    renewed = await setups.visitor.open(SETUP)
+
+    assert [("Failing since" in one.text) for one in (before, unfound, failing, works, renewed)] == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert "Done. Last used on" in works.text
