@@ -46,6 +46,14 @@ _CONNECTION_FORM: Final = SimpleNamespace(
 _PROGRESS: Final = SimpleNamespace(
     checked_at=NOW, problem=ProviderProblem.WRONG_SECRET, last_sign_in_at=NOW, failing_since=NOW
 )
+_SAML: Final = SimpleNamespace(
+    setup=_SETUP["setup"],
+    is_begun=True,
+    service=SimpleNamespace(name=NAME),
+    configuration=SimpleNamespace(enabled=True, entity_id="https://harbour.example/metadata"),
+    certificate=SimpleNamespace(public_key=f"-----BEGIN CERTIFICATE-----\n{'M' * 64}", valid_until=NOW),
+    contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
+)
 _TOKEN: Final = ScimToken(
     id=UUID(ID), name=NAME, prefix="scim_live_67CA25", created_at=NOW, expires_at=None, last_used_at=NOW
 )
@@ -121,12 +129,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "setup_link.html": {**_SETUP, "secret": "secret", "titles": ["Your own domain", NAME]},
     "setup_saml.html": {
         **_SETUP,
-        "shown": SimpleNamespace(
-            service=SimpleNamespace(name=NAME),
-            configuration=SimpleNamespace(enabled=True, entity_id="https://harbour.example/metadata"),
-            certificate=SimpleNamespace(public_key=f"-----BEGIN CERTIFICATE-----\n{'M' * 64}", valid_until=NOW),
-            contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
-        ),
+        "shown": _SAML,
         "typed": SimpleNamespace(
             metadata=NAME,
             entity_id="https://harbour.example/metadata",
@@ -148,6 +151,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             )
         },
     },
+    "setup_saml_deletion.html": {**_SETUP, "shown": _SAML},
     "setup_scim.html": {
         **_SETUP,
         "shown": SimpleNamespace(

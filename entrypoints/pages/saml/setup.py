@@ -9,6 +9,7 @@ from core.errors import BadRequest
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.setup_links import SetupLinkDead
 from core.saml import setup
+from core.saml.configuration import SamlNotSetUp
 from core.saml.messages import NameIdFormat
 from entrypoints.pages.declaring import setup_pages, shows_again
 from entrypoints.pages.languages import marked
@@ -44,6 +45,12 @@ class CertificateForm(SetupForm, kw_only=True):
     """A wish for a certificate, and the kind of application whose steps go on."""
 
     provider: str = ""
+
+
+class SamlDeletionForm(SetupForm, kw_only=True):
+    """The application to delete, as the page has shown it."""
+
+    shown_entity_id: str = ""
 
 
 class SamlSetupForm(CertificateForm, kw_only=True):
@@ -128,6 +135,25 @@ async def create_certificate(call: Call, form: CertificateForm) -> None:
         made = await call.installation.saml.make_certificate(f"{shown.service.slug} by SAML", valid_from=valid_from)
         await call.transact(setup.add_certificate, cookie, made, valid_from=valid_from)
     call.headers["Location"] = _address(form.provider)
+
+
+@routes.get(f"{SAML}/delete", refuses=(SetupLinkDead, SamlNotSetUp))
+@public
+async def ask_to_delete_saml(call: Call) -> Page:
+    """Show what ends with the application, and ask whether it is to be deleted."""
+    shown = await call.read(setup.show_ends, setup_cookie(call))
+    return await part_page(call, "setup_saml_deletion.html", shown.setup, shown=shown)
+
+
+@routes.post(f"{SAML}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SamlNotSetUp))
+@public
+async def delete_saml(call: Call, form: SamlDeletionForm) -> None:
+    """Delete the application that the page has shown, and the certificates.
+
+    Members use `DELETE /api/organizations/:org_slug/services/:service_slug/saml`, which keeps the settings.
+    """
+    await call.transact(setup.remove, protected_cookie(call, form), form.shown_entity_id)
+    call.headers["Location"] = SAML
 
 
 async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
