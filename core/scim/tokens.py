@@ -107,9 +107,15 @@ def authorize(uow: UnitOfWork) -> ScimCaller:
     caller = uow.scim_caller
     if caller.organization_status != OrganizationStatus.ACTIVE:
         raise OrganizationNotActive(Wording("This organization is %(status)s.", status=caller.organization_status))
+    record_use(uow)
+    return caller
+
+
+def record_use(uow: UnitOfWork) -> None:
+    """Record that the directory has called, as exactly as uses are known."""
+    caller = uow.scim_caller
     if caller.is_use_due(uow.now):
         uow.scim_tokens.record_use(caller, at=uow.now)
-    return caller
 
 
 def authorize_and_lock(uow: UnitOfWork) -> Organization:

@@ -167,6 +167,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 )
             ],
         ),
+        "own_name": NAME,
         "at": NOW,
         "token": Secret("scim_live_67CA25_" + "M" * 43),
         "kinds": directory_kinds.KINDS,
@@ -183,6 +184,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "setup_scim_revocation.html": {
         **_SETUP,
         "ends": SimpleNamespace(setup=_SETUP["setup"], token=_TOKEN, is_valid=True, others=1),
+        "own_name": "Setup link",
     },
     "setup_siem.html": {
         **_SETUP,

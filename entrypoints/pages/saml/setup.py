@@ -120,7 +120,8 @@ async def set_saml(call: Call, form: SamlSetupForm) -> PageOrRedirect:
     await call.read(setup.show, cookie)
     changes = await _changes(call, form)
     await call.transact(setup.configure, cookie, changes, email_attribute=form.email_attribute.strip())
-    return see_other(_address(form.provider))
+    # With the kind of application that is stored now, whose fields are filled in.
+    return see_other(SAML)
 
 
 @routes.post("/app/setup/parts/saml/certificate", status=303, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
@@ -159,8 +160,8 @@ async def delete_saml(call: Call, form: SamlDeletionForm) -> None:
 async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
     """Return what the form changes; what metadata say is followed, whatever is typed beside them."""
     typed = {
-        "entity_id": form.entity_id.strip(),
-        "acs_url": form.acs_url.strip(),
+        "entity_id": form.entity_id.strip() or None,
+        "acs_url": form.acs_url.strip() or None,
         "name_id_format": form.name_id_format or None,
     }
     if not form.metadata.strip():

@@ -56,7 +56,7 @@ async def create_token(call: Call, form: ScimSetupForm) -> Page:
 async def ask_to_revoke_token(call: Call, token_id: UUID) -> Page:
     """Show what ends with a token, and ask whether it is to be revoked."""
     ends = await call.read(setup.show_ends, setup_cookie(call), token_id)
-    return await part_page(call, "setup_scim_revocation.html", ends.setup, ends=ends)
+    return await part_page(call, "setup_scim_revocation.html", ends.setup, ends=ends, own_name=setup.TOKEN_NAME)
 
 
 @routes.post(
@@ -77,6 +77,7 @@ async def _page(call: Call, word: str, token: Secret | None = None) -> Response:
         "setup_scim.html",
         shown.setup,
         shown=shown,
+        own_name=setup.TOKEN_NAME,
         at=call.installation.clock(),
         token=token,
         kinds=directory_kinds.KINDS,

@@ -87,8 +87,21 @@ async def test_entity_id_and_address_can_be_typed_and_problems_are_shown_at_thei
     assert 'value="two words"' in invalid.text
     assert 'id="metadata-problem"' in malformed.text
     assert 'id="entity_id-problem"' in empty.text
+    assert "The entity id of the service provider is required." in empty.text
     assert (await stored(setups))["attribute_mapping"] == {"email": "email", "id": "id"}
     assert "The certificate is missing." in done.text
+    assert 'value="https://sp.example/metadata"' in done.text
+
+
+async def test_what_was_entered_under_another_application_is_shown_after_it_is_saved(setups: Setups) -> None:
+    await begun(setups)
+    setups.visitor.headers["Accept-Language"] = "de"
+
+    refused = await save(setups, provider="okta", entity_id="https://sp.example/metadata", acs_url="two words")
+    done = await save(setups, provider="okta", entity_id="https://sp.example/metadata", acs_url="https://sp.example/a")
+
+    assert "Eine Adresse hat 1 bis 2000 Zeichen" in refused.text
+    assert all(f'value="https://sp.example/{end}"' in done.text for end in ("metadata", "a"))
 
 
 async def test_the_steps_of_one_application_are_shown_with_the_values_to_copy(

@@ -70,6 +70,7 @@ async def test_the_page_shows_what_the_directory_failed_to_do(setups: Setups) ->
     shown = (await setups.open("scim")).text
 
     assert "no address 0" not in shown
+    assert "Last used on" in shown
     assert [f"no address {number}" in shown for number in range(1, FAILURES_MAX + 1)] == [True] * FAILURES_MAX
     assert "400" in shown
 
