@@ -50,7 +50,6 @@ class ConnectionProgress:
     problem: ProviderProblem | None
     last_sign_in_at: datetime | None
     failing_since: datetime | None
-    identities: int
 
 
 def note(

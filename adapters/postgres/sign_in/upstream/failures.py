@@ -86,12 +86,12 @@ class PostgresUpstreamFailures(Aggregate):
             """
             SELECT c.id AS connection_id, c.checked_at,
                    CASE WHEN c.checked_at IS NOT NULL THEN c.check_problem END AS problem,
-                   i.last_sign_in_at, coalesce(i.identities, 0) AS identities,
+                   i.last_sign_in_at,
                    CASE WHEN f.failing_since IS NOT NULL
                         THEN greatest(f.failing_since, i.last_sign_in_at) END AS failing_since
             FROM   upstream_connections c
             LEFT   JOIN LATERAL (
-                SELECT count(*)::integer AS identities, max(used_at) AS last_sign_in_at
+                SELECT max(used_at) AS last_sign_in_at
                 FROM   identities
                 WHERE  organization_id = c.organization_id AND connection_id = c.id) i ON true
             LEFT   JOIN LATERAL (

@@ -1,0 +1,59 @@
+"""How far a connection is, among very many people who sign in by it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from adapters.postgres.organizations.setup_links import PostgresSetupLinks
+from adapters.postgres.sign_in.upstream.failures import PostgresUpstreamFailures
+from tests.plans import explained_statements, rows_read
+from tests.transactions import transaction_on
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+    from tests.world.builder import Builder
+
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+PEOPLE = 5_000
+
+
+def add_people(connection: Connection, organization_id: UUID) -> None:
+    """Insert people who have signed in by the connection of an organization, one each minute until now."""
+    connection.execute(
+        """
+        INSERT INTO users (id, email, created_at, updated_at)
+        SELECT gen_random_uuid(), 'user-' || n || '@example.com', %(now)s, %(now)s
+        FROM   generate_series(1, %(people)s) AS n
+        """,
+        {"now": NOW, "people": PEOPLE},
+    )
+    connection.execute(
+        """
+        INSERT INTO identities (id, user_id, provider, subject, connection_id, organization_id, email, linked_at,
+                                used_at)
+        SELECT gen_random_uuid(), u.id, 'upstream', u.id::text, c.id, c.organization_id, u.email, %(now)s,
+               %(now)s::timestamptz - (row_number() OVER () - 1) * interval '1 minute'
+        FROM   users u, upstream_connections c
+        WHERE  c.organization_id = %(organization_id)s
+        """,
+        {"now": NOW, "organization_id": organization_id},
+    )
+    connection.execute("VACUUM ANALYZE identities")
+
+
+def test_the_last_sign_in_is_found_without_reading_all_people(connection: Connection, builder: Builder) -> None:
+    organization_id = builder.organization()
+    builder.mail_domain(organization_id, "acme.example")
+    add_people(connection, organization_id)
+    transaction = transaction_on(connection, now=NOW + timedelta(hours=1))
+
+    with explained_statements(connection) as plans:
+        [of_connection] = PostgresUpstreamFailures(transaction).progress(organization_id)
+        of_parts = PostgresSetupLinks(transaction).progress(organization_id, None)
+
+    assert of_connection.last_sign_in_at == NOW
+    assert {one.part: one.used_at for one in of_parts}["upstream"] == NOW
+    assert [rows_read(plan, "identities") for plan in plans] == [1, 1]
