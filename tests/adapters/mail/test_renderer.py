@@ -145,6 +145,15 @@ def test_every_mail_has_the_name_the_logo_and_the_colour_of_the_platform() -> No
         assert "border-top: 3px solid #c00000" in mail.html, template
 
 
+def test_a_mail_about_an_account_that_an_earlier_version_queued_leads_to_the_page_of_signing_in() -> None:
+    message = MailMessage(to="ada@example.org", template=MailTemplate.ACCOUNT_EXISTS, values={"place": "Shop"})
+    mail = mail_renderer(BASE_URL).render(message)
+
+    assert f"{BASE_URL}/app/sign-in\n" in mail.text
+    assert f"{BASE_URL}/app/forgot-password\n" in mail.text
+    assert f'href="{BASE_URL}/app/sign-in"' in mail.html
+
+
 def test_no_page_loads_resources_or_runs_scripts() -> None:
     for template in MailTemplate:
         html = rendered(template, "harmless").html
