@@ -118,7 +118,7 @@ class HttpConnectionGateway:
             },
         )
         if status != _OK or "error" in answer:
-            raise failed(found.token_url, "refused", status=status)
+            raise failed(found.token_url, provider_problems.judge_exchange(status, answer), status=status)
         claims = await self._verified(organization_id, issuer, answer.get("id_token"))
         answers.require_valid_claims(
             claims, client_id=client.client_id, nonce=exchange.nonce.reveal(), at=self._clock(), issuer=issuer

@@ -22,7 +22,8 @@ _STORED: Final = """
     LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
 """
 
-# A connection fails when its last check found what prevents sign-ins, or after its last sign-in another one failed.
+# A connection fails when its last check found what prevents sign-ins, or after its last sign-in another one failed that
+# was no matter of one sign-in (`ProviderProblem.is_of_one_sign_in`).
 _PROGRESS: Final = """
     SELECT 'saml' AS part, coalesce(bool_or(enabled), false) AS is_saved, NULL::timestamptz AS tested_at,
            max(last_request_at) AS used_at,
@@ -41,7 +42,10 @@ _PROGRESS: Final = """
                    (SELECT min(f.first_at)
                     FROM   upstream_failures f
                     WHERE  f.organization_id = u.organization_id AND f.connection_id = u.id
-                      AND  f.last_at > coalesce(i.used_at, '-infinity')) AS failing_since
+                      AND  (i.used_at IS NULL
+                            OR (f.last_at > i.used_at
+                                AND f.problem NOT IN ('declined', 'error_at_provider', 'code_refused', 'no_address',
+                                                      'not_admitted')))) AS failing_since
             FROM   upstream_connections u
             LEFT   JOIN LATERAL (
                 SELECT max(used_at) AS used_at

@@ -42,7 +42,7 @@ class ConnectionProgress:
     """How far a connection is: when it was checked as it is stored, and how sign-ins by it went.
 
     `checked_at` is None before a check, and `problem` what the check found. `failing_since` is the first failure after
-    the last sign-in, as far as it is known; None when the last sign-in succeeded.
+    the last sign-in, as far as it is known, and as far as it is no matter of one sign-in; None when there is none.
     """
 
     connection_id: UUID

@@ -71,7 +71,25 @@ class ProviderProblem(StrEnum):
         """Whether a connection with this problem cannot sign anybody in, so that it is not saved on a page."""
         return self is not ProviderProblem.SECRET_UNCLEAR
 
+    @property
+    def is_of_one_sign_in(self) -> bool:
+        """Whether one person, or what a browser sends, may have caused it.
 
+        After a sign-in has succeeded, such a problem does not say that the connection fails: people decline, and
+        anybody can send an error or a code that is none.
+        """
+        return self in _OF_ONE_SIGN_IN
+
+
+_OF_ONE_SIGN_IN: Final = frozenset(
+    {
+        ProviderProblem.DECLINED,
+        ProviderProblem.ERROR_AT_PROVIDER,
+        ProviderProblem.CODE_REFUSED,
+        ProviderProblem.NO_ADDRESS,
+        ProviderProblem.NOT_ADMITTED,
+    }
+)
 # The reasons of refusals, where another word of this vocabulary stands for them.
 _OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
     "wrong_issuer": ProviderProblem.OTHER_ISSUER,
@@ -82,10 +100,11 @@ _OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
     "no_metadata": ProviderProblem.METADATA,
     SignInReason.METADATA_EXPIRED: ProviderProblem.METADATA_ENDED,
     "no_code": ProviderProblem.ERROR_AT_PROVIDER,
-    "refused": ProviderProblem.CODE_REFUSED,
-    "no_id_token": ProviderProblem.CODE_REFUSED,
-    "no_user": ProviderProblem.CODE_REFUSED,
-    "other_subject": ProviderProblem.CODE_REFUSED,
+    # The status of an answer by SAML.
+    "refused": ProviderProblem.DECLINED,
+    "no_id_token": ProviderProblem.TOKEN_ENDPOINT,
+    "no_user": ProviderProblem.OTHER,
+    "other_subject": ProviderProblem.OTHER,
     "wrong_signature": ProviderProblem.SIGNATURE,
     "expired": ProviderProblem.CLOCKS,
     "from_the_future": ProviderProblem.CLOCKS,
@@ -146,6 +165,14 @@ def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem
             return ProviderProblem.WRONG_REDIRECT
         case _:
             return ProviderProblem.WRONG_SECRET if status == _UNAUTHORIZED else ProviderProblem.SECRET_UNCLEAR
+
+
+def judge_exchange(status: int, answer: Mapping[str, Any]) -> ProviderProblem:
+    """Return why a token endpoint has not exchanged the code of a sign-in."""
+    problem = judge_credentials(status, answer)
+    if problem is None:
+        return ProviderProblem.CODE_REFUSED
+    return problem if problem.prevents else ProviderProblem.TOKEN_ENDPOINT
 
 
 def judge_token(status: int, answer: Mapping[str, Any]) -> ProviderProblem | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
     from uuid import UUID
+
+_OF_ONE_SIGN_IN: Final = [problem.value for problem in ProviderProblem if problem.is_of_one_sign_in]
 
 
 class PostgresUpstreamFailures(Aggregate):
@@ -98,10 +100,11 @@ class PostgresUpstreamFailures(Aggregate):
                 SELECT min(first_at) AS failing_since
                 FROM   upstream_failures
                 WHERE  organization_id = c.organization_id AND connection_id = c.id
-                  AND  (i.last_sign_in_at IS NULL OR last_at > i.last_sign_in_at)) f ON true
-            WHERE  c.organization_id = %s
+                  AND  (i.last_sign_in_at IS NULL
+                        OR (last_at > i.last_sign_in_at AND problem <> ALL (%(of_one_sign_in)s)))) f ON true
+            WHERE  c.organization_id = %(organization_id)s
             """,
-            (organization_id,),
+            {"organization_id": organization_id, "of_one_sign_in": _OF_ONE_SIGN_IN},
         )
 
 

@@ -11,6 +11,7 @@ from core.sign_in.upstream.provider_problems import (
     Finding,
     ProviderProblem,
     judge_credentials,
+    judge_exchange,
     judge_token,
     problem_of,
 )
@@ -34,6 +35,23 @@ def test_a_code_that_the_provider_has_not_issued_tells_whether_the_credentials_a
     status: int, answer: dict[str, Any], problem: ProviderProblem | None
 ) -> None:
     assert judge_credentials(status, answer) is problem
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "problem"),
+    [
+        (400, {"error": "invalid_grant"}, ProviderProblem.CODE_REFUSED),
+        (401, {"error": "invalid_client"}, ProviderProblem.WRONG_SECRET),
+        (400, {"error": "invalid_client", "error_codes": [7_000_222]}, ProviderProblem.SECRET_ENDED),
+        (400, {"error": "unauthorized_client"}, ProviderProblem.UNKNOWN_CLIENT),
+        (503, {"error": "temporarily_unavailable"}, ProviderProblem.TOKEN_ENDPOINT),
+    ],
+)
+def test_the_code_of_a_sign_in_is_refused_for_itself_or_for_our_credentials(
+    status: int, answer: dict[str, Any], problem: ProviderProblem
+) -> None:
+    assert judge_exchange(status, answer) is problem
+    assert problem.is_of_one_sign_in == (problem is ProviderProblem.CODE_REFUSED)
 
 
 @pytest.mark.parametrize(

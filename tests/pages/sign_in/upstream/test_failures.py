@@ -92,6 +92,23 @@ async def test_a_sign_in_that_succeeds_ends_the_failing(acme: Acme, holder: Visi
     assert "Sign-ins have failed since" not in page.text
 
 
+async def test_a_secret_that_is_wrong_meanwhile_is_named_and_a_person_who_declines_is_no_failing_connection(
+    acme: Acme, holder: Visitor, clock: SettableClock
+) -> None:
+    await acme.sign_in()
+    clock.advance(timedelta(minutes=1))
+    await acme.visitor.open(acme.provider.sign_in(await acme.depart(), error="access_denied"))
+    declined = await holder.open("/app/setup")
+    acme.provider.client_secret = "another"
+    await acme.sign_in()
+    failing, page = await holder.open("/app/setup"), await holder.open(page_of(acme))
+
+    assert "Failing since" not in declined.text
+    assert acme.world.rows(FAILURES) == [("declined", 1), ("wrong_secret", 1)]
+    assert "Failing since" in failing.text
+    assert "The provider does not accept the client secret." in page.text
+
+
 async def test_a_problem_that_comes_back_after_days_is_counted_anew(acme: Acme, clock: SettableClock) -> None:
     await fail(acme)
     clock.advance(timedelta(days=2))
