@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from jwt.warnings import InsecureKeyLengthWarning
 
-from adapters.crypto.json_web_signatures import RSA_BITS_MIN, JsonWebSignatures
+from adapters.crypto.json_web_signatures import KEYS_TRIED_MAX, RSA_BITS_MIN, JsonWebSignatures
 
 SIGNATURES = JsonWebSignatures()
 CLAIMS = {"iss": "client", "n": 1}
@@ -78,6 +78,16 @@ def test_a_key_with_a_long_exponent_is_refused() -> None:
     web_key = RSAAlgorithm(RSAAlgorithm.SHA256).to_jwk(key.public_key(), as_dict=True)
 
     assert SIGNATURES.verified(jwt.encode(CLAIMS, key, "RS256"), {"keys": [web_key]}) is None
+
+
+@pytest.mark.parametrize("kid", [{}, {"kid": "one"}])
+def test_of_very_many_keys_the_first_ones_that_fit_are_tried(kid: dict[str, str]) -> None:
+    token = jwt.encode(CLAIMS, EC_KEY, "ES256", headers=kid)
+    right, wrong = EC_PUBLIC | kid, EC_PUBLIC | kid | {"x": "AAAA"}
+    unfit = [RSA_PUBLIC | kid, EC_PUBLIC | kid | {"use": "enc"}] * KEYS_TRIED_MAX
+
+    assert SIGNATURES.verified(token, {"keys": [*unfit, *[wrong] * (KEYS_TRIED_MAX - 1), right]}) == CLAIMS
+    assert SIGNATURES.verified(token, {"keys": [*[wrong] * KEYS_TRIED_MAX, right]}) is None
 
 
 def test_a_token_with_another_algorithm_or_key_is_refused() -> None:
