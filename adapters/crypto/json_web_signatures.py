@@ -37,6 +37,11 @@ _ALGORITHMS: Final[dict[str, tuple[str, str | None]]] = {
     "ES256": ("EC", "P-256"),
     "EdDSA": ("OKP", "Ed25519"),
 }
+# Of a key set that is remembered, which others have written: a provider or a client has few keys, an RSA key of
+# `RSA_BITS_MAX` has a text of 1,366 characters, and what else a key says is not read.
+KEYS_REMEMBERED_MAX: Final = 100
+MEMBER_CHARACTERS_MAX: Final = 2048
+_MEMBERS: Final = ("kty", "crv", "alg", "use", "kid", "n", "e", "x", "y")
 # The members that make up the thumbprint of a public key (RFC 7638, 3.2; RFC 8037, 2).
 _THUMBPRINT_MEMBERS: Final = {"RSA": ("e", "kty", "n"), "EC": ("crv", "kty", "x", "y"), "OKP": ("crv", "kty", "x")}
 _PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
@@ -90,6 +95,20 @@ def verified_claims(
     named = (key for key in keys if "kid" not in header or key.get("kid") == header["kid"])
     tried = islice((key for key in named if _fits(key, algorithm)), KEYS_TRIED_MAX)
     return next((claims for key in tried if (claims := _claims(token, algorithm, key)) is not None), None)
+
+
+def remembered_keys(listed: Any) -> list[dict[str, str]]:
+    """Return the keys of a list with the members that are read; without what is no key, or too long for one."""
+    if not isinstance(listed, list):
+        return []
+    objects = (cast("dict[str, Any]", key) for key in cast("list[Any]", listed) if isinstance(key, dict))
+    named = ({name: key[name] for name in _MEMBERS if name in key} for key in objects)
+    short = (key for key in named if all(_is_short_text(value) for value in key.values()))
+    return list(islice(short, KEYS_REMEMBERED_MAX))
+
+
+def _is_short_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= MEMBER_CHARACTERS_MAX
 
 
 def _fits(key: Mapping[str, Any], algorithm: str) -> bool:
