@@ -83,3 +83,21 @@ def test_after_a_sign_in_the_matters_of_one_person_are_no_failing_connection(
     expected = None if has_signed_in and problem.is_of_one_sign_in else at
     assert of_connection.failing_since == expected
     assert {one.part: one.failing_since for one in of_parts}["upstream"] == expected
+
+
+def test_a_problem_that_a_later_version_has_recorded_is_another_one(connection: Connection, builder: Builder) -> None:
+    organization_id = builder.organization()
+    builder.mail_domain(organization_id, "acme.example")
+    transaction = transaction_on(connection, now=NOW)
+    connection_id = builder.value("SELECT id FROM upstream_connections")
+    upstream_failures = PostgresUpstreamFailures(transaction)
+    upstream_failures.add(
+        organization_id, connection_id, ProviderProblem.BUSY, at=NOW, request_id="1", series=timedelta(days=1)
+    )
+    connection.execute("UPDATE upstream_failures SET problem = 'of_a_later_version'")
+    connection.execute("UPDATE upstream_connections SET checked_at = %s, check_problem = 'of_a_later_version'", (NOW,))
+
+    [failure] = upstream_failures.of_connection(organization_id, connection_id, limit=10)
+    [of_connection] = upstream_failures.progress(organization_id)
+
+    assert (failure.problem, of_connection.problem) == (ProviderProblem.OTHER, ProviderProblem.OTHER)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.upstream.failures import ConnectionProgress, UpstreamFailure
-from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,8 +109,9 @@ class PostgresUpstreamFailures(Aggregate):
 
 
 def _failure(*, problem: str, **columns: Any) -> UpstreamFailure:
-    return UpstreamFailure(problem=ProviderProblem(problem), **columns)
+    # A version after this one may have words that this one does not know.
+    return UpstreamFailure(problem=problem_of(problem), **columns)
 
 
 def _progress(*, problem: str | None, **columns: Any) -> ConnectionProgress:
-    return ConnectionProgress(problem=ProviderProblem(problem) if problem is not None else None, **columns)
+    return ConnectionProgress(problem=problem_of(problem) if problem is not None else None, **columns)
