@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _OK: Final = 200
+_MULTIPLE_CHOICES: Final = 300
+_BAD_REQUEST: Final = 400
 _UNAUTHORIZED: Final = 401
+# Not found, no such method, and gone.
+_NOT_THERE: Final = frozenset({404, 405, 410})
 # The number with which Microsoft Entra says that the secret was right once (AADSTS7000222).
 _SECRET_ENDED: Final = 7_000_222
 
@@ -163,8 +167,13 @@ def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem
             return ProviderProblem.UNKNOWN_CLIENT
         case "redirect_uri_mismatch":
             return ProviderProblem.WRONG_REDIRECT
+        case _ if status == _UNAUTHORIZED:
+            return ProviderProblem.WRONG_SECRET
+        case _ if _MULTIPLE_CHOICES <= status < _BAD_REQUEST or status in _NOT_THERE:
+            # No sign-in follows it elsewhere, because the secret would go along.
+            return ProviderProblem.TOKEN_ENDPOINT
         case _:
-            return ProviderProblem.WRONG_SECRET if status == _UNAUTHORIZED else ProviderProblem.SECRET_UNCLEAR
+            return ProviderProblem.SECRET_UNCLEAR
 
 
 def judge_exchange(status: int, answer: Mapping[str, Any]) -> ProviderProblem:
