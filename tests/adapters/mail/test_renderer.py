@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -157,6 +158,21 @@ def test_every_mail_has_the_name_the_logo_and_the_colour_of_the_platform() -> No
         assert "Zebra & Co" in mail.text, template
         assert f'<img src="{BASE_URL}/assets/logo.1.png" alt=""' in mail.html, template
         assert "border-top: 3px solid #c00000" in mail.html, template
+
+
+def test_a_button_has_the_colour_of_the_organization_else_of_the_platform_in_both_schemes() -> None:
+    renderer = JinjaMailRenderer(base_url=BASE_URL, languages=LANGUAGES, platform_color="#c00000")
+    values = dict.fromkeys(names_in(MailTemplate.VERIFY_EMAIL), "harmless")
+    message = MailMessage(to="ada@example.org", template=MailTemplate.VERIFY_EMAIL, values=values)
+
+    of_platform = renderer.render(message, branded("Acme")).html
+    of_organization = renderer.render(message, replace(branded("Acme"), primary_color="#ffd400")).html
+
+    assert "background: #c00000; color: #ffffff" in of_platform
+    assert "background: #ffd400; color: #000000" in of_organization
+    for html in (of_platform, of_organization):
+        assert html.count('class="button"') == 1
+        assert ".button { background: #" in html
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
