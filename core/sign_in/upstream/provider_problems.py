@@ -163,7 +163,8 @@ def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem
             numbers = answer.get("error_codes")
             has_ended = isinstance(numbers, list) and _SECRET_ENDED in cast("list[Any]", numbers)
             return ProviderProblem.SECRET_ENDED if has_ended else ProviderProblem.WRONG_SECRET
-        case "unauthorized_client":
+        # With the status of a failed authentication, it is what Keycloak says of a wrong secret.
+        case "unauthorized_client" if status != _UNAUTHORIZED:
             return ProviderProblem.UNKNOWN_CLIENT
         case "redirect_uri_mismatch":
             return ProviderProblem.WRONG_REDIRECT

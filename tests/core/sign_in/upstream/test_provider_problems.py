@@ -25,6 +25,7 @@ from core.sign_in.upstream.provider_problems import (
         (400, {"error": "invalid_client", "error_codes": [7_000_215]}, ProviderProblem.WRONG_SECRET),
         (400, {"error": "invalid_client", "error_codes": [7_000_222]}, ProviderProblem.SECRET_ENDED),
         (400, {"error": "unauthorized_client"}, ProviderProblem.UNKNOWN_CLIENT),
+        (401, {"error": "unauthorized_client"}, ProviderProblem.WRONG_SECRET),
         (400, {"error": "redirect_uri_mismatch"}, ProviderProblem.WRONG_REDIRECT),
         (401, {"message": "no"}, ProviderProblem.WRONG_SECRET),
         (302, {}, ProviderProblem.TOKEN_ENDPOINT),
