@@ -101,8 +101,10 @@ async def _new_page(
         kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
     shown: dict[str, Any] = {"kinds": provider_kinds.KINDS, "kind": kind}
     if kind is None:
-        shown["connections"] = await call.read(connections.list_by_link, setup_cookie(call))
-        shown["progress"] = await call.read(failures.progress_by_link, setup_cookie(call))
+        progress = await call.read(failures.progress_by_link, setup_cookie(call))
+        listed = await call.read(connections.list_by_link, setup_cookie(call))
+        # One that was made or deleted between the two is in one of them alone.
+        shown |= {"connections": [one for one in listed if one.id in progress], "progress": progress}
     typed = form or UpstreamSetupForm(name=setup.organization_name, issuer=provider_kinds.ISSUERS.get(_word(kind), ""))
     return await _part_page(
         call,
@@ -138,7 +140,7 @@ async def _page(
         connection=connection,
         kind=provider_kinds.kind_of_connection(connection, word),
         typed=sent or _stored(connection),
-        progress=(await call.read(failures.progress_by_link, cookie))[connection.id],
+        progress=await call.read(failures.find_progress_by_link, cookie, connection.id),
         failures=await call.read(failures.list_by_link, cookie, connection.id),
         claimed=[route for route in claimed if route.provider_id == connection.id],
         copies={

@@ -11,6 +11,7 @@ import pytest
 
 from core.sign_in.upstream import checks, failures
 from core.sign_in.upstream.checks import ConnectionToCheck
+from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import new_id
@@ -190,6 +191,18 @@ async def test_a_link_of_another_organization_sees_and_deletes_nothing(acme: Acm
 
     assert [one.status for one in answers] == [404, 404, 404, 404]
     assert acme.world.value("SELECT count(*) FROM upstream_connections") == 2
+
+
+async def test_the_progress_of_a_connection_that_is_deleted_while_its_page_is_read_is_unknown(
+    acme: Acme, holder: Visitor
+) -> None:
+    cookie = holder.cookies["gatehouse_setup"]
+    database = acme.world.installation.database
+
+    found = await database.read(failures.find_progress_by_link, cookie, UUID(acme.connection_id))
+    assert found.connection_id == UUID(acme.connection_id)
+    with pytest.raises(ConnectionUnknown):
+        await database.read(failures.find_progress_by_link, cookie, new_id())
 
 
 async def test_what_was_found_of_a_connection_that_was_changed_or_deleted_meanwhile_is_dropped(acme: Acme) -> None:
