@@ -24,8 +24,9 @@ _STORED: Final = """
 
 # The last change of a directory is looked for among that many entries of its log.
 SCANNED_MAX: Final = 1_000
-# A connection fails when its last check found what prevents sign-ins, or after its last sign-in another one failed. A
-# directory fails when its last change was refused; that it asks for users who do not exist is no failure.
+# A connection fails when its last check found what prevents sign-ins, or after its last sign-in another one failed that
+# was no matter of one sign-in (`ProviderProblem.is_of_one_sign_in`). A directory fails when its last change was refused;
+# that it asks for users who do not exist is no failure.
 _PROGRESS: Final = """
     WITH directory_changes AS (
         SELECT row_number() OVER (ORDER BY id DESC) AS place, created_at, status
@@ -58,7 +59,10 @@ _PROGRESS: Final = """
                    (SELECT min(f.first_at)
                     FROM   upstream_failures f
                     WHERE  f.organization_id = u.organization_id AND f.connection_id = u.id
-                      AND  f.last_at > coalesce(i.used_at, '-infinity')) AS failing_since
+                      AND  (i.used_at IS NULL
+                            OR (f.last_at > i.used_at
+                                AND f.problem NOT IN ('declined', 'error_at_provider', 'code_refused', 'no_address',
+                                                      'not_admitted')))) AS failing_since
             FROM   upstream_connections u
             LEFT   JOIN LATERAL (
                 SELECT max(used_at) AS used_at
