@@ -25,8 +25,8 @@ _STORED: Final = """
 # The last change of a directory is looked for among that many entries of its log.
 SCANNED_MAX: Final = 1_000
 # A connection fails when its last check found what prevents sign-ins, or after its last sign-in another one failed that
-# was no matter of one sign-in (`ProviderProblem.is_of_one_sign_in`). A directory fails when its last change was refused;
-# that it asks for users who do not exist is no failure.
+# was no matter of one sign-in (`ProviderProblem.is_of_one_sign_in`). A directory fails when its last change was
+# refused; that it asks for users who do not exist is no failure.
 _PROGRESS: Final = """
     WITH directory_changes AS (
         SELECT row_number() OVER (ORDER BY id DESC) AS place, created_at, status
