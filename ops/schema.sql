@@ -776,7 +776,7 @@ COMMENT ON COLUMN identities.refresh_claim IS 'Names the request that refreshes 
 COMMENT ON COLUMN identities.confirmed_at IS 'When its user proved to have the account, by signing in to it or by a mailed code; null while only the connection says so.';
 ALTER TABLE ONLY identities
     ADD CONSTRAINT identities_pkey PRIMARY KEY (id);
-CREATE INDEX identities_of_connection ON identities USING btree (organization_id, connection_id) WHERE (connection_id IS NOT NULL);
+CREATE INDEX identities_last_used ON identities USING btree (organization_id, connection_id, used_at) WHERE (connection_id IS NOT NULL);
 CREATE INDEX identities_of_organization ON identities USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
 CREATE UNIQUE INDEX identities_of_subject ON identities USING btree (provider, subject, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
 CREATE UNIQUE INDEX identities_of_user ON identities USING btree (user_id, provider, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import jwt
@@ -26,6 +27,9 @@ RSA_BITS_MIN: Final = 2048
 RSA_BITS_MAX: Final = 8192
 # Verifying takes time in proportion to the exponent, which is 65537 nearly everywhere.
 EXPONENT_BITS_MAX: Final = 64
+# Of those that fit a token, which need not name one. A set may have thousands, and each takes its time. The keys that a
+# client has stored with us are no more (`core/services/client_records.py`).
+KEYS_TRIED_MAX: Final = 20
 # The algorithms, each with the type and the curve of its keys.
 _ALGORITHMS: Final[dict[str, tuple[str, str | None]]] = {
     "RS256": ("RSA", None),
@@ -33,6 +37,11 @@ _ALGORITHMS: Final[dict[str, tuple[str, str | None]]] = {
     "ES256": ("EC", "P-256"),
     "EdDSA": ("OKP", "Ed25519"),
 }
+# Of a key set that is remembered, which others have written: a provider or a client has few keys, an RSA key of
+# `RSA_BITS_MAX` has a text of 1,366 characters, and what else a key says is not read.
+KEYS_REMEMBERED_MAX: Final = 100
+MEMBER_CHARACTERS_MAX: Final = 2048
+_MEMBERS: Final = ("kty", "crv", "alg", "use", "kid", "n", "e", "x", "y")
 # The members that make up the thumbprint of a public key (RFC 7638, 3.2; RFC 8037, 2).
 _THUMBPRINT_MEMBERS: Final = {"RSA": ("e", "kty", "n"), "EC": ("crv", "kty", "x", "y"), "OKP": ("crv", "kty", "x")}
 _PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
@@ -78,20 +87,40 @@ class JsonWebSignatures:
 def verified_claims(
     token: str, keys: Iterable[Mapping[str, Any]], *, characters_max: int = TOKEN_CHARACTERS_MAX
 ) -> Mapping[str, Any] | None:
-    """Return the claims of a token that one of the keys has signed; None for any other text."""
+    """Return the claims of a token that one of the first keys that fit has signed; None for any other text."""
     header = _header(token, characters_max)
     if header is None:
         return None
-    candidates = [key for key in keys if "kid" not in header or key.get("kid") == header["kid"]]
-    return next((claims for key in candidates if (claims := _claims(token, header["alg"], key)) is not None), None)
+    algorithm = header["alg"]
+    named = (key for key in keys if "kid" not in header or key.get("kid") == header["kid"])
+    tried = islice((key for key in named if _fits(key, algorithm)), KEYS_TRIED_MAX)
+    return next((claims for key in tried if (claims := _claims(token, algorithm, key)) is not None), None)
+
+
+def remembered_keys(listed: Any) -> list[dict[str, str]]:
+    """Return the keys of a list with the members that are read; without what is no key, or too long for one."""
+    if not isinstance(listed, list):
+        return []
+    objects = (cast("dict[str, Any]", key) for key in cast("list[Any]", listed) if isinstance(key, dict))
+    named = ({name: key[name] for name in _MEMBERS if name in key} for key in objects)
+    short = (key for key in named if all(_is_short_text(value) for value in key.values()))
+    return list(islice(short, KEYS_REMEMBERED_MAX))
+
+
+def _is_short_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= MEMBER_CHARACTERS_MAX
+
+
+def _fits(key: Mapping[str, Any], algorithm: str) -> bool:
+    key_type, curve = _ALGORITHMS[algorithm]
+    if key.get("kty") != key_type or key.get("crv") != curve:
+        return False
+    return key.get("alg", algorithm) == algorithm and key.get("use", "sig") == "sig"
 
 
 def _claims(token: str, algorithm: str, key: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the claims if this key, with this algorithm, has signed the token."""
-    key_type, curve = _ALGORITHMS[algorithm]
-    if key.get("kty") != key_type or key.get("crv") != curve:
-        return None
-    if key.get("alg", algorithm) != algorithm or key.get("use", "sig") != "sig":
+    if not _fits(key, algorithm):
         return None
     try:
         public = jwt.PyJWK(dict(key), algorithm).key

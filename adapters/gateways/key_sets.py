@@ -14,6 +14,7 @@ import httpx
 import structlog
 import trio
 
+from adapters.crypto.json_web_signatures import remembered_keys
 from adapters.gateways.outbound import of, read_beginning
 
 if TYPE_CHECKING:
@@ -100,6 +101,4 @@ def _key_set(body: bytes) -> KeySet | None:
     if not isinstance(found, dict):
         return None
     keys = cast("dict[str, Any]", found).get("keys")
-    if not isinstance(keys, list):
-        return None
-    return {"keys": [key for key in cast("list[Any]", keys) if isinstance(key, dict)]}
+    return {"keys": remembered_keys(keys)} if isinstance(keys, list) else None

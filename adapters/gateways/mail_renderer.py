@@ -10,6 +10,7 @@ its own to a mail.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,8 +19,9 @@ from markupsafe import Markup
 
 from adapters.gateways.mail_texts import LIFETIMES, MailTexts, aligned, one_line, wrapped
 from core.colors import readable_on, text_color_on
-from core.mail.mail import MailRefused, MailTemplate, RenderedMail
+from core.mail.mail import NEUTRAL_NAMES, MailRefused, MailTemplate, RenderedMail
 from core.platform_brand import NAME_DEFAULT
+from core.text import mentions_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +76,7 @@ class JinjaMailRenderer:
             **{name: one_line(value) for name, value in message.values.items()},
             **self._of_platform,
             **_colors(accent),
-            "brand": brand,
+            "brand": _shown(brand, language),
             "language": language,
             "is_rtl": language.direction == "rtl",
         }
@@ -134,6 +136,14 @@ def _of_texts(name: str) -> Callable[[Context, str], object]:
         return getattr(context["texts"], name)(value)
 
     return of_language
+
+
+def _shown(brand: MailBrand | None, language: TextLanguage) -> MailBrand | None:
+    """Return a brand with a name that is one line, and is no address of which mail programs make a link."""
+    if brand is None:
+        return None
+    name = one_line(brand.name)
+    return replace(brand, name=language.known(NEUTRAL_NAMES["organization"]) if mentions_web_address(name) else name)
 
 
 def _colors(accent: str) -> dict[str, str]:

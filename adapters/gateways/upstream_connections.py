@@ -15,7 +15,7 @@ from urllib.parse import quote_plus, urlsplit
 import httpx
 import trio
 
-from adapters.crypto.json_web_signatures import verified_claims
+from adapters.crypto.json_web_signatures import remembered_keys, verified_claims
 from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
 from core.sign_in.upstream import answers, discovery, provider_problems
 from core.wording import Wording
@@ -49,7 +49,7 @@ _OWN_SCOPES: Final[Mapping[str, str]] = {
 @dataclass(frozen=True, slots=True)
 class _CachedConfiguration:
     discovered: Discovered
-    keys: tuple[Mapping[str, Any], ...]
+    keys: tuple[Mapping[str, str], ...]
     fetched_at_seconds: float
 
 
@@ -63,6 +63,11 @@ class HttpConnectionGateway:
         self._seconds_max = seconds_max
         # In the order in which they were fetched, so that the oldest is dropped.
         self._known: dict[str, _CachedConfiguration] = {}
+
+    @property
+    def remembered_count(self) -> int:
+        """The number of issuers of which something is remembered."""
+        return len(self._known)
 
     async def discover(self, organization_id: UUID, issuer: str, *, is_fresh: bool = False) -> Discovered:
         with time_limit(issuer, self._seconds_max, TOO_SLOW):
@@ -118,7 +123,7 @@ class HttpConnectionGateway:
             },
         )
         if status != _OK or "error" in answer:
-            raise failed(found.token_url, "refused", status=status)
+            raise failed(found.token_url, provider_problems.judge_exchange(status, answer), status=status)
         claims = await self._verified(organization_id, issuer, answer.get("id_token"))
         answers.require_valid_claims(
             claims, client_id=client.client_id, nonce=exchange.nonce.reveal(), at=self._clock(), issuer=issuer
@@ -168,14 +173,19 @@ class HttpConnectionGateway:
                 Wording("There are no keys at %(address)s.", address=found.jwks_uri),
                 status=status,
             )
-        listed: Any = cast("dict[str, Any]", keys).get("keys")
-        given = cast("list[Any]", listed) if isinstance(listed, list) else []
-        usable = [cast("dict[str, Any]", key) for key in given if isinstance(key, dict)]
+        usable = tuple(remembered_keys(cast("dict[str, Any]", keys).get("keys")))
         self._known.pop(issuer, None)
-        while len(self._known) >= ISSUERS_MAX:
-            del self._known[next(iter(self._known))]
-        self._known[issuer] = known = _CachedConfiguration(found, tuple(usable), now)
+        self._forget_before(now - REMEMBERED_SECONDS)
+        self._known[issuer] = known = _CachedConfiguration(found, usable, now)
         return known
+
+    def _forget_before(self, seconds: float) -> None:
+        """Drop what was fetched before, and the oldest of more than may be remembered."""
+        while self._known:
+            oldest = next(iter(self._known))
+            if len(self._known) < ISSUERS_MAX and self._known[oldest].fetched_at_seconds >= seconds:
+                return
+            del self._known[oldest]
 
 
 def _decoded(body: bytes) -> Any:

@@ -381,4 +381,4 @@ def delete_old(uow: UnitOfWork, limit: int) -> int:
 
 def latest(uow: UnitOfWork, limit: int) -> Sequence[Mail]:
     """List the mails that the embedded mailbox displays."""
-    return uow.mail.latest(limit)
+    return _branded(uow, uow.mail.latest(limit))

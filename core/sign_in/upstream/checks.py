@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.errors import Conflict
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import changes, connection_wishes, connections
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
+class ConnectionChangedMeanwhile(Conflict):
+    """The connection that was checked is not the one that is stored any more."""
+
+    default_message = (
+        "The connection was changed while its provider was asked. Look at it again, and repeat the change."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionToCheck:
     """A connection as it is, or as it is to be, and our credentials at its provider; None for one by SAML."""
@@ -34,6 +43,18 @@ class ConnectionToCheck:
     organization_id: UUID
     connection: ConnectionRecord
     client: ProviderClient | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedChange:
+    """What a check of a change has found: of a connection by OpenID Connect as it is to be, or of metadata.
+
+    `connection` is the one that was checked, None for metadata, which are stored as they were read: `described`.
+    """
+
+    finding: Finding
+    connection: ConnectionRecord | None = None
+    described: SamlDescription | None = None
 
 
 def prepare_new(
@@ -95,15 +116,21 @@ def change(
     cookie: str,
     connection_id: UUID,
     wishes: ConnectionWishes,
-    finding: Finding,
+    checked: CheckedChange,
     *,
-    described: SamlDescription | None,
     allowed: Iterable[Network],
 ) -> None:
-    """Change a connection for the holder of a setup link, with what a check of it has found."""
-    connections.change_by_link(uow, cookie, connection_id, wishes, described=described, allowed=allowed)
-    organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
-    uow.upstream_failures.save_check(organization_id, connection_id, finding.problem, at=uow.now)
+    """Change a connection for the holder of a setup link, with what a check of the change has found.
+
+    Raise `ConnectionChangedMeanwhile` when fields that the change leaves alone may not be as they were checked.
+    """
+    organization_id = setup_links.lock(uow, cookie, Part.UPSTREAM).organization_id
+    before = uow.upstream_connections.find(organization_id, connection_id)
+    asked = checked.connection
+    if asked is not None and before is not None and before.updated_at != asked.updated_at:
+        raise ConnectionChangedMeanwhile
+    connections.change_by_link(uow, cookie, connection_id, wishes, described=checked.described, allowed=allowed)
+    uow.upstream_failures.save_check(organization_id, connection_id, checked.finding.problem, at=uow.now)
 
 
 def record(uow: UnitOfWork, checked: ConnectionToCheck, finding: Finding) -> None:

@@ -13,6 +13,7 @@ from uuid import UUID  # noqa: TC003 - the fields are read at run time
 
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
+from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.provider_problems import ProviderProblem  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class ConnectionProgress:
     """How far a connection is: when it was checked as it is stored, and how sign-ins by it went.
 
     `checked_at` is None before a check, and `problem` what the check found. `failing_since` is the first failure after
-    the last sign-in, as far as it is known; None when the last sign-in succeeded.
+    the last sign-in, as far as it is known, and as far as it is no matter of one sign-in; None when there is none.
     """
 
     connection_id: UUID
@@ -50,7 +51,6 @@ class ConnectionProgress:
     problem: ProviderProblem | None
     last_sign_in_at: datetime | None
     failing_since: datetime | None
-    identities: int
 
 
 def note(
@@ -70,3 +70,11 @@ def progress_by_link(uow: UnitOfWork, cookie: str) -> dict[UUID, ConnectionProgr
     """Return how far each connection of the organization is, to the holder of a setup link."""
     setup = setup_links.present(uow, cookie, Part.UPSTREAM)
     return {one.connection_id: one for one in uow.upstream_failures.progress(setup.organization_id)}
+
+
+def find_progress_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionProgress:
+    """Return how far a connection is, to the holder of a setup link; raise `ConnectionUnknown`."""
+    found = progress_by_link(uow, cookie).get(connection_id)
+    if found is None:
+        raise ConnectionUnknown
+    return found

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _OK: Final = 200
+_MULTIPLE_CHOICES: Final = 300
+_BAD_REQUEST: Final = 400
 _UNAUTHORIZED: Final = 401
+# Not found, no such method, and gone.
+_NOT_THERE: Final = frozenset({404, 405, 410})
 # The number with which Microsoft Entra says that the secret was right once (AADSTS7000222).
 _SECRET_ENDED: Final = 7_000_222
 
@@ -71,7 +75,25 @@ class ProviderProblem(StrEnum):
         """Whether a connection with this problem cannot sign anybody in, so that it is not saved on a page."""
         return self is not ProviderProblem.SECRET_UNCLEAR
 
+    @property
+    def is_of_one_sign_in(self) -> bool:
+        """Whether one person, or what a browser sends, may have caused it.
 
+        After a sign-in has succeeded, such a problem does not say that the connection fails: people decline, and
+        anybody can send an error or a code that is none.
+        """
+        return self in _OF_ONE_SIGN_IN
+
+
+_OF_ONE_SIGN_IN: Final = frozenset(
+    {
+        ProviderProblem.DECLINED,
+        ProviderProblem.ERROR_AT_PROVIDER,
+        ProviderProblem.CODE_REFUSED,
+        ProviderProblem.NO_ADDRESS,
+        ProviderProblem.NOT_ADMITTED,
+    }
+)
 # The reasons of refusals, where another word of this vocabulary stands for them.
 _OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
     "wrong_issuer": ProviderProblem.OTHER_ISSUER,
@@ -82,10 +104,11 @@ _OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
     "no_metadata": ProviderProblem.METADATA,
     SignInReason.METADATA_EXPIRED: ProviderProblem.METADATA_ENDED,
     "no_code": ProviderProblem.ERROR_AT_PROVIDER,
-    "refused": ProviderProblem.CODE_REFUSED,
-    "no_id_token": ProviderProblem.CODE_REFUSED,
-    "no_user": ProviderProblem.CODE_REFUSED,
-    "other_subject": ProviderProblem.CODE_REFUSED,
+    # The status of an answer by SAML.
+    "refused": ProviderProblem.DECLINED,
+    "no_id_token": ProviderProblem.TOKEN_ENDPOINT,
+    "no_user": ProviderProblem.OTHER,
+    "other_subject": ProviderProblem.OTHER,
     "wrong_signature": ProviderProblem.SIGNATURE,
     "expired": ProviderProblem.CLOCKS,
     "from_the_future": ProviderProblem.CLOCKS,
@@ -140,12 +163,26 @@ def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem
             numbers = answer.get("error_codes")
             has_ended = isinstance(numbers, list) and _SECRET_ENDED in cast("list[Any]", numbers)
             return ProviderProblem.SECRET_ENDED if has_ended else ProviderProblem.WRONG_SECRET
-        case "unauthorized_client":
+        # With the status of a failed authentication, it is what Keycloak says of a wrong secret.
+        case "unauthorized_client" if status != _UNAUTHORIZED:
             return ProviderProblem.UNKNOWN_CLIENT
         case "redirect_uri_mismatch":
             return ProviderProblem.WRONG_REDIRECT
+        case _ if status == _UNAUTHORIZED:
+            return ProviderProblem.WRONG_SECRET
+        case _ if _MULTIPLE_CHOICES <= status < _BAD_REQUEST or status in _NOT_THERE:
+            # No sign-in follows it elsewhere, because the secret would go along.
+            return ProviderProblem.TOKEN_ENDPOINT
         case _:
-            return ProviderProblem.WRONG_SECRET if status == _UNAUTHORIZED else ProviderProblem.SECRET_UNCLEAR
+            return ProviderProblem.SECRET_UNCLEAR
+
+
+def judge_exchange(status: int, answer: Mapping[str, Any]) -> ProviderProblem:
+    """Return why a token endpoint has not exchanged the code of a sign-in."""
+    problem = judge_credentials(status, answer)
+    if problem is None:
+        return ProviderProblem.CODE_REFUSED
+    return problem if problem.prevents else ProviderProblem.TOKEN_ENDPOINT
 
 
 def judge_token(status: int, answer: Mapping[str, Any]) -> ProviderProblem | None:

@@ -25,10 +25,11 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("mailbox", "The mail that would have been sent, in development mode without a mail server.")
 
 MAILS_MAX: Final = 100
-# A mail has inline styles; it loads, runs and submits nothing, and only the mailbox may frame it. Links open in a new
-# tab. Browsers follow `frame-ancestors` instead of the X-Frame-Options that every response carries.
+# A mail has inline styles; it runs and submits nothing, and loads our own pictures alone, which are the logos of
+# brands. Only the mailbox may frame it, and links open in a new tab. Browsers follow `frame-ancestors` instead of the
+# X-Frame-Options that every response carries.
 MAIL_SECURITY_POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; "
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'none'; "
     "frame-ancestors 'self'; base-uri 'none'; sandbox allow-popups allow-popups-to-escape-sandbox"
 )
 MAILBOX_SECURITY_POLICY_ADDITION: Final = "; frame-src 'self'"
@@ -105,7 +106,7 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 
 def _message(call: Call, mail_message: Mail) -> MailboxMessage:
-    rendered = call.installation.mail_renderer.render(mail_message.message)
+    rendered = call.installation.mail_renderer.render(mail_message.message, mail_message.brand)
     return MailboxMessage(
         id=mail_message.id,
         to=mail_message.message.to,

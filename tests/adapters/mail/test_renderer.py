@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import pytest
 from jinja2 import meta
 
 from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, JinjaMailRenderer
+from core.mail.brands import MailBrand
 from core.mail.mail import MailMessage, MailRefused, MailTemplate
 from entrypoints.pages.languages import LANGUAGES
 from tests.adapters.mail.texts import template_names, tree
@@ -71,6 +73,19 @@ def rendered(
     values = dict.fromkeys(names_in(template), value)
     message = MailMessage(to="ada@example.org", template=template, values=values, language=language)
     return mail_renderer(base_url).render(message)
+
+
+def branded(name: str) -> MailBrand:
+    """Return the brand of an organization with a name."""
+    return MailBrand(
+        name=name,
+        logo=None,
+        primary_color=None,
+        on_primary_color=None,
+        support_email=None,
+        terms_url=None,
+        privacy_url=None,
+    )
 
 
 def folder_with(path: Path, *, text: str, html: str) -> Path:
@@ -143,6 +158,51 @@ def test_every_mail_has_the_name_the_logo_and_the_colour_of_the_platform() -> No
         assert "Zebra & Co" in mail.text, template
         assert f'<img src="{BASE_URL}/assets/logo.1.png" alt=""' in mail.html, template
         assert "border-top: 3px solid #c00000" in mail.html, template
+
+
+def test_a_button_has_the_colour_of_the_organization_else_of_the_platform_in_both_schemes() -> None:
+    renderer = JinjaMailRenderer(base_url=BASE_URL, languages=LANGUAGES, platform_color="#c00000")
+    values = dict.fromkeys(names_in(MailTemplate.VERIFY_EMAIL), "harmless")
+    message = MailMessage(to="ada@example.org", template=MailTemplate.VERIFY_EMAIL, values=values)
+
+    of_platform = renderer.render(message, branded("Acme")).html
+    of_organization = renderer.render(message, replace(branded("Acme"), primary_color="#ffd400")).html
+
+    assert "background: #c00000; color: #ffffff" in of_platform
+    assert "background: #ffd400; color: #000000" in of_organization
+    for html in (of_platform, of_organization):
+        assert html.count('class="button"') == 1
+        assert ".button { background: #" in html
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_of_a_brand_adds_an_element_to_a_page(name: str, language: str) -> None:
+    values = dict.fromkeys(names_in(MailTemplate.TRIAL_ENDING), "harmless")
+    message = MailMessage(to="a@example.org", template=MailTemplate.TRIAL_ENDING, values=values, language=language)
+    renderer = mail_renderer(BASE_URL)
+
+    mail = renderer.render(message, branded(name))
+
+    assert Page(mail.html).elements == Page(renderer.render(message, branded("harmless")).html).elements
+    assert not set("\r\x1b\u2028\u202e") & set(mail.html)
+
+
+def test_an_address_that_is_the_name_of_an_organization_is_not_shown_above_a_mail() -> None:
+    message = MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={}, language="de")
+    mail = mail_renderer(BASE_URL).render(message, branded("Win at evil.example/now"))
+
+    assert "evil.example" not in mail.html + mail.text
+    assert "eine Organisation" in mail.html
+
+
+def test_a_mail_about_an_account_that_an_earlier_version_queued_leads_to_the_page_of_signing_in() -> None:
+    message = MailMessage(to="ada@example.org", template=MailTemplate.ACCOUNT_EXISTS, values={"place": "Shop"})
+    mail = mail_renderer(BASE_URL).render(message)
+
+    assert f"{BASE_URL}/app/sign-in\n" in mail.text
+    assert f"{BASE_URL}/app/forgot-password\n" in mail.text
+    assert f'href="{BASE_URL}/app/sign-in"' in mail.html
 
 
 def test_no_page_loads_resources_or_runs_scripts() -> None:

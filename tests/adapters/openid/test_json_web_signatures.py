@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from jwt.warnings import InsecureKeyLengthWarning
 
-from adapters.crypto.json_web_signatures import RSA_BITS_MIN, JsonWebSignatures
+from adapters.crypto.json_web_signatures import (
+    KEYS_REMEMBERED_MAX,
+    KEYS_TRIED_MAX,
+    MEMBER_CHARACTERS_MAX,
+    RSA_BITS_MIN,
+    JsonWebSignatures,
+    remembered_keys,
+)
 
 SIGNATURES = JsonWebSignatures()
 CLAIMS = {"iss": "client", "n": 1}
@@ -80,6 +87,16 @@ def test_a_key_with_a_long_exponent_is_refused() -> None:
     assert SIGNATURES.verified(jwt.encode(CLAIMS, key, "RS256"), {"keys": [web_key]}) is None
 
 
+@pytest.mark.parametrize("kid", [{}, {"kid": "one"}])
+def test_of_very_many_keys_the_first_ones_that_fit_are_tried(kid: dict[str, str]) -> None:
+    token = jwt.encode(CLAIMS, EC_KEY, "ES256", headers=kid)
+    right, wrong = EC_PUBLIC | kid, EC_PUBLIC | kid | {"x": "AAAA"}
+    unfit = [RSA_PUBLIC | kid, EC_PUBLIC | kid | {"use": "enc"}] * KEYS_TRIED_MAX
+
+    assert SIGNATURES.verified(token, {"keys": [*unfit, *[wrong] * (KEYS_TRIED_MAX - 1), right]}) == CLAIMS
+    assert SIGNATURES.verified(token, {"keys": [*[wrong] * KEYS_TRIED_MAX, right]}) is None
+
+
 def test_a_token_with_another_algorithm_or_key_is_refused() -> None:
     hmac = jwt.encode(CLAIMS, "a-secret-with-at-least-32-characters", "HS256")
     unsigned = jwt.encode(CLAIMS, "", "none")
@@ -138,3 +155,12 @@ def test_no_key_and_no_token_of_a_stranger_is_an_error(
     assert SIGNATURES.self_signed(token, kind="dpop+jwt") is None
     assert SIGNATURES.verified(token, {"keys": [key]}) is None
     SIGNATURES.named_issuer(token)
+
+
+def test_of_a_set_of_another_party_the_first_usable_keys_are_remembered_with_what_is_read_of_them() -> None:
+    usable = EC_PUBLIC | {"kid": "ec"}
+    odd = [None, 1, "key", [], {"kid": 1}, {"n": "A" * (MEMBER_CHARACTERS_MAX + 1)}, {"x": [[]]}]
+
+    assert remembered_keys([*odd, usable | {"x5c": ["A" * 100_000], "more": [[[]]]}]) == [usable]
+    assert remembered_keys([usable] * (KEYS_REMEMBERED_MAX + 1)) == [usable] * KEYS_REMEMBERED_MAX
+    assert remembered_keys({"keys": []}) == []

@@ -20,10 +20,12 @@ from tests.application import serving
 
 if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
+    from core.mail.brands import MailBrand
     from core.mail.mail import MailMessage
     from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
+    from tests.world.world import World
 
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 HOSTILE = RenderedMail(
@@ -36,7 +38,7 @@ HOSTILE = RenderedMail(
 class HostileRenderer:
     """The port `MailRenderer` for tests: every mail is an attack."""
 
-    def render(self, mail_message: MailMessage) -> RenderedMail:
+    def render(self, mail_message: MailMessage, brand: MailBrand | None = None) -> RenderedMail:
         """Return the hostile mail."""
         return HOSTILE
 
@@ -46,6 +48,39 @@ async def keep_message(database: PostgresDatabase, to: str) -> None:
     await database.transact(mail.send, to, MailTemplate.TEST)
     for claimed in await database.transact(mail.claim, 10):
         await database.transact(mail.record_kept, claimed)
+
+
+async def test_a_mail_has_the_brand_that_it_is_sent_with(
+    client: Client, database: PostgresDatabase, world: World
+) -> None:
+    organization_id = world.organization()
+    world.connection.execute(
+        """
+        INSERT INTO brandings (organization_id, primary_color, support_email, updated_at)
+        VALUES (%s, '#7a1fa2', 'help@acme.example', %s)
+        """,
+        (organization_id, world.clock()),
+    )
+
+    await database.transact(
+        mail.send,
+        "ada@example.com",
+        MailTemplate.VERIFY_EMAIL,
+        organization_id=organization_id,
+        token="t",
+        place="Shop",
+    )
+    for claimed in await database.transact(mail.claim, 10):
+        await database.transact(mail.record_kept, claimed)
+    answer = await client.get("/dev/mailbox", headers={"Accept": "application/json"})
+    [shown] = answer.json["messages"]
+    page = await client.get(f"/dev/mailbox/{shown['id']}")
+
+    assert "background: #7a1fa2" in shown["html"]
+    assert page.text == shown["html"]
+    # With an account's secret, a mail names no address that the organization has set.
+    assert "help@acme.example" not in shown["html"]
+    assert "img-src 'self' data:;" in page.headers["Content-Security-Policy"]
 
 
 async def test_the_mails_are_returned_as_json_newest_first_on_request(

@@ -148,7 +148,7 @@ async def test_a_mail_that_is_sent_again_keeps_the_way(shop: RelyingParty, visit
     page = await visitor.open(path_of(message.values["token"]))
     back = led_back(await visitor.submit(page, CONFIRM))
 
-    assert "Look into your mail" in again.text
+    assert "Check your email" in again.text
     assert message.values["place"] == "Shop"
     assert "code" in back
 

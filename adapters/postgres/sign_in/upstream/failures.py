@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.upstream.failures import ConnectionProgress, UpstreamFailure
-from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
     from uuid import UUID
+
+_OF_ONE_SIGN_IN: Final = [problem.value for problem in ProviderProblem if problem.is_of_one_sign_in]
 
 
 class PostgresUpstreamFailures(Aggregate):
@@ -86,28 +88,30 @@ class PostgresUpstreamFailures(Aggregate):
             """
             SELECT c.id AS connection_id, c.checked_at,
                    CASE WHEN c.checked_at IS NOT NULL THEN c.check_problem END AS problem,
-                   i.last_sign_in_at, coalesce(i.identities, 0) AS identities,
+                   i.last_sign_in_at,
                    CASE WHEN f.failing_since IS NOT NULL
                         THEN greatest(f.failing_since, i.last_sign_in_at) END AS failing_since
             FROM   upstream_connections c
             LEFT   JOIN LATERAL (
-                SELECT count(*)::integer AS identities, max(used_at) AS last_sign_in_at
+                SELECT max(used_at) AS last_sign_in_at
                 FROM   identities
                 WHERE  organization_id = c.organization_id AND connection_id = c.id) i ON true
             LEFT   JOIN LATERAL (
                 SELECT min(first_at) AS failing_since
                 FROM   upstream_failures
                 WHERE  organization_id = c.organization_id AND connection_id = c.id
-                  AND  (i.last_sign_in_at IS NULL OR last_at > i.last_sign_in_at)) f ON true
-            WHERE  c.organization_id = %s
+                  AND  (i.last_sign_in_at IS NULL
+                        OR (last_at > i.last_sign_in_at AND problem <> ALL (%(of_one_sign_in)s)))) f ON true
+            WHERE  c.organization_id = %(organization_id)s
             """,
-            (organization_id,),
+            {"organization_id": organization_id, "of_one_sign_in": _OF_ONE_SIGN_IN},
         )
 
 
 def _failure(*, problem: str, **columns: Any) -> UpstreamFailure:
-    return UpstreamFailure(problem=ProviderProblem(problem), **columns)
+    # A version after this one may have words that this one does not know.
+    return UpstreamFailure(problem=problem_of(problem), **columns)
 
 
 def _progress(*, problem: str | None, **columns: Any) -> ConnectionProgress:
-    return ConnectionProgress(problem=ProviderProblem(problem) if problem is not None else None, **columns)
+    return ConnectionProgress(problem=problem_of(problem) if problem is not None else None, **columns)

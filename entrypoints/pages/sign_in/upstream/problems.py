@@ -91,8 +91,8 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
         " scopes that the application may ask for."
     ),
     ProviderProblem.CODE_REFUSED: marked(
-        "The provider refused to exchange the code of a sign-in. Test the connection: the client secret may have been"
-        " changed or have expired."
+        "The provider refused to exchange the code of a sign-in. That happens when people go back or wait for long."
+        " Test the connection if it happens often."
     ),
     ProviderProblem.SIGNATURE: marked(
         "The answer of the provider was not signed with its key. Test the connection, and check the issuer or the"

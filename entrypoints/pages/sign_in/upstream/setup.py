@@ -18,6 +18,7 @@ from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import checks, connection_keys, connections, deletion, domain_routes, failures
 from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes
 from core.sign_in.upstream.domain_routes import RouteUnknown
@@ -100,8 +101,10 @@ async def _new_page(
         kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
     shown: dict[str, Any] = {"kinds": provider_kinds.KINDS, "kind": kind}
     if kind is None:
-        shown["connections"] = await call.read(connections.list_by_link, setup_cookie(call))
-        shown["progress"] = await call.read(failures.progress_by_link, setup_cookie(call))
+        progress = await call.read(failures.progress_by_link, setup_cookie(call))
+        listed = await call.read(connections.list_by_link, setup_cookie(call))
+        # One that was made or deleted between the two is in one of them alone.
+        shown |= {"connections": [one for one in listed if one.id in progress], "progress": progress}
     typed = form or UpstreamSetupForm(name=setup.organization_name, issuer=provider_kinds.ISSUERS.get(_word(kind), ""))
     return await _part_page(
         call,
@@ -137,7 +140,7 @@ async def _page(
         connection=connection,
         kind=provider_kinds.kind_of_connection(connection, word),
         typed=sent or _stored(connection),
-        progress=(await call.read(failures.progress_by_link, cookie))[connection.id],
+        progress=await call.read(failures.find_progress_by_link, cookie, connection.id),
         failures=await call.read(failures.list_by_link, cookie, connection.id),
         claimed=[route for route in claimed if route.provider_id == connection.id],
         copies={
@@ -203,22 +206,23 @@ async def change_connection(call: Call, connection_id: UUID, form: UpstreamSetup
     allowed = call.installation.settings.outbound_allowed
     # Before anything is fetched for them.
     organization_id, connection = await call.read(connections.find_to_test_by_link, cookie, connection_id)
-    described = None
     if not connection.is_saml:
         to_check = await call.read(checks.prepare_change, cookie, connection_id, wishes, allowed=allowed)
         finding = _required(await found_by_check(call, to_check))
+        checked = CheckedChange(finding=finding, connection=to_check.connection)
     else:
         field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
         if wishes.metadata_url is None and wishes.metadata_xml is None:
             raise BadRequest.of_field("metadata_url", "Enter the address of the metadata, or paste the file.")
         call.limit_organization(organization_id, RateLimit.CONNECTION_CHECK)
         try:
-            finding, described = Finding(), await read_metadata(call, organization_id, wishes)
+            described = await read_metadata(call, organization_id, wishes)
         except MetadataUnusable as unusable:
             raise NotUsable(Finding(problem=ProviderProblem.METADATA, text=unusable.problem), field) from None
         except UpstreamFailed as failed:
             raise NotUsable(Finding(problem=problem_of(failed.reason), text=failed.problem), field) from None
-    await call.transact(checks.change, cookie, connection_id, wishes, finding, described=described, allowed=allowed)
+        checked = CheckedChange(finding=Finding(), described=described)
+    await call.transact(checks.change, cookie, connection_id, wishes, checked, allowed=allowed)
     return see_other(_address(connection_id, form.provider))
 
 

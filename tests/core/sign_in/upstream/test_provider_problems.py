@@ -11,6 +11,7 @@ from core.sign_in.upstream.provider_problems import (
     Finding,
     ProviderProblem,
     judge_credentials,
+    judge_exchange,
     judge_token,
     problem_of,
 )
@@ -24,8 +25,13 @@ from core.sign_in.upstream.provider_problems import (
         (400, {"error": "invalid_client", "error_codes": [7_000_215]}, ProviderProblem.WRONG_SECRET),
         (400, {"error": "invalid_client", "error_codes": [7_000_222]}, ProviderProblem.SECRET_ENDED),
         (400, {"error": "unauthorized_client"}, ProviderProblem.UNKNOWN_CLIENT),
+        (401, {"error": "unauthorized_client"}, ProviderProblem.WRONG_SECRET),
         (400, {"error": "redirect_uri_mismatch"}, ProviderProblem.WRONG_REDIRECT),
         (401, {"message": "no"}, ProviderProblem.WRONG_SECRET),
+        (302, {}, ProviderProblem.TOKEN_ENDPOINT),
+        (404, {"message": "no such page"}, ProviderProblem.TOKEN_ENDPOINT),
+        (404, {"error": "invalid_grant"}, None),
+        (500, {}, ProviderProblem.SECRET_UNCLEAR),
         (400, {"error": ["odd"]}, ProviderProblem.SECRET_UNCLEAR),
         (200, {"access_token": "at"}, ProviderProblem.SECRET_UNCLEAR),
     ],
@@ -34,6 +40,24 @@ def test_a_code_that_the_provider_has_not_issued_tells_whether_the_credentials_a
     status: int, answer: dict[str, Any], problem: ProviderProblem | None
 ) -> None:
     assert judge_credentials(status, answer) is problem
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "problem"),
+    [
+        (400, {"error": "invalid_grant"}, ProviderProblem.CODE_REFUSED),
+        (401, {"error": "invalid_client"}, ProviderProblem.WRONG_SECRET),
+        (400, {"error": "invalid_client", "error_codes": [7_000_222]}, ProviderProblem.SECRET_ENDED),
+        (400, {"error": "unauthorized_client"}, ProviderProblem.UNKNOWN_CLIENT),
+        (503, {"error": "temporarily_unavailable"}, ProviderProblem.TOKEN_ENDPOINT),
+        (307, {}, ProviderProblem.TOKEN_ENDPOINT),
+    ],
+)
+def test_the_code_of_a_sign_in_is_refused_for_itself_or_for_our_credentials(
+    status: int, answer: dict[str, Any], problem: ProviderProblem
+) -> None:
+    assert judge_exchange(status, answer) is problem
+    assert problem.is_of_one_sign_in == (problem is ProviderProblem.CODE_REFUSED)
 
 
 @pytest.mark.parametrize(

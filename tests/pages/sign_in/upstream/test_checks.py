@@ -21,10 +21,23 @@ if TYPE_CHECKING:
     from tests.application import Answer
     from tests.clock import SettableClock
     from tests.openid_provider import OpenIdProvider
+    from tests.upstream_provider import Request
     from tests.world.openid_acme import Acme
     from tests.world.setups import Setups
 
 UPSTREAM = "/app/setup/parts/upstream"
+
+
+class ChangedMeanwhile(list["Request"]):
+    """The requests to a provider; with each, a member changes the connection."""
+
+    def __init__(self, setups: Setups) -> None:
+        super().__init__()
+        self._connection = setups.team.world.connection
+
+    def append(self, request: Request, /) -> None:
+        super().append(request)
+        self._connection.execute("UPDATE upstream_connections SET updated_at = updated_at + interval '1 second'")
 
 
 async def connect(setups: Setups, **fields: Any) -> Answer:
@@ -170,6 +183,20 @@ async def test_a_change_is_checked_with_the_secret_that_is_stored(setups: Setups
     assert (refused.status, kept.status) == (400, 200)
     assert 'value="mistyped"' in refused.text
     assert setups.team.world.rows("SELECT name, client_id FROM upstream_connections") == [("Acme at work", CLIENT_ID)]
+
+
+async def test_a_change_is_refused_when_the_connection_was_changed_while_its_provider_was_asked(
+    setups: Setups, provider: OpenIdProvider
+) -> None:
+    page = await connect(setups, issuer=provider.url)
+    [connection_id] = setups.team.world.rows("SELECT id FROM upstream_connections")[0]
+    provider.requests = ChangedMeanwhile(setups)
+
+    refused = await setups.visitor.submit(page, f"{UPSTREAM}/{connection_id}", name="Acme at work", client_secret="")
+
+    assert refused.status == 409
+    assert "was changed while its provider was asked" in refused.text
+    assert setups.team.world.value("SELECT name FROM upstream_connections") == "Acme"
 
 
 async def test_a_test_finds_a_secret_that_was_changed_at_the_provider_and_says_when(

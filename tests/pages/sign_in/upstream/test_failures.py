@@ -11,6 +11,7 @@ import pytest
 
 from core.sign_in.upstream import checks, failures
 from core.sign_in.upstream.checks import ConnectionToCheck
+from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import new_id
@@ -90,6 +91,23 @@ async def test_a_sign_in_that_succeeds_ends_the_failing(acme: Acme, holder: Visi
     assert "Done. Last used on" in in_use.text
     assert "The last errors of sign-ins" in page.text
     assert "Sign-ins have failed since" not in page.text
+
+
+async def test_a_secret_that_is_wrong_meanwhile_is_named_and_a_person_who_declines_is_no_failing_connection(
+    acme: Acme, holder: Visitor, clock: SettableClock
+) -> None:
+    await acme.sign_in()
+    clock.advance(timedelta(minutes=1))
+    await acme.visitor.open(acme.provider.sign_in(await acme.depart(), error="access_denied"))
+    declined = await holder.open("/app/setup")
+    acme.provider.client_secret = "another"
+    await acme.sign_in()
+    failing, page = await holder.open("/app/setup"), await holder.open(page_of(acme))
+
+    assert "Failing since" not in declined.text
+    assert acme.world.rows(FAILURES) == [("declined", 1), ("wrong_secret", 1)]
+    assert "Failing since" in failing.text
+    assert "The provider does not accept the client secret." in page.text
 
 
 async def test_a_problem_that_comes_back_after_days_is_counted_anew(acme: Acme, clock: SettableClock) -> None:
@@ -173,6 +191,18 @@ async def test_a_link_of_another_organization_sees_and_deletes_nothing(acme: Acm
 
     assert [one.status for one in answers] == [404, 404, 404, 404]
     assert acme.world.value("SELECT count(*) FROM upstream_connections") == 2
+
+
+async def test_the_progress_of_a_connection_that_is_deleted_while_its_page_is_read_is_unknown(
+    acme: Acme, holder: Visitor
+) -> None:
+    cookie = holder.cookies["gatehouse_setup"]
+    database = acme.world.installation.database
+
+    found = await database.read(failures.find_progress_by_link, cookie, UUID(acme.connection_id))
+    assert found.connection_id == UUID(acme.connection_id)
+    with pytest.raises(ConnectionUnknown):
+        await database.read(failures.find_progress_by_link, cookie, new_id())
 
 
 async def test_what_was_found_of_a_connection_that_was_changed_or_deleted_meanwhile_is_dropped(acme: Acme) -> None:
