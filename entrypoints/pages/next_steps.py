@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlencode
 
 from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
@@ -20,7 +19,7 @@ from core.organizations.setup_links import SetupLinkDead
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue
 from entrypoints.pages.languages import marked
-from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.pages.returns import ReturnQuery, WayForm, link_page
 from entrypoints.web.serving.answers import InternalFailure
 from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, SIGN_OUT, FormRefused, present_target
 
@@ -148,10 +147,10 @@ def _after_refused_form(call: Call, refusal: FormRefused) -> tuple[NextStep, ...
 def _page_of_link(call: Call) -> str | None:
     """Return the page of the mailed link whose form was sent; None for the form of another page."""
     path = next((page for below, page in _LINK_PAGES.items() if call.request.path.startswith(below)), None)
-    named = {name: getattr(call.form, name, "") for name in ("token", "proof")}
-    if path is None or not named["token"]:
+    token = getattr(call.form, "token", "")
+    if path is None or not token:
         return None
-    return browser_returns.safe_target(f"{path}?{urlencode({name: text for name, text in named.items() if text})}")
+    return browser_returns.safe_target(link_page(path, token=token, proof=getattr(call.form, "proof", "")))
 
 
 def _once_more(call: Call) -> tuple[NextStep, ...]:

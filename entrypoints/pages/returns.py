@@ -98,6 +98,11 @@ def way_of(call: Call, browser: RequestingBrowser | None) -> ReturnQuery | None:
     return ReturnQuery(return_to=browser.return_to, return_id=browser.return_id)
 
 
+def link_page(path: str, **named: str) -> str:
+    """Return the address of the page that a mailed link opens; what is empty is left out."""
+    return f"{path}?{urlencode({name: text for name, text in named.items() if text})}"
+
+
 def read_in(call: Call, back: ReturnTarget) -> None:
     """Show the pages of a mailed link in the language in which it was requested."""
     call.language = back.language

@@ -18,6 +18,7 @@ from core.invitations.joining import AccountChanged, Answerable, DomainConnectio
 from core.rate_limits import RateLimit
 from core.sign_in import lookup_email
 from core.sign_in.refusals import SignInRefused
+from entrypoints.pages import returns
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.declaring import invitation_pages
 from entrypoints.pages.forms import MailedLink
@@ -252,7 +253,7 @@ async def _page(
         problems={detail.field: detail.message for detail in details},
         problem=message_on_page(refusal) if refusal is not None and not details else "",
         brand=await brand_of(call, found.details.invitation.organization_id),
-        here=f"{ACCEPT}?{urlencode({'token': token, 'proof': proof})}",
+        here=returns.link_page(ACCEPT, token=token, proof=proof),
     )
 
 

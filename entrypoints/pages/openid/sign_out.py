@@ -17,12 +17,12 @@ from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.openid.leading_back import leading_page
 from entrypoints.pages.rendering import PageOrRedirect, form_page
-from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.saml import carriers
 from entrypoints.pages.saml.slo import SIGNED_OUT
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
@@ -33,6 +33,13 @@ routes = sign_in_pages()
 FRAMES_SECONDS: Final = 3
 # The id of the page that follows when the service providers of SAML have been told.
 RETURN_COOKIE: Final = "gatehouse_signed_out"
+
+
+class SignOutForm(ProtectedForm, kw_only=True):
+    """The button, and where the sign-in after it leads: the form of no sign-in, which would go on with it."""
+
+    return_to: str = ""
+    return_id: str = ""
 
 
 @routes.get(SIGNED_OUT)
@@ -57,9 +64,9 @@ async def show_sign_out(call: Call, query: ReturnQuery) -> PageOrRedirect:
 @routes.post(SIGNED_OUT)
 @on_custom_hosts
 @in_browser_or_not
-async def sign_out(call: Call, form: WayForm) -> PageOrRedirect:
+async def sign_out(call: Call, form: SignOutForm) -> PageOrRedirect:
     """End the session of this browser and what was signed in to from it, and tell the applications."""
-    shown = form.way.on(SIGNED_OUT)
+    shown = ReturnQuery(return_to=form.return_to, return_id=form.return_id).on(SIGNED_OUT)
     if call.browser is None:
         return see_other(shown)
     outcome = await call.transact(
