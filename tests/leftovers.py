@@ -90,7 +90,7 @@ KINDS = {
     ),
     Leftover.BROWSER_RETURNS: Kind(
         "expires_at",
-        timedelta(),
+        DAY,
         "INSERT INTO browser_returns (id_hash, target, expires_at)"
         " SELECT sha256(gen_random_uuid()::text::bytea), '/app', ended FROM ends",
     ),

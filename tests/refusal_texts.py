@@ -57,7 +57,6 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/services/grants.py": "members read it as JSON",
     "core/services/management.py": "members read it as JSON",
     "core/services/plans.py": "members read it as JSON",
-    "core/services/redirect_uris.py": "members read it as JSON",
     "core/services/services.py": "members read it as JSON",
     "core/services/subscriptions.py": "members read it as JSON",
     "core/sessions/signing_keys.py": "the log names it",
@@ -68,7 +67,8 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "entrypoints/web/input/explanations.py": "forms take any text, so that only bodies in JSON are explained by it",
     "entrypoints/web/serving/connections.py": "programs read it that do not speak HTTP as browsers do",
 }
-_SENTENCE: Final = re.compile(r"(?:[A-Z]|%\()[^\n]* [^\n]*[.?!]", re.DOTALL)
+# A sentence about an attribute of SCIM begins with its name.
+_SENTENCE: Final = re.compile(r"(?:[a-z]\w*: )?(?:[A-Z]|%\()[^\n]* [^\n]*[.?!]", re.DOTALL)
 # What describes the interface to developers, and errors of the program itself.
 _DESCRIBING: Final = frozenset({"Routes", "Meta", "partial", "_field", "TypeError"})
 _WORDING: Final = "Wording"

@@ -28,6 +28,8 @@ from core.organizations.memberships import BUILT_IN_ROLES, Membership
 from core.sessions import sessions
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from core.invitations.invitations import Invitation
     from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
@@ -103,6 +105,7 @@ class Joined:
     """The new member, the organization and the next step."""
 
     email: str
+    organization_id: UUID
     organization_slug: str
     organization_name: str
     next_step: NextStep
@@ -152,6 +155,7 @@ def joined(organization: Organization, user: User, next_step: NextStep = NextSte
     """Return a new member with the next step."""
     return Joined(
         email=user.email,
+        organization_id=organization.id,
         organization_slug=organization.slug,
         organization_name=organization.name,
         next_step=next_step,

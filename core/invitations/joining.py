@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from core.accounts import single_sign_on
+from core.accounts import languages, single_sign_on
 from core.accounts.providers import Provider
 from core.email_addresses import domain_of
 from core.errors import BadRequest, NotFound, Refusal
@@ -27,9 +27,11 @@ from core.sign_in.proofs import MAILED, IdentityProof
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.accounts.passwords import StoredPassword
     from core.invitations.acceptance import Joined
-    from core.invitations.invitations import InvitationDetails
+    from core.invitations.invitations import Invitation, InvitationDetails
     from core.organizations.organizations import Organization
+    from core.sessions.callers import Caller
     from core.sign_in.conclusion import Outcome
     from core.sign_in.login import LoginAttempt
     from core.sign_in.proofs import Destination
@@ -49,7 +51,7 @@ class JoinBy(StrEnum):
     SESSION = "session"  # the person is signed in
     NEW_PASSWORD = "new_password"  # noqa: S105 - choose the password of a new account
     PASSWORD = "password"  # noqa: S105 - sign in with the password of the account
-    OTHER_WAY = "other_way"  # sign in to an account that has no password
+    OTHER_WAY = "other_way"  # join, and sign in to an account that has no password or is deactivated
     CONNECTION = "connection"  # sign in by the connection of the domain, which is enforced
 
 
@@ -94,7 +96,7 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
         return Answerable(details=details, join_by=JoinBy.SESSION if is_person else JoinBy.MAIL)
     stored = uow.credentials.defer_password_of(email)()
     is_new = stored is None or acceptance.is_given_by_proof(stored.user)
-    if not is_new and caller is not None and caller.email == email:
+    if not is_new and caller is not None and caller.email == email and _sees(caller, details.invitation):
         return Answerable(details=details, join_by=JoinBy.SESSION)
     route = uow.domain_routes.open_route(domain_of(email))
     connection = DomainConnection(id=route.connection_id, name=route.connection_name) if route is not None else None
@@ -102,10 +104,22 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
     is_exempt = stored is not None and stored.user.is_platform_owner
     if route is not None and route.enforced and not is_exempt:
         return Answerable(details=details, join_by=JoinBy.CONNECTION, connection=connection)
+    return Answerable(details=details, join_by=_join_by(stored, is_new=is_new), connection=connection)
+
+
+def _sees(caller: Caller, invitation: Invitation) -> bool:
+    """Return whether the session of a caller is for the organization that invites; one may be for another alone."""
+    return caller.only_organization_id in {None, invitation.organization_id}
+
+
+def _join_by(stored: StoredPassword | None, *, is_new: bool) -> JoinBy:
+    """Return how a person accepts who is not signed in and whose domain enforces no connection."""
+    if stored is not None and not stored.user.may_sign_in:
+        # A password would be refused. Joining opens the account again if this organization has deactivated it.
+        return JoinBy.OTHER_WAY
     if stored is None or is_new:
-        return Answerable(details=details, join_by=JoinBy.NEW_PASSWORD, connection=connection)
-    by = JoinBy.PASSWORD if stored.password_hash is not None else JoinBy.OTHER_WAY
-    return Answerable(details=details, join_by=by, connection=connection)
+        return JoinBy.NEW_PASSWORD
+    return JoinBy.PASSWORD if stored.password_hash is not None else JoinBy.OTHER_WAY
 
 
 def accept_as_new(
@@ -126,6 +140,7 @@ def accept_as_new(
     single_sign_on.require_open(uow, user)
     uow.credentials.set_password_hash(user.id, password_hash)
     uow.users.set_name(user.id, name, at=uow.now)
+    languages.keep(uow, user.id)
     identity = IdentityProof(user_id=user.id, provider=Provider.PASSWORD, amr=(MAILED,))
     return conclusion.conclude_locked(uow, user, identity, destination)
 
@@ -157,11 +172,14 @@ def accept_before_connection(uow: UnitOfWork, token: str, proof: str) -> Joined 
 
 
 def joined(uow: UnitOfWork, slug: str) -> JoinedOrganization:
-    """Return an organization of the caller; raise `NotFound` for every other one."""
+    """Return an organization of the caller; raise `NotFound` for every other one.
+
+    A session that is for one organization alone shows that one (decisions 10.8).
+    """
     caller = uow.caller
     organization = uow.organizations.by_slug(slug)
     membership = uow.members.of_user(organization.id, caller.user_id) if organization is not None else None
-    if organization is None or membership is None:
+    if organization is None or membership is None or caller.only_organization_id not in {None, organization.id}:
         raise NotFound("You are a member of no such organization. Your account shows those that you belong to.")
     user = uow.users.by_id(caller.user_id)
     assert user is not None, "a caller has no account"

@@ -306,13 +306,13 @@ def _note(uow: UnitOfWork, client: Client, visitor: Visitor, reason: SignInReaso
 def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest]:
     """Use up a request that waits; of two requests with one id one gets it."""
     id_hash = hash_token(request_id)
-    waiting = uow.authorization_requests.find_waiting(id_hash)
-    if waiting is None:
+    found = uow.authorization_requests.find(id_hash)
+    if found is None:
         raise RequestOver
-    client_id, stored = waiting
+    client_id, stored = found
     client = _client(uow, client_id)
     if uow.authorization_requests.use(id_hash, stored.organization_id, stored.service_id, is_pushed=False) is None:
-        raise RequestOver
+        raise RequestOver(client, requests.recalled(stored.parameters).locales)
     request = requests.recalled(stored.parameters)
     # It may have waited since before the profile was turned on.
     security_profiles.require_pushed(client.security_profile, is_pushed=request.was_pushed)

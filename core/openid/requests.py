@@ -68,13 +68,17 @@ class RequestRefused(BadRequest):
 
 
 class RequestOver(RequestRefused):
-    """The stored request has expired, or was answered already; `client` is whose it was, None if that is not known."""
+    """The stored request has expired, or was answered already.
+
+    `client` is whose it was, None if that is not known, and `locales` are the languages that it asked for.
+    """
 
     default_message = "This request is over. Go back to the application, and sign in there again."
 
-    def __init__(self, client: Client | None = None) -> None:
+    def __init__(self, client: Client | None = None, locales: Sequence[str] = ()) -> None:
         super().__init__()
         self.client = client
+        self.locales = locales
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +242,9 @@ def arrived(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> A
             return parse(client, opened.parameters, key)
     if "redirect_uri" not in parameters:
         raise (
-            RequestOver if is_reference else RequestRefused("The request names a request_uri that was not pushed here.")
+            RequestOver(client)
+            if is_reference
+            else RequestRefused("The request names a request_uri that was not pushed here.")
         )
     refusal = RequestUriInvalid if is_reference else RequestUriUnsupported
     to = _answer_address(client, parameters, None)
@@ -252,7 +258,7 @@ def use_pushed(uow: UnitOfWork, client: Client, to: AnswerAddress) -> None:
         return
     used = uow.authorization_requests.use(to.pushed_key, service.organization_id, service.id, is_pushed=True)
     if used is None:
-        raise RequestOver(client)
+        raise RequestOver(client, to.locales)
 
 
 def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, str], proof: DpopProof | None) -> str:

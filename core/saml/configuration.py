@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlConfiguration`
 
-from core.errors import BadRequest, all_valid
+from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.organizations.access import Operation
 from core.saml.messages import NameIdFormat, SamlBinding
@@ -32,6 +32,12 @@ SOURCE_FIELDS: Final = ("email", "id", "name", "role", "groups")
 
 _NO_BLANKS: Final = re.compile(r"[\x21-\x7e]+")
 _SHORT_FORMATS: Final = {one.value.rpartition(":")[2]: one for one in NameIdFormat}
+
+
+class SamlNotSetUp(NotFound):
+    """The service has neither a service provider nor a certificate, or another service provider than was shown."""
+
+    default_message = "There is no such application here. It may be deleted or replaced already."
 
 
 class LogoutBinding(StrEnum):
@@ -141,6 +147,11 @@ class ConfigurationView:
     configuration: SamlConfiguration
     has_certificate: bool
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is a service provider or a certificate."""
+        return self.configuration.entity_id is not None or self.has_certificate
+
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> ConfigurationView:
     """Return the configuration of a service; the defaults when none was set."""
@@ -188,6 +199,28 @@ def disable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     before = uow.saml_configurations.view(service).configuration
     uow.saml_certificates.deactivate_all(service)
     _save(uow, service, replace(before, enabled=False), change="saml_disabled")
+
+
+def remove(uow: UnitOfWork, service: Service, shown_entity_id: str, **recorded: Any) -> None:
+    """Forget where the service provider is and what it is told, and deactivate all certificates.
+
+    What the organization has decided stays: who may sign in there, and what is signed. `shown_entity_id` is what the
+    caller, who was authorized, has seen; empty without one. Raise `SamlNotSetUp` for another one, and when there is
+    neither a service provider nor a certificate.
+    """
+    view = uow.saml_configurations.view(service)
+    before = view.configuration
+    if not view.is_begun or (before.entity_id or "") != shown_entity_id:
+        raise SamlNotSetUp
+    after = SamlConfiguration(
+        organization_id=service.organization_id,
+        service_id=service.id,
+        sign_assertions=before.sign_assertions,
+        sign_response=before.sign_response,
+        members_only=before.members_only,
+    )
+    uow.saml_certificates.deactivate_all(service)
+    _save(uow, service, after, change="saml_deleted", deleted_entity_id=before.entity_id, **recorded)
 
 
 def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from core.organizations import setup_links
 from core.organizations.setup_links import Part, SetupLinkDead
 from core.saml import certificates, configuration
 from core.saml.assertions import DEFAULT_MAPPING
+from core.saml.configuration import SamlNotSetUp
 from core.saml.contacts import LastContact
 
 if TYPE_CHECKING:
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlSetup:
-    """The service of a link with its configuration; `certificate` is the active one."""
+    """The service of a link with its configuration; `certificate` is the active one.
+
+    `is_begun` says whether there is a service provider or a certificate, which can be deleted.
+    """
 
     setup: OpenSetup
     service: Service
     configuration: SamlConfiguration
+    is_begun: bool
     certificate: SamlCertificate | None
     contact: LastContact
 
@@ -40,10 +45,12 @@ def show(uow: UnitOfWork, cookie: str) -> SamlSetup:
     """Return what the holder of a link sees; raise `SetupLinkDead`."""
     setup = setup_links.present(uow, cookie, Part.SAML)
     service = _service(uow, setup)
+    view = uow.saml_configurations.view(service)
     return SamlSetup(
         setup=setup,
         service=service,
-        configuration=uow.saml_configurations.view(service).configuration,
+        configuration=view.configuration,
+        is_begun=view.is_begun,
         certificate=uow.saml_certificates.active(service),
         contact=uow.saml_configurations.last_contact(service) or LastContact(),
     )
@@ -77,6 +84,20 @@ def add_certificate(uow: UnitOfWork, cookie: str, made: MadeCertificate, *, vali
     service = _service(uow, setup)
     if uow.saml_certificates.active(service) is None:
         certificates.add(uow, service, made, valid_from=valid_from, **setup.recorded)
+
+
+def show_ends(uow: UnitOfWork, cookie: str) -> SamlSetup:
+    """Return what the holder of a link is about to delete; raise `SamlNotSetUp` when there is nothing."""
+    shown = show(uow, cookie)
+    if not shown.is_begun:
+        raise SamlNotSetUp
+    return shown
+
+
+def remove(uow: UnitOfWork, cookie: str, shown_entity_id: str) -> None:
+    """Delete the service provider that the holder was shown, with the certificates; raise `SamlNotSetUp`."""
+    setup = setup_links.lock(uow, cookie, Part.SAML)
+    configuration.remove(uow, _service(uow, setup), shown_entity_id, **setup.recorded)
 
 
 def _service(uow: UnitOfWork, setup: OpenSetup) -> Service:

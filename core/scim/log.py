@@ -14,6 +14,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 from core.errors import Refusal
 from core.organizations import access
 from core.organizations.access import Operation
+from core.scim import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,7 +84,11 @@ def perform(
 
 
 def record_refusal(uow: UnitOfWork, attempt: DirectoryRequest, outcome: DirectoryAnswer) -> None:
-    """Log a request that was refused; raise `ScimTokenInvalid` when its token belongs to no organization."""
+    """Log a request that was refused; raise `ScimTokenInvalid` when its token belongs to no organization.
+
+    The refusal has undone that its token was used.
+    """
+    tokens.record_use(uow)
     _add(uow, attempt, outcome)
 
 

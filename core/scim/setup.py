@@ -1,4 +1,4 @@
-"""Setting up provisioning with a setup link (decisions 13.7): a token for the directory, and what it failed to do."""
+"""Setting up provisioning with a setup link (decisions 13.7): tokens for the directory, and what it failed to do."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from core.organizations import setup_links
 from core.organizations.setup_links import Part
 from core.scim import tokens
 from core.scim.authority import Authority
+from core.scim.tokens import ScimTokenUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
 
     from core.organizations.setup_links import OpenSetup
     from core.scim.log import ProvisioningLogEntry
@@ -30,6 +32,19 @@ class ScimSetup:
     setup: OpenSetup
     tokens: Sequence[ScimToken]
     failures: Sequence[ProvisioningLogEntry]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenEnds:
+    """A token that is about to be revoked.
+
+    `is_valid` says whether the directory can call with it now, and `others` counts the valid tokens that stay.
+    """
+
+    setup: OpenSetup
+    token: ScimToken
+    is_valid: bool
+    others: int
 
 
 def show(uow: UnitOfWork, cookie: str) -> ScimSetup:
@@ -58,3 +73,27 @@ def create_token(uow: UnitOfWork, cookie: str) -> Secret:
         **setup.recorded,
     )
     return secret
+
+
+def show_ends(uow: UnitOfWork, cookie: str, token_id: UUID) -> TokenEnds:
+    """Return what ends with a token, to the holder of a link; raise `ScimTokenUnknown`."""
+    setup = setup_links.present(uow, cookie, Part.SCIM)
+    known = uow.scim_tokens.of_organization(setup.organization_id)
+    token = next((one for one in known if one.id == token_id), None)
+    if token is None:
+        raise ScimTokenUnknown
+    return TokenEnds(
+        setup=setup,
+        token=token,
+        is_valid=not token.has_expired(uow.now),
+        others=sum(one.id != token_id and not one.has_expired(uow.now) for one in known),
+    )
+
+
+def revoke_token(uow: UnitOfWork, cookie: str, token_id: UUID) -> None:
+    """Delete a token of the organization, which loses access at once; raise `ScimTokenUnknown`.
+
+    Also one that a member has made: the staff who enter tokens at the directory know which of them it uses.
+    """
+    setup = setup_links.lock(uow, cookie, Part.SCIM)
+    tokens.drop(uow, setup.organization_id, token_id, **setup.recorded)

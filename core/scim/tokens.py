@@ -68,6 +68,10 @@ class ScimToken:
     expires_at: datetime | None
     last_used_at: datetime | None
 
+    def has_expired(self, at: datetime) -> bool:
+        """Whether the directory cannot call with it any more."""
+        return self.expires_at is not None and self.expires_at <= at
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScimCaller(TokenCaller):
@@ -103,9 +107,15 @@ def authorize(uow: UnitOfWork) -> ScimCaller:
     caller = uow.scim_caller
     if caller.organization_status != OrganizationStatus.ACTIVE:
         raise OrganizationNotActive(Wording("This organization is %(status)s.", status=caller.organization_status))
+    record_use(uow)
+    return caller
+
+
+def record_use(uow: UnitOfWork) -> None:
+    """Record that the directory has called, as exactly as uses are known."""
+    caller = uow.scim_caller
     if caller.is_use_due(uow.now):
         uow.scim_tokens.record_use(caller, at=uow.now)
-    return caller
 
 
 def authorize_and_lock(uow: UnitOfWork) -> Organization:
@@ -175,10 +185,15 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[ScimToken]:
 def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
     """Delete a token, which loses access at once."""
     organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
-    token = uow.scim_tokens.remove(organization.id, token_id)
+    drop(uow, organization.id, token_id)
+
+
+def drop(uow: UnitOfWork, organization_id: UUID, token_id: UUID, **recorded: Any) -> None:
+    """Do what `revoke` does, for a caller who was authorized; `recorded` are further details of the audit entry."""
+    token = uow.scim_tokens.remove(organization_id, token_id)
     if token is None:
         raise ScimTokenUnknown
-    _record(uow, organization.id, AuditAction.SCIM_TOKEN_REVOKED, token)
+    _record(uow, organization_id, AuditAction.SCIM_TOKEN_REVOKED, token, **recorded)
 
 
 def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, token: ScimToken, **recorded: Any) -> None:

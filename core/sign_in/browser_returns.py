@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LIFETIME: Final = timedelta(hours=1)
 PATH_CHARACTERS_MAX: Final = 1000
+# More than an id has; of a longer one nothing is kept.
+ID_CHARACTERS_MAX: Final = 100
 # A query may carry a whole request of another system, such as a SAML message.
 TARGET_CHARACTERS_MAX: Final = 16_000
 

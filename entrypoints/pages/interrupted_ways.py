@@ -28,17 +28,19 @@ def where_it_goes_on(call: Call, place: ReturnTarget) -> str:
     )
 
 
-async def over_page(call: Call, place: ReturnTarget, *, status: int = 200) -> Response:
-    """Return the page of a browser that is signed in, after the request of the service at this place has ended."""
+async def over_page(call: Call, place: ReturnTarget, *, is_signed_in: bool = True, status: int = 200) -> Response:
+    """Return the page of a browser after the request of the service at this place was answered, or has expired."""
+    text = (
+        translated(call, "You are signed in here. Go back to %(place)s and sign in there again.", place=place.name)
+        if is_signed_in
+        else translated(call, "Go back to %(place)s and sign in there again.", place=place.name)
+    )
     return await place_page(
         call,
         place,
-        heading=translated(call, "%(place)s waits for this sign-in no longer", place=place.name),
-        text=translated(
-            call,
-            "You are signed in here. Go back to %(place)s and sign in there again.",
-            place=place.name,
-        ),
+        heading=translated(call, "This sign-in to %(place)s is no longer valid", place=place.name),
+        text=text,
+        next_step=None if is_signed_in else (marked("Go to the start page"), _HOME),
         status=status,
     )
 

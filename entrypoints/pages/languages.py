@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
+from core.credentials import user_agents
 from core.wording import Grouped, Wording
 from entrypoints.pages.po_files import entries, translations_of
 from entrypoints.web.serving.languages import SOURCE, TRANSLATIONS
@@ -56,6 +57,8 @@ MONTHS: Final = (
 )
 _DATE: Final = marked("%(day)s %(month)s %(year)s")
 _MOMENT: Final = marked("%(date)s, %(time)s UTC")
+_BROWSER_ON_SYSTEM: Final = marked("%(browser)s on %(system)s")
+_UNKNOWN_DEVICE: Final = marked("Unknown device")
 # A number, which shows the signs between its thousands and before its fraction.
 _NUMBER: Final = marked("1,234.5")
 
@@ -111,6 +114,13 @@ class Language:
             if found is not None:
                 return self.text(english, **{name: self.known(value) for name, value in found.groupdict().items()})
         return self.known(stored)
+
+    def device_name(self, name: str) -> str:
+        """Return the name of a device or passkey; translated where its user has not named it."""
+        described = user_agents.described_by(name)
+        if described is not None:
+            return self.text(_BROWSER_ON_SYSTEM, browser=described[0], system=described[1])
+        return self.text(_UNKNOWN_DEVICE) if name == user_agents.UNKNOWN else name
 
     def day(self, time: date) -> str:
         """Return a date."""

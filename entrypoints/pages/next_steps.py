@@ -7,7 +7,7 @@ to which a form belongs, or another try. No button tells whether an account exis
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts.email_changes import AddressProvedElsewhere
@@ -21,7 +21,7 @@ from core.sign_in.refusals import SecondFactorDue
 from entrypoints.pages.languages import marked
 from entrypoints.pages.returns import ReturnQuery, WayForm
 from entrypoints.web.serving.answers import InternalFailure
-from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, FormRefused, present_target
+from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, SIGN_OUT, FormRefused, present_target
 
 if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
@@ -41,7 +41,7 @@ class NextStep:
 _START: Final = NextStep(text=marked("Go to the start page"), href="/app")
 _SIGN_IN: Final = NextStep(text=marked("Sign in"), href=SIGN_IN)
 _SIGN_IN_AGAIN: Final = NextStep(text=marked("Sign in again"), href=SIGN_IN_AGAIN)
-_OTHER_ACCOUNT: Final = NextStep(text=marked("Use another account"), href="/app/sign-out")
+_OTHER_ACCOUNT: Final = NextStep(text=marked("Use another account"), href=SIGN_OUT)
 _ORGANIZATIONS: Final = "/app/account/organizations"
 _SECOND_FACTOR: Final = "/app/account/second-factor"
 
@@ -83,6 +83,17 @@ _FORM_PAGES: Final = {f"{SIGN_IN}/": SIGN_IN}
 
 def next_steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     """Return the buttons of the page of a refusal, at least one, in the order of their importance."""
+    steps = _steps(call, refusal)
+    return tuple(_other_account(call) if step is _OTHER_ACCOUNT else step for step in steps)
+
+
+def _other_account(call: Call) -> NextStep:
+    """Return the step to sign out and use another account, on the same way."""
+    way = call.form.way if isinstance(call.form, WayForm) else ReturnQuery(return_id=call.return_id)
+    return replace(_OTHER_ACCOUNT, href=call.switches_at or way.on(SIGN_OUT))
+
+
+def _steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     if isinstance(refusal, FormRefused):
         return _after_refused_form(call, refusal)
     if isinstance(refusal, (TemporaryRefusal, InternalFailure, DatabaseFailed)):

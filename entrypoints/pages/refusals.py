@@ -30,7 +30,9 @@ from core.errors import (
 )
 from core.openid.requests import RequestRefused
 from core.organizations.access import SecondFactorRequired
+from core.organizations.settings.domain import DomainUnset
 from core.saml.messages import MessageRefused
+from core.scim.tokens import ScimTokenUnknown
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.next_steps import next_steps
 from entrypoints.pages.rendering import HTML, page
@@ -55,12 +57,14 @@ SIGNED_IN_MEANWHILE: Final = marked(
 )
 # In place of messages that name a path of the interface.
 ON_PAGES: Final[Mapping[type[Refusal], str]] = {
+    DomainUnset: marked("There is no such domain here. It may be deleted or replaced already."),
     MethodNotAllowed: marked("This address is not a page. Go back to the page that you came from, and use its button."),
     NoSuchPath: NO_PAGE,
     MfaNotSetUp: marked("There is no app to turn on. Set up an app first."),
     MessageRefused: MessageRefused.default_message,
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
     PasswordAlreadySet: marked("Your account has a password by now. Load this page again to change it."),
+    ScimTokenUnknown: marked("There is no such token here. It may be revoked already."),
     SecondFactorRequired: marked(
         "This organization requires a second factor. Set one up for your account if you have none, then come back and"
         " sign in again with a code."

@@ -5,6 +5,7 @@ translated as `languages.py` says.
 """
 
 import base64
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,8 @@ CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
+# The page of a part of the account or the setup, whose buttons are sent to paths below it.
+_PART: Final = re.compile("/app/account/[a-z-]+|/app/setup/parts/[a-z]+")
 # Beside that, a page with passkeys, whose script requests a challenge.
 _CONNECTING_POLICY: Final = "; connect-src 'self'"
 
@@ -82,12 +85,16 @@ def form_page(
 def here(call: "Call", way: "ReturnQuery | None") -> str:
     """Return the path that shows the page of this request in another language; empty where none does.
 
-    The answer to a form of a sign-in is shown where its way leads on.
+    The answer to a form of a sign-in is shown where its way leads on, and that to a button of a part of the account or
+    the setup in this part.
     """
     present = present_target(call)
     if call.request.method == "POST" and way is not None:
         return way.on(present.target if present is not None else SIGN_IN)
-    return present.target if present is not None else ""
+    if present is not None:
+        return present.target
+    part = _PART.match(call.request.path)
+    return part[0] if part is not None else ""
 
 
 def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
@@ -149,6 +156,7 @@ def templates(language: Language) -> Environment:
     environment.filters["day"] = language.day
     # For words that are data, such as the name of a role.
     environment.filters["known"] = language.known
+    environment.filters["device_name"] = language.device_name
     # For sentences that are stored, such as the last error of a receiver.
     environment.filters["recognized"] = language.recognized
     environment.policies["ext.i18n.trimmed"] = True

@@ -77,12 +77,15 @@ async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
 
 
 async def requesting_browser(call: Call, way: ReturnQuery) -> RequestingBrowser:
-    """Return this browser as the one that requests a mailed link on the way, which leads on there."""
+    """Return this browser as the one that requests a mailed link on the way, which leads on there.
+
+    What leads nowhere is left out: it is stored with the link, and a visitor may send any text.
+    """
     kept = await kept_return(call, way)
     return requesting(
         browsers.bind_link(call),
-        return_to=way.return_to,
-        return_id=way.return_id,
+        return_to=browser_returns.safe_path(way.return_to) or "",
+        return_id=way.return_id if len(way.return_id) <= browser_returns.ID_CHARACTERS_MAX else "",
         organization_slug=kept.organization_slug if kept is not None else None,
         service_slug=kept.service_slug if kept is not None else None,
     )

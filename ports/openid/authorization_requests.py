@@ -30,6 +30,9 @@ class AuthorizationRequests(Protocol):
         """
         ...
 
-    def find_waiting(self, id_hash: bytes) -> tuple[UUID, StoredRequest] | None:
-        """Return the client id and the request of one that waits and is not used; None when there is none."""
+    def find(self, id_hash: bytes) -> tuple[UUID, StoredRequest] | None:
+        """Return the client id and the request of one that waits or waited, also if it is used or has expired.
+
+        None when there is none any more.
+        """
         ...

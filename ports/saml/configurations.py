@@ -20,7 +20,7 @@ class SamlConfigurations(Protocol):
         ...
 
     def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:
-        """Store the configuration of a service."""
+        """Store the configuration of a service; forget what was received if its entity id is another one."""
         ...
 
     def last_contact(self, service: Service) -> LastContact | None:

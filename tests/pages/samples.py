@@ -287,7 +287,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "connection": SimpleNamespace(provider_name=NAME, connection_id="0191d3c1-0000-7000-8000-00000000000f"),
     },
     "sign_in_over.html": {**_WAY, "request_id": "a" * 64},
-    "sign_out.html": {**_FORM, "sign_in": "/app/sign-in"},
+    "sign_out.html": {**_WAY, "sign_in": "/app/sign-in"},
     "undo_email_change.html": {"token": "token", "changed_at": NOW},
 }
 

@@ -1,9 +1,12 @@
 """The pages of setup with sample values: a part of `samples.py`."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
+from uuid import UUID
 
 from core.organizations.setup_links import SetupState
+from core.scim.tokens import ScimToken
 from core.secrets import Secret
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.audit import receiver_kinds
@@ -42,6 +45,17 @@ _CONNECTION_FORM: Final = SimpleNamespace(
 )
 _PROGRESS: Final = SimpleNamespace(
     checked_at=NOW, problem=ProviderProblem.WRONG_SECRET, last_sign_in_at=NOW, failing_since=NOW
+)
+_SAML: Final = SimpleNamespace(
+    setup=_SETUP["setup"],
+    is_begun=True,
+    service=SimpleNamespace(name=NAME),
+    configuration=SimpleNamespace(enabled=True, entity_id="https://harbour.example/metadata"),
+    certificate=SimpleNamespace(public_key=f"-----BEGIN CERTIFICATE-----\n{'M' * 64}", valid_until=NOW),
+    contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
+)
+_TOKEN: Final = ScimToken(
+    id=UUID(ID), name=NAME, prefix="scim_live_67CA25", created_at=NOW, expires_at=None, last_used_at=NOW
 )
 SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "setup.html": {
@@ -104,15 +118,18 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "failure": PROBLEM,
         "found": ["v=spf1 -all", NAME],
     },
+    "setup_domain_deletion.html": {
+        **_SETUP,
+        "ends": SimpleNamespace(
+            claim=SimpleNamespace(id=ID, proof=SimpleNamespace(domain="id." + EMAIL.partition("@")[2])),
+            sessions=1,
+            passkeys=2,
+        ),
+    },
     "setup_link.html": {**_SETUP, "secret": "secret", "titles": ["Your own domain", NAME]},
     "setup_saml.html": {
         **_SETUP,
-        "shown": SimpleNamespace(
-            service=SimpleNamespace(name=NAME),
-            configuration=SimpleNamespace(enabled=True, entity_id="https://harbour.example/metadata"),
-            certificate=SimpleNamespace(public_key=f"-----BEGIN CERTIFICATE-----\n{'M' * 64}", valid_until=NOW),
-            contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
-        ),
+        "shown": _SAML,
         "typed": SimpleNamespace(
             metadata=NAME,
             entity_id="https://harbour.example/metadata",
@@ -134,10 +151,11 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             )
         },
     },
+    "setup_saml_deletion.html": {**_SETUP, "shown": _SAML},
     "setup_scim.html": {
         **_SETUP,
         "shown": SimpleNamespace(
-            tokens=[SimpleNamespace(id=ID, name=NAME, created_at=NOW, last_used_at=NOW, prefix="scim_live_67CA25")],
+            tokens=[_TOKEN, replace(_TOKEN, last_used_at=None, expires_at=NOW)],
             failures=[
                 SimpleNamespace(
                     method="PATCH",
@@ -149,6 +167,8 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 )
             ],
         ),
+        "own_name": NAME,
+        "at": NOW,
         "token": Secret("scim_live_67CA25_" + "M" * 43),
         "kinds": directory_kinds.KINDS,
         "kind": directory_kinds.KINDS[0],
@@ -160,6 +180,11 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 ("identifier", "Unique identifier"),
             )
         },
+    },
+    "setup_scim_revocation.html": {
+        **_SETUP,
+        "ends": SimpleNamespace(setup=_SETUP["setup"], token=_TOKEN, is_valid=True, others=1),
+        "own_name": "Setup link",
     },
     "setup_siem.html": {
         **_SETUP,

@@ -114,13 +114,13 @@ def test_the_typed_address_goes_along_and_in_no_address_of_a_page(
     page = watched.page
     enter_address(page, site)
 
-    page.get_by_role("button", name="Forgot your password?").click()
+    page.get_by_role("link", name="Forgot your password?").click()
     forgotten = page.get_by_label("Email address").input_value()
-    page.get_by_role("button", name="Back to the sign-in").click()
+    page.get_by_role("link", name="Back to the sign-in").click()
     back = page.get_by_label("Email address").input_value()
-    page.get_by_role("button", name="Create an account").click()
+    page.get_by_role("link", name="Create an account").click()
     registering = page.get_by_label("Email address").input_value()
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("link", name="Sign in", exact=True).click()
 
     assert [forgotten, back, registering, page.get_by_label("Email address").input_value()] == [EMAIL] * 4
     assert [url for url in watched.requests if "@" in url or "%40" in url] == []
@@ -144,7 +144,8 @@ def test_the_first_empty_field_has_the_focus_or_the_one_with_a_problem(
     page.goto(f"{site.url}/app/register")
     found.append(focused(page))
 
-    assert found == ["email", "password", "password", "email"]
+    # The address that was typed is proposed.
+    assert found == ["email", "password", "password", "password"]
     assert described == "problem"
 
 

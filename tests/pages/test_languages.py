@@ -14,7 +14,7 @@ from core.wording import Grouped, Wording
 from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, read_languages
 from entrypoints.pages.po_files import PoFileMalformed, entries
 from entrypoints.pages.rendering import render, templates
-from entrypoints.web.serving.languages import LANGUAGE_COOKIE
+from entrypoints.web.serving.languages import LANGUAGE_COOKIE, asked_for
 from tests.world.domains import DOMAIN, insert_verified
 from tests.world.visitor import FORM, LANGUAGE, Visitor, set_cookies
 
@@ -77,6 +77,12 @@ async def test_the_language_that_the_browser_prefers_among_ours_decides(
 
             assert f'<html lang="{language}" dir="ltr">' in answer.text
             assert answer.headers["Vary"] == "Accept-Language, Cookie"
+
+
+def test_of_a_huge_tag_only_the_beginning_is_read() -> None:
+    # Without a limit, what is left of a tag is looked up once for each of its subtags.
+    assert asked_for("de-" + "-".join("a" * 1_000_000)) == "de"
+    assert asked_for("a" * 35 + "-de de") == "de"
 
 
 async def test_without_a_preferred_language_a_page_is_in_english(client: Client) -> None:
@@ -182,6 +188,12 @@ class TestRefusals:
         for stored in (hostile, hostile.removeprefix("The receiver answered 500: ")):
             assert self.GERMAN.recognized(f"{stored}!") == f"{stored}!"
 
+    def test_a_date_stands_in_a_german_sentence_as_it_is_spoken(self) -> None:
+        day = "3. Mai 2026"
+
+        assert self.GERMAN.text("Signed in %(moment)s", moment=day) == "Angemeldet am 3. Mai 2026"
+        assert "endet am 3. Mai 2026" in self.GERMAN.text("The present period ends %(moment)s", moment=day)
+
     async def test_a_page_shows_the_problem_of_a_field_in_the_language(self, visitor: Visitor) -> None:
         visitor.headers["Accept-Language"] = "de"
 
@@ -212,6 +224,38 @@ class TestTheSwitch:
         assert '<input type="hidden" name="return_to" value="/app/sign-in?return_to=/app/account">' in german.text
         assert '<html lang="de"' in (await visitor.open("/app/register")).text
         assert '<html lang="en"' in (await visitor.switch(german, "en")).text
+
+    async def test_keeps_the_link_of_a_form_that_is_shown_again(self, world: World, visitor: Visitor) -> None:
+        invited = "invited@example.com"
+        world.member(world.organization(), world.user("owner@example.com"), "owner")
+        owner = await world.sign_in("owner@example.com")
+        await world.client.post(
+            "/api/organizations/acme/invitations",
+            body={"email": invited, "role": "member"},
+            token=owner.access_token,
+        )
+        invitation = (await world.mails())[-1].values
+        await world.register("new@example.com", "a password of some length")
+        registration = (await world.mail()).values["token"]
+        await world.client.post("/api/auth/forgot-password", body={"email": "owner@example.com"})
+        reset = (await world.mail()).values["token"]
+        accept = f"/app/invitations/accept?token={invitation['token']}&proof={invitation['proof']}"
+        shown = [
+            await visitor.submit(await visitor.open(accept), "/app/invitations/accept", password="x"),
+            await visitor.submit(
+                await visitor.open(f"/auth/verify-email?token={registration}"),
+                "/auth/verify-email/confirm",
+                password="wrong",
+            ),
+            await visitor.submit(
+                await visitor.open(f"/auth/reset-password?token={reset}"), new_password="x", repeated="y"
+            ),
+        ]
+
+        german = [await visitor.switch(page, "de") for page in shown]
+
+        assert [page.status for page in shown] == [400, 401, 400]
+        assert [(page.status, '<html lang="de"' in page.text) for page in german] == [(200, True)] * 3
 
     async def test_the_cookie_lasts_a_year_and_names_the_language_alone(self, client: Client) -> None:
         answer = await client.request(

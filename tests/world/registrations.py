@@ -36,7 +36,7 @@ async def registered(world: World, password: str = STRANGER, email: str = EMAIL)
 async def registered_on_page(visitor: Visitor, world: World, path: str = "/app/register") -> str:
     """Register on the page; return the path of the mailed link."""
     page = await visitor.submit(await visitor.open(path), "/app/register", email=EMAIL, password=PASSWORD)
-    assert "Look into your mail" in page.text
+    assert "Check your email" in page.text
     return await mailed(world)
 
 

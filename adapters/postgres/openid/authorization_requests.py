@@ -76,16 +76,16 @@ class PostgresAuthorizationRequests(Aggregate):
             },
         )
 
-    def find_waiting(self, id_hash: bytes) -> tuple[UUID, StoredRequest] | None:
+    def find(self, id_hash: bytes) -> tuple[UUID, StoredRequest] | None:
         return self._one(
             _waiting,
             """
             SELECT s.client_id, r.organization_id, r.service_id, r.is_pushed, r.parameters
             FROM   authorization_requests r
             JOIN   services s ON s.organization_id = r.organization_id AND s.id = r.service_id
-            WHERE  r.id_hash = %s AND NOT r.is_pushed AND r.used_at IS NULL AND r.expires_at > %s
+            WHERE  r.id_hash = %s AND NOT r.is_pushed
             """,
-            (id_hash, self._transaction.now),
+            (id_hash,),
         )
 
 

@@ -22,16 +22,33 @@ _STORED: Final = """
     LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
 """
 
+# The last change of a directory is looked for among that many entries of its log.
+SCANNED_MAX: Final = 1_000
 # A connection fails when its last check found what prevents sign-ins, or after its last sign-in another one failed that
-# was no matter of one sign-in (`ProviderProblem.is_of_one_sign_in`).
+# was no matter of one sign-in (`ProviderProblem.is_of_one_sign_in`). A directory fails when its last change was
+# refused; that it asks for users who do not exist is no failure.
 _PROGRESS: Final = """
+    WITH directory_changes AS (
+        SELECT row_number() OVER (ORDER BY id DESC) AS place, created_at, status
+        FROM   (SELECT   id, token_id, method, created_at, status
+                FROM     scim_log_entries
+                WHERE    organization_id = %(organization_id)s
+                ORDER BY id DESC
+                LIMIT    %(scanned_max)s) recent
+        WHERE  method <> 'GET'
+          AND  token_id IN (SELECT id FROM scim_tokens WHERE organization_id = %(organization_id)s)
+    )
     SELECT 'saml' AS part, coalesce(bool_or(enabled), false) AS is_saved, NULL::timestamptz AS tested_at,
            max(last_request_at) AS used_at,
            max(last_error_at) FILTER (WHERE last_error_at > coalesce(last_request_at, '-infinity')) AS failing_since
     FROM   saml_configurations
     WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
     UNION ALL
-    SELECT 'scim', count(*) > 0, NULL, max(last_used_at), NULL
+    SELECT 'scim', count(*) > 0, NULL, max(last_used_at),
+           (SELECT min(created_at)
+            FROM   directory_changes
+            WHERE  place < coalesce((SELECT min(place) FROM directory_changes WHERE status < 400),
+                                    %(scanned_max)s + 1))
     FROM   scim_tokens
     WHERE  organization_id = %(organization_id)s
     UNION ALL
@@ -149,7 +166,11 @@ class PostgresSetupLinks(Aggregate):
         )
 
     def progress(self, organization_id: UUID, service_id: UUID | None) -> Sequence[PartProgress]:
-        return self._all(PartProgress, _PROGRESS, {"organization_id": organization_id, "service_id": service_id})
+        return self._all(
+            PartProgress,
+            _PROGRESS,
+            {"organization_id": organization_id, "service_id": service_id, "scanned_max": SCANNED_MAX},
+        )
 
 
 def _stored(

@@ -29,6 +29,9 @@ _VIEW: Final = f"""
     FROM   saml_configurations c
     WHERE  c.organization_id = %s AND c.service_id = %s
 """  # noqa: S608 - made of the names of fields
+_HAS_CERTIFICATE: Final = """
+    SELECT EXISTS (SELECT FROM saml_certificates WHERE organization_id = %s AND service_id = %s AND is_active)
+"""
 _PROVIDER: Final = f"""
     SELECT {_CONFIGURATION}, o.slug AS organization_slug, o.name AS organization_name,
            o.status AS organization_status, s.slug AS service_slug, s.name AS service_name,
@@ -59,6 +62,12 @@ STANDING: Final = """
     LEFT JOIN scim_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
     WHERE     s.id = %(session_id)s
 """
+# What another service provider has sent says nothing about this one.
+_CONTACT_OF_THE_SAME: Final = ", ".join(
+    f"{name} = CASE WHEN saml_configurations.entity_id IS NOT DISTINCT FROM excluded.entity_id"
+    f" THEN saml_configurations.{name} END"
+    for name in ("last_request_at", "last_error", "last_error_at")
+)
 
 
 class PostgresSamlConfigurations(Aggregate):
@@ -66,9 +75,10 @@ class PostgresSamlConfigurations(Aggregate):
 
     def view(self, service: Service) -> ConfigurationView:
         found = self._one(_view, _VIEW, (service.organization_id, service.id))
+        # A certificate can be made before anything else is set.
         return found or ConfigurationView(
             configuration=SamlConfiguration(organization_id=service.organization_id, service_id=service.id),
-            has_certificate=False,
+            has_certificate=self._value(_HAS_CERTIFICATE, (service.organization_id, service.id)),
         )
 
     def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:
@@ -77,7 +87,8 @@ class PostgresSamlConfigurations(Aggregate):
             INSERT INTO saml_configurations ({columns(SamlConfiguration)}, updated_at)
             VALUES ({placeholders(SamlConfiguration)}, %(at)s)
             ON CONFLICT (service_id) DO UPDATE
-            SET    {assignments(SamlConfiguration, without=("organization_id", "service_id"))}, updated_at = %(at)s
+            SET    {assignments(SamlConfiguration, without=("organization_id", "service_id"))}, updated_at = %(at)s,
+                   {_CONTACT_OF_THE_SAME}
             WHERE  saml_configurations.organization_id = excluded.organization_id
             """,  # noqa: S608 - made of the names of fields
             values(configuration) | {"at": at},

@@ -23,6 +23,7 @@ from core.organizations.setup_links import Part
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from core.organizations.setup_links import OpenSetup
     from core.sessions.origins import CustomHost
     from ports.unit_of_work import UnitOfWork
 
@@ -66,6 +67,16 @@ class DomainClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DomainEnds:
+    """A claim to a domain with what ends when it is given up: sessions that run, and passkeys."""
+
+    setup: OpenSetup
+    claim: DomainClaim
+    sessions: int
+    passkeys: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CustomDomain:
     """The custom domain of an organization, with the TXT record that proves it."""
 
@@ -103,9 +114,27 @@ def set_by_link(uow: UnitOfWork, cookie: str, text: str, *, own_names: Collectio
 def delete(uow: UnitOfWork, slug: str) -> None:
     """Give the domain up; sessions and passkeys that were made there end with it."""
     organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
-    claim = _find(uow, organization.id)
-    uow.custom_domains.remove(organization.id, claim.id)
-    uow.record(AuditAction.DOMAIN_DELETED, organization.id, organization_id=organization.id, domain=claim.proof.domain)
+    _delete(uow, _find(uow, organization.id))
+
+
+def show_ends_by_link(uow: UnitOfWork, cookie: str) -> DomainEnds:
+    """Return what ends with the domain, to the holder of a setup link; raise `DomainUnset` without one."""
+    setup = setup_links.present(uow, cookie, Part.DOMAIN)
+    claim = _find(uow, setup.organization_id)
+    sessions, passkeys = uow.custom_domains.count_uses(setup.organization_id, claim.id, at=uow.now)
+    return DomainEnds(setup=setup, claim=claim, sessions=sessions, passkeys=passkeys)
+
+
+def delete_by_link(uow: UnitOfWork, cookie: str, claim_id: str) -> None:
+    """Do what `delete` does, for the holder of a setup link who was shown that claim.
+
+    Raise `DomainUnset` when it was given up meanwhile, also for another domain.
+    """
+    setup = setup_links.lock(uow, cookie, Part.DOMAIN)
+    claim = _find(uow, setup.organization_id)
+    if str(claim.id) != claim_id:
+        raise DomainUnset
+    _delete(uow, claim, **setup.recorded)
 
 
 def find_to_verify(uow: UnitOfWork, slug: str) -> DomainClaim:
@@ -171,6 +200,18 @@ def _find(uow: UnitOfWork, organization_id: UUID) -> DomainClaim:
     if claim is None:
         raise DomainUnset
     return claim
+
+
+def _delete(uow: UnitOfWork, claim: DomainClaim, **recorded: Any) -> None:
+    organization_id = claim.organization_id
+    uow.custom_domains.remove(organization_id, claim.id)
+    uow.record(
+        AuditAction.DOMAIN_DELETED,
+        organization_id,
+        organization_id=organization_id,
+        domain=claim.proof.domain,
+        **recorded,
+    )
 
 
 def _set(

@@ -1,6 +1,7 @@
 """The pages of a forgotten password: requesting the link, and the form that it leads to."""
 
 from typing import Final
+from urllib.parse import urlencode
 
 from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
@@ -122,4 +123,5 @@ async def _form(
         password_problem=password_problem,
         repeated_problem=repeated_problem,
         brand=await brand_of(call, reset.place.organization_id),
+        here=f"/auth/reset-password?{urlencode({'token': token})}",
     )

@@ -5,6 +5,7 @@ of a registration and signs in is in `entrypoints/pages/sign_in/registration_lin
 """
 
 from typing import Annotated
+from urllib.parse import urlencode
 
 from quart import Response
 
@@ -137,6 +138,7 @@ async def show(call: Call, token: str, found: UnprovedAddress, *, refusal: Refus
         is_same_browser=returns.way_of(call, found.registering_browser) is not None,
         problem=refusal.message if refusal is not None else "",
         brand=await brand_of(call, found.place.organization_id),
+        here=f"/auth/verify-email?{urlencode({'token': token})}",
     )
 
 

@@ -37,7 +37,7 @@ async def show_membership(call: Call, query: MailedLink) -> Page:
 @public
 async def press_confirm(call: Call, form: ConfirmationForm) -> Page:
     """Confirm a membership that another person made."""
-    return joined_page(call, await call.transact(confirmation.confirm, str(form.token)))
+    return await joined_page(call, await call.transact(confirmation.confirm, str(form.token)))
 
 
 @routes.post("/app/invitations/confirmation/leave", limits=(RateLimit.INVITATION_ANSWER,), refuses=(LinkUnusable,))
@@ -45,9 +45,9 @@ async def press_confirm(call: Call, form: ConfirmationForm) -> Page:
 async def press_leave(call: Call, form: ConfirmationForm) -> Page:
     """Leave an organization that another person made you a member of."""
     left = await call.transact(confirmation.leave, str(form.token))
-    await brand_of(call, left.id)
-    return message_page(
+    return await message_page(
         call,
+        left.id,
         translated(call, "You left “%(name)s”", name=left.name),
         translated(
             call,

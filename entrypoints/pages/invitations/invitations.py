@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
+from uuid import UUID
 
 import msgspec
 from quart import Response
@@ -117,13 +118,13 @@ async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
         raise
     if form.by == JoinBy.CONNECTION and found.connection is not None:
         joined = await call.transact(joining.accept_before_connection, token, proof)
-        return _leading_page(call, found.connection, _way_on(joined))
+        return await _leading_page(call, found.connection, joined)
     if form.by == JoinBy.OTHER_WAY and found.join_by in {JoinBy.PASSWORD, JoinBy.OTHER_WAY}:
         return await _join_and_choose(call, token, proof, found)
     if form.by != found.join_by or found.join_by is JoinBy.CONNECTION:
         return await _page(call, token, proof, found, form=form, refusal=AccountChanged(_CHANGED))
     if found.join_by is JoinBy.MAIL:
-        return joined_page(call, await call.transact(answers.accept, token, None))
+        return await joined_page(call, await call.transact(answers.accept, token, None))
     if found.join_by is JoinBy.SESSION:
         return see_other(_way_on(await call.transact(answers.accept, token, proof or None)).return_to)
     try:
@@ -147,8 +148,9 @@ async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
 async def press_decline(call: Call, form: InvitationForm) -> Page:
     """Decline an invitation; programs use `POST /api/invitations/decline`."""
     declined = await call.transact(answers.decline, form.token, form.proof or None)
-    return message_page(
+    return await message_page(
         call,
+        declined.invitation.organization_id,
         translated(call, "You declined the invitation"),
         translated(
             call,
@@ -191,13 +193,14 @@ async def _join_with_password(call: Call, form: AcceptanceForm, found: Answerabl
 async def _join_and_choose(call: Call, token: str, proof: str, found: Answerable) -> Response:
     """Join with the account that there is, and show how it signs in."""
     joined = await call.transact(answers.accept, token, proof)
+    await brand_of(call, joined.organization_id)
     looked_up = await call.read(lookup_email.by_domain, found.email, base_url="")
     return await methods_page(call, _way_on(joined), joined.email, found=looked_up)
 
 
-def _leading_page(call: Call, connection: DomainConnection, way: ReturnQuery) -> Response:
+async def _leading_page(call: Call, connection: DomainConnection, joined: Joined) -> Response:
     """Return the page that leads on to a connection: a browser follows no redirect from a form to another site."""
-    address = way.on("/auth/upstream", connection_id=str(connection.id))
+    address = _way_on(joined).on("/auth/upstream", connection_id=str(connection.id))
     shown = page(
         call,
         "message.html",
@@ -206,6 +209,7 @@ def _leading_page(call: Call, connection: DomainConnection, way: ReturnQuery) ->
         back=None,
         next=(marked("Continue"), address),
         request_id=None,
+        brand=await brand_of(call, joined.organization_id),
     )
     shown.headers["Refresh"] = f"0; url={address}"
     return shown
@@ -248,20 +252,27 @@ async def _page(
         problems={detail.field: detail.message for detail in details},
         problem=message_on_page(refusal) if refusal is not None and not details else "",
         brand=await brand_of(call, found.details.invitation.organization_id),
+        here=f"{ACCEPT}?{urlencode({'token': token, 'proof': proof})}",
     )
 
 
-def joined_page(call: Call, joined: Joined) -> Page:
+async def joined_page(call: Call, joined: Joined) -> Page:
     """Return the page that tells a new member what to do next."""
-    return message_page(
+    return await message_page(
         call,
+        joined.organization_id,
         translated(call, "You are a member of %(name)s", name=joined.organization_name),
         translated(call, _NEXT_STEPS[joined.next_step], email=joined.email),
         leads_to_sign_in=True,
     )
 
 
-def message_page(call: Call, heading: str, text: str, *, leads_to_sign_in: bool = False) -> Page:
-    """Return a page with a message."""
+async def message_page(
+    call: Call, organization_id: UUID, heading: str, text: str, *, leads_to_sign_in: bool = False
+) -> Page:
+    """Return a page with a message, under the brand of the organization that it is about."""
     next_step = (marked("Sign in"), SIGN_IN) if leads_to_sign_in else (marked("Go to the start page"), _OWN_PAGES)
-    return page(call, "message.html", heading=heading, text=text, back=None, next=next_step, request_id=None)
+    brand = await brand_of(call, organization_id)
+    return page(
+        call, "message.html", heading=heading, text=text, back=None, next=next_step, request_id=None, brand=brand
+    )

@@ -15,18 +15,20 @@ from core.openid.requests import RequestOver, RequestRefused
 from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.refusals import SignInRefused
 from entrypoints.pages.brands import brand_of
+from entrypoints.pages.declaring import shows_again
 from entrypoints.pages.interrupted_ways import over_page
 from entrypoints.pages.openid.leading_back import led_back
-from entrypoints.pages.refusals import protocol_refusal_page
+from entrypoints.pages.refusals import prefers_json, protocol_refusal_page
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.returns import WayForm
 from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import ProtectedForm, cookie_name
+from entrypoints.web.serving.browsers import ProtectedForm, cookie_name, keep_way
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
@@ -64,9 +66,23 @@ class AnswerForm(ProtectedForm, kw_only=True):
     request_id: str = ""
 
 
+async def _over_page(call: Call, *, refusal: RequestOver) -> Response:
+    """Return the page that leads back to the service; raise the refusal where no service is known, and for programs."""
+    client = refusal.client
+    if client is None or prefers_json(call):
+        raise refusal
+    slugs = {"org_slug": client.organization_slug, "service_slug": client.service.slug}
+    place = await call.read(return_targets.recall, slugs)
+    if place.service is None:
+        raise refusal
+    call.language = call.language or offered(refusal.locales)
+    return await over_page(call, place, is_signed_in=call.browser is not None, status=refusal.code.status)
+
+
 @routes.get(AUTHORIZE, refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_over_page, RequestOver)
 async def authorize(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
     """Sign the user in to a service, and send the browser back with a code.
 
@@ -81,6 +97,7 @@ async def authorize(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
 @routes.get(CONTINUE, refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_over_page, RequestOver)
 async def continue_after_sign_in(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
     """Do the same after a sign-in that Gatehouse has begun for the service, as with an external provider."""
     return await _respond(call, await _begin(call, query), is_after_form=True)
@@ -106,30 +123,32 @@ async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
 @routes.get(RESUME, refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_over_page, RequestOver)
 async def resume(call: Call, query: ResumeQuery) -> PageOrRedirect:
     """Go on with a request after the user has signed in."""
-    try:
-        answer = await call.transact(authorization.resume, query.request_id, _visitor(call), issuer=issuer_of(call))
-    except RequestOver as over:
-        if over.client is None or call.browser is None:
-            raise
-        slugs = {"org_slug": over.client.organization_slug, "service_slug": over.client.service.slug}
-        return await over_page(call, await call.read(return_targets.recall, slugs), status=over.code.status)
+    answer = await call.transact(authorization.resume, query.request_id, _visitor(call), issuer=issuer_of(call))
     return await _respond(call, answer, is_after_form=True)
 
 
 @routes.post("/auth/authorize/allow", refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_over_page, RequestOver)
 async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
     """Continue to the service."""
-    answer = await call.transact(authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call))
+    try:
+        answer = await call.transact(authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call))
+    except Forbidden as refusal:
+        # The request waits still, because what refuses it rolls its use back.
+        await keep_way(call, refusal, BrowserReturn(target=_resumed(Secret(form.request_id))))
+        raise
     return await _respond(call, answer, is_after_form=True)
 
 
 @routes.post("/auth/authorize/deny", refuses=(RequestRefused, RequestOver, Forbidden))
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_over_page, RequestOver)
 async def deny(call: Call, form: AnswerForm) -> Page:
     """Go back to the service without signing in to it."""
     back = await call.transact(authorization.deny, form.request_id, _visitor(call), issuer=issuer_of(call))
@@ -139,6 +158,7 @@ async def deny(call: Call, form: AnswerForm) -> Page:
 @routes.post("/auth/authorize/cancel", refuses=(RequestRefused, RequestOver))
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_over_page, RequestOver)
 async def cancel(call: Call, form: WayForm) -> Page:
     """Cancel the sign-in on the way to a service, and go back to it with `access_denied`."""
     kept = await call.transact(browser_returns.use, form.return_id)

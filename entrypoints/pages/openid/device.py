@@ -80,7 +80,7 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
     brand = await brand_of(call, _organization_of(waiting))
     if waiting.client is None:
         # It can do whatever the user can, so they prove that they are there.
-        await recent(call)
+        await recent(call, page=_address(form.user_code))
     try:
         await call.transact(
             device.approve,
@@ -127,7 +127,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
     if call.browser is None:
         return await _to_sign_in(call, user_code, waiting)
     if waiting.client is None:
-        await recent(call)
+        await recent(call, page=_address(user_code))
     address = f"{issuer_of(call)}{_address(user_code)}"
     drawn = await call.installation.qr_codes.svg(address, title=translated(call, "QR code of this page"))
     return form_page(
@@ -137,6 +137,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         waiting=waiting,
         qr_code=base64.b64encode(drawn.encode()).decode(),
         brand=await brand_of(call, _organization_of(waiting)),
+        here=_address(user_code),
     )
 
 

@@ -13,9 +13,11 @@ from core.openid import logout
 from core.openid.logout import SignedOut
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import LIFETIME, BrowserReturn
+from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.openid.leading_back import leading_page
 from entrypoints.pages.rendering import PageOrRedirect, form_page
+from entrypoints.pages.returns import ReturnQuery, WayForm
 from entrypoints.pages.saml import carriers
 from entrypoints.pages.saml.slo import SIGNED_OUT
 from entrypoints.web.serving import browsers
@@ -36,8 +38,11 @@ RETURN_COOKIE: Final = "gatehouse_signed_out"
 @routes.get(SIGNED_OUT)
 @on_custom_hosts
 @in_browser_or_not
-async def show_sign_out(call: Call) -> PageOrRedirect:
-    """Show the button that signs out, or that the browser is signed out; go on to where a service wants it to go."""
+async def show_sign_out(call: Call, query: ReturnQuery) -> PageOrRedirect:
+    """Show the button that signs out, or that the browser is signed out; go on to where a service wants it to go.
+
+    The sign-in after it may lead on to a path, for a user who goes there with another account.
+    """
     name = browsers.cookie_name(call, RETURN_COOKIE)
     return_id = call.request.cookies.get(name)
     if call.browser is None and return_id is not None:
@@ -45,20 +50,22 @@ async def show_sign_out(call: Call) -> PageOrRedirect:
         kept = await call.transact(browser_returns.use, return_id)
         if kept is not None:
             return see_other(kept.target)
-    return form_page(call, "sign_out.html", sign_in=SIGN_IN)
+    context = await returns.context(call, query)
+    return form_page(call, "sign_out.html", **context, sign_in=query.on(SIGN_IN))
 
 
 @routes.post(SIGNED_OUT)
 @on_custom_hosts
 @in_browser_or_not
-async def sign_out(call: Call) -> PageOrRedirect:
+async def sign_out(call: Call, form: WayForm) -> PageOrRedirect:
     """End the session of this browser and what was signed in to from it, and tell the applications."""
+    shown = form.way.on(SIGNED_OUT)
     if call.browser is None:
-        return see_other(SIGNED_OUT)
+        return see_other(shown)
     outcome = await call.transact(
         logout.sign_out, call.browser, issuer=issuer_of(call), saml_key=carriers.browser_key(call)
     )
-    return await signed_out(call, outcome, shown=SIGNED_OUT, is_after_form=True)
+    return await signed_out(call, outcome, shown=shown, is_after_form=True)
 
 
 async def signed_out(call: Call, outcome: SignedOut, *, shown: str, is_after_form: bool) -> Response:

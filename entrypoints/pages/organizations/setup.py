@@ -68,6 +68,12 @@ class DomainForm(SetupForm, kw_only=True):
     domain: str = ""
 
 
+class DomainDeletionForm(SetupForm, kw_only=True):
+    """The claim to give up, as the page has shown it."""
+
+    claim_id: str = ""
+
+
 async def _domain_page(
     call: Call,
     *,
@@ -157,6 +163,22 @@ async def verify_domain(call: Call, form: SetupForm) -> PageOrRedirect:
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
         return await _domain_page(call, failure=refusal.message, found=records)
     return see_other(DOMAIN)
+
+
+@routes.get(f"{DOMAIN}/delete", refuses=(SetupLinkDead, DomainUnset))
+@public
+async def ask_to_delete_domain(call: Call) -> Page:
+    """Show what ends with the domain, and ask whether it is to be given up."""
+    ends = await call.read(domain.show_ends_by_link, setup_cookie(call))
+    return await part_page(call, "setup_domain_deletion.html", ends.setup, ends=ends)
+
+
+@routes.post(f"{DOMAIN}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, DomainUnset))
+@public
+async def delete_domain(call: Call, form: DomainDeletionForm) -> None:
+    """Give the domain up that the page has shown; members use `DELETE /api/organizations/:slug/domain`."""
+    await call.transact(domain.delete_by_link, protected_cookie(call, form), form.claim_id)
+    call.headers["Location"] = DOMAIN
 
 
 def problems_of(refusal: BadRequest | None) -> Mapping[str, str]:

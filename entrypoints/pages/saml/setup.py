@@ -9,6 +9,7 @@ from core.errors import BadRequest
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.setup_links import SetupLinkDead
 from core.saml import setup
+from core.saml.configuration import SamlNotSetUp
 from core.saml.messages import NameIdFormat
 from entrypoints.pages.declaring import setup_pages, shows_again
 from entrypoints.pages.languages import marked
@@ -44,6 +45,12 @@ class CertificateForm(SetupForm, kw_only=True):
     """A wish for a certificate, and the kind of application whose steps go on."""
 
     provider: str = ""
+
+
+class SamlDeletionForm(SetupForm, kw_only=True):
+    """The application to delete, as the page has shown it."""
+
+    shown_entity_id: str = ""
 
 
 class SamlSetupForm(CertificateForm, kw_only=True):
@@ -113,7 +120,8 @@ async def set_saml(call: Call, form: SamlSetupForm) -> PageOrRedirect:
     await call.read(setup.show, cookie)
     changes = await _changes(call, form)
     await call.transact(setup.configure, cookie, changes, email_attribute=form.email_attribute.strip())
-    return see_other(_address(form.provider))
+    # With the kind of application that is stored now, whose fields are filled in.
+    return see_other(SAML)
 
 
 @routes.post("/app/setup/parts/saml/certificate", status=303, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
@@ -130,11 +138,30 @@ async def create_certificate(call: Call, form: CertificateForm) -> None:
     call.headers["Location"] = _address(form.provider)
 
 
+@routes.get(f"{SAML}/delete", refuses=(SetupLinkDead, SamlNotSetUp))
+@public
+async def ask_to_delete_saml(call: Call) -> Page:
+    """Show what ends with the application, and ask whether it is to be deleted."""
+    shown = await call.read(setup.show_ends, setup_cookie(call))
+    return await part_page(call, "setup_saml_deletion.html", shown.setup, shown=shown)
+
+
+@routes.post(f"{SAML}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SamlNotSetUp))
+@public
+async def delete_saml(call: Call, form: SamlDeletionForm) -> None:
+    """Delete the application that the page has shown, and the certificates.
+
+    Members use `DELETE /api/organizations/:org_slug/services/:service_slug/saml`, which keeps the settings.
+    """
+    await call.transact(setup.remove, protected_cookie(call, form), form.shown_entity_id)
+    call.headers["Location"] = SAML
+
+
 async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
     """Return what the form changes; what metadata say is followed, whatever is typed beside them."""
     typed = {
-        "entity_id": form.entity_id.strip(),
-        "acs_url": form.acs_url.strip(),
+        "entity_id": form.entity_id.strip() or None,
+        "acs_url": form.acs_url.strip() or None,
         "name_id_format": form.name_id_format or None,
     }
     if not form.metadata.strip():

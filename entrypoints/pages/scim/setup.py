@@ -1,12 +1,13 @@
-"""The page of a setup link for SCIM: the address, a token for the directory, and what the directory failed to do."""
+"""The pages of a setup link for SCIM: the address, tokens for the directory, and what the directory failed to do."""
 
 from typing import Final
+from uuid import UUID
 
 from quart import Response
 
 from core.organizations.setup_links import SetupLinkDead
 from core.scim import setup
-from core.scim.tokens import TooManyTokens
+from core.scim.tokens import ScimTokenUnknown, TooManyTokens
 from core.secrets import Secret
 from entrypoints.pages.declaring import setup_pages
 from entrypoints.pages.languages import marked
@@ -50,6 +51,24 @@ async def create_token(call: Call, form: ScimSetupForm) -> Page:
     return await _page(call, form.provider, await call.transact(setup.create_token, protected_cookie(call, form)))
 
 
+@routes.get(f"{SCIM}/:token_id/revoke", refuses=(SetupLinkDead, ScimTokenUnknown))
+@public
+async def ask_to_revoke_token(call: Call, token_id: UUID) -> Page:
+    """Show what ends with a token, and ask whether it is to be revoked."""
+    ends = await call.read(setup.show_ends, setup_cookie(call), token_id)
+    return await part_page(call, "setup_scim_revocation.html", ends.setup, ends=ends, own_name=setup.TOKEN_NAME)
+
+
+@routes.post(
+    f"{SCIM}/:token_id/revoke", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, ScimTokenUnknown)
+)
+@public
+async def revoke_token(call: Call, token_id: UUID, form: SetupForm) -> None:
+    """Revoke a token; members use `DELETE /api/organizations/:org_slug/scim-tokens/:token_id`."""
+    await call.transact(setup.revoke_token, protected_cookie(call, form), token_id)
+    call.headers["Location"] = SCIM
+
+
 async def _page(call: Call, word: str, token: Secret | None = None) -> Response:
     shown = await call.read(setup.show, setup_cookie(call))
     url = f"{call.installation.settings.base_url}/scim/v2"
@@ -58,6 +77,8 @@ async def _page(call: Call, word: str, token: Secret | None = None) -> Response:
         "setup_scim.html",
         shown.setup,
         shown=shown,
+        own_name=setup.TOKEN_NAME,
+        at=call.installation.clock(),
         token=token,
         kinds=directory_kinds.KINDS,
         kind=kind_of(directory_kinds.KINDS, word),

@@ -36,9 +36,9 @@ class LinkCodeForm(AddressForm, kw_only=True):
 @routes.get(LINK, status=303)
 @on_custom_hosts
 @in_browser_or_not
-async def show_link(call: Call) -> None:
+async def show_link(call: Call, query: ReturnQuery) -> None:
     """Redirect to the first step: this page needs an address."""
-    call.headers["Location"] = SIGN_IN
+    call.headers["Location"] = query.on(SIGN_IN)
 
 
 @routes.post(LINK, limits=(RateLimit.MAGIC_LINK_REQUEST, RateLimit.SIGN_IN_GROUP))
@@ -52,9 +52,9 @@ async def request_link(call: Call, form: AddressForm) -> Page:
 @routes.get(CODE, status=303)
 @on_custom_hosts
 @in_browser_or_not
-async def show_link_code(call: Call) -> None:
+async def show_link_code(call: Call, query: ReturnQuery) -> None:
     """Redirect to the first step: a code belongs to a mail."""
-    call.headers["Location"] = SIGN_IN
+    call.headers["Location"] = query.on(SIGN_IN)
 
 
 @routes.post(CODE, limits=(RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP), refuses=(MagicLinkRefused, SsoRequired))

@@ -9,7 +9,7 @@ from core.sign_in.passkeys import PasskeyRefused
 from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.forms import challenge_id_of
 from entrypoints.pages.rendering import PageOrRedirect
-from entrypoints.pages.returns import AddressForm
+from entrypoints.pages.returns import AddressForm, ReturnQuery
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.sign_in import address_page, methods_page
 from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
@@ -35,9 +35,9 @@ class PasskeyForm(AddressForm, kw_only=True):
 @routes.get(PASSKEY, status=303)
 @on_custom_hosts
 @in_browser_or_not
-async def show_passkey(call: Call) -> None:
+async def show_passkey(call: Call, query: ReturnQuery) -> None:
     """Redirect to the first step: there is nothing to show here."""
-    call.headers["Location"] = SIGN_IN
+    call.headers["Location"] = query.on(SIGN_IN)
 
 
 @routes.post(

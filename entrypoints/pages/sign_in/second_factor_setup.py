@@ -74,9 +74,9 @@ async def begin_setup(call: Call, form: WayForm) -> Page:
 
 @routes.get(CONFIRM, status=303)
 @in_browser
-async def show_confirm(call: Call) -> None:
+async def show_confirm(call: Call, query: ReturnQuery) -> None:
     """Redirect to the beginning: the QR code is shown once."""
-    call.headers["Location"] = SET_UP
+    call.headers["Location"] = query.on(SET_UP)
 
 
 @routes.post(

@@ -63,9 +63,9 @@ async def submit_address(call: Call, form: AddressForm) -> PageOrRedirect:
 @routes.get(PASSWORD, status=303)
 @on_custom_hosts
 @in_browser_or_not
-async def show_password(call: Call) -> None:
+async def show_password(call: Call, query: ReturnQuery) -> None:
     """Redirect to the first step: this page needs an address."""
-    call.headers["Location"] = SIGN_IN
+    call.headers["Location"] = query.on(SIGN_IN)
 
 
 @routes.post(PASSWORD, limits=LIMITS, refuses=(SignInRefused, SsoRequired))

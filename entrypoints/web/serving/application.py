@@ -48,7 +48,7 @@ from entrypoints.web.serving.answers import (
     see_other,
 )
 from entrypoints.web.serving.branding import brand_refusal
-from entrypoints.web.serving.browsers import ProtectedForm, SignInFirst, require_form_token
+from entrypoints.web.serving.browsers import ProtectedForm, SignInFirst, keep_way, require_form_token
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import SLUG_PARAMETERS
 from entrypoints.web.serving.exchanges import Exchange
@@ -283,6 +283,7 @@ class Application(QuartTrio):
                 await route.who.when_refused(call, refusal)
             if route.refusal_page is not None:
                 await brand_refusal(call, refusal)
+                await keep_way(call, refusal)
             raise
 
     async def _handle(self, route: Route, request: GatehouseRequest) -> Response:

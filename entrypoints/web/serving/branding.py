@@ -1,4 +1,7 @@
-"""Which organization's brand the pages of a request show: that of the custom domain, or their context."""
+"""Which organization's brand the pages of a request show: that of the custom domain, or their context.
+
+A refusal is explained in the language of the way on which it happened.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,19 @@ async def brand_pages(call: Call, organization_id: UUID) -> None:
 async def brand_refusal(call: Call, refusal: Refusal) -> None:
     """Let the page that explains a refusal show the brand of the organization on whose way it happened, if any.
 
-    That is the one which the refusal names, else that of the return which the page carried.
+    That is the one which the refusal names, else that of the return which the page carried. The return also names the
+    language of the page.
     """
-    is_read = refusal.code.status < _SERVER_ERROR_MIN and refusal.code not in _UNREAD
-    if not is_read or call.brand is not None or call.custom_host is not None:
+    if refusal.code.status >= _SERVER_ERROR_MIN or refusal.code in _UNREAD:
         return
     # The refusal is what the page is about, whatever else fails.
     with suppress(Refusal):
+        kept = await call.read(browser_returns.find, call.return_id) if call.return_id else None
+        if kept is not None:
+            call.language = call.language or kept.language
+        if call.brand is not None or call.custom_host is not None:
+            return
         if refusal.organization_id is not None:
             await brand_pages(call, refusal.organization_id)
-        elif call.return_id:
-            kept = await call.read(browser_returns.find, call.return_id)
-            call.brand = kept.brand if kept is not None else None
+        elif kept is not None:
+            call.brand = kept.brand

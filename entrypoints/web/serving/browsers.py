@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
 from core.accounts.one_time_tokens import TokenPurpose
-from core.errors import Forbidden, Unauthorized
+from core.errors import ErrorCode, Forbidden, Refusal, Unauthorized
 from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sessions import browser_sessions
@@ -38,6 +40,7 @@ ADDRESS_COOKIE: Final = "gatehouse_address"
 ADDRESS_LIFETIME: Final = timedelta(minutes=15)
 SIGN_IN: Final = "/app/sign-in"
 SIGN_IN_AGAIN: Final = "/app/sign-in-again"
+SIGN_OUT: Final = "/app/sign-out"
 
 # `none` is a request that the user made without any site, such as reloading a page.
 _OWN_SITE: Final = frozenset({"same-origin", "none"})
@@ -202,6 +205,21 @@ def present_target(call: Call) -> BrowserReturn | None:
     query = call.request.query_string.decode("ascii", "replace") if call.request.method == "GET" else ""
     path = quote(call.request.path, safe="/!$&'()*+,;=:@")
     return BrowserReturn(target=f"{path}?{query}" if query else path)
+
+
+async def keep_way(call: Call, refusal: Refusal, target: BrowserReturn | None = None) -> None:
+    """Let a user whom a service refuses sign out, and come back to a path with another account.
+
+    The path is that of this request where it has a page.
+    """
+    target = target or present_target(call)
+    is_on_the_way = refusal.organization_id is not None and refusal.code is ErrorCode.FORBIDDEN
+    if call.browser is None or target is None or call.switches_at is not None or not is_on_the_way:
+        return
+    # The refusal is what the page is about, whatever else fails.
+    with suppress(Refusal):
+        wanted = replace(target, language=call.language)
+        call.switches_at = await sign_in_address(call, wanted, page=SIGN_OUT)
 
 
 def cookie_name(call: Call, name: str) -> str:

@@ -29,6 +29,8 @@ LANGUAGE_COOKIE_LIFETIME: Final = timedelta(days=365)
 ACCEPT_CHARACTERS_MAX: Final = 200
 # What a service asks for beyond these is not read.
 LOCALES_MAX: Final = 20
+# Of a longer tag the rest is not read (RFC 5646, 4.4.1).
+TAG_CHARACTERS_MAX: Final = 35
 _REMEMBERED_MAX: Final = 256
 _BY_LOWER_CASE: Final = {tag.lower(): tag for tag in TAGS}
 
@@ -59,7 +61,7 @@ def _accepted(accepted: str) -> str | None:
 
 def _looked_up(tag: str) -> str | None:
     """Return the tag itself if it is offered, else what is left of it without its last subtags."""
-    rest = tag.lower()
+    rest = tag[:TAG_CHARACTERS_MAX].lower()
     while rest and rest not in _BY_LOWER_CASE:
         rest = rest.rpartition("-")[0]
     return _BY_LOWER_CASE.get(rest)

@@ -32,6 +32,10 @@ class CustomDomains(Protocol):
         """
         ...
 
+    def count_uses(self, organization_id: UUID, claim_id: UUID, *, at: datetime) -> tuple[int, int]:
+        """Return how many sessions that run would end with a claim, and how many passkeys."""
+        ...
+
     def remove(self, organization_id: UUID, claim_id: UUID) -> None:
         """Delete a claim; end the sessions and delete the passkeys that were made there."""
         ...

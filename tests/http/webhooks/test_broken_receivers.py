@@ -83,9 +83,12 @@ async def test_the_test_of_a_connection_says_in_our_words_what_was_wrong_with_di
 
 async def test_a_provider_that_describes_itself_wrongly_is_told_apart(team: Team) -> None:
     for document, problem in (
-        (b"[]", "has no discovery document at this issuer."),
-        (b'{"issuer": "https://other.example"}', "names another issuer."),
-        (b'{"issuer": "%s"}', "names no usable authorization_endpoint."),
+        (b"null", "has no discovery document at this issuer. Copy the issuer again"),
+        (b"[]", "is not a discovery document. Copy the issuer again"),
+        (b"<html>", "is not a discovery document. Copy the issuer again"),
+        (b'{"issuer": "https://other.example"}', "names another issuer. Set the issuer exactly as the document"),
+        (b'{"issuer": "%s/"}', "which differs by the slash at the end. Set the issuer exactly so."),
+        (b'{"issuer": "%s"}', "names no usable authorization_endpoint. Ask the vendor"),
     ):
         async with open_broken(b"") as receiver:
             issuer = receiver.url.removesuffix("/hook")

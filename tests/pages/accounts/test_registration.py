@@ -52,7 +52,7 @@ async def test_a_registration_leads_by_the_mailed_link_to_the_account(world: Wor
     asked = await visitor.open(f"/auth/verify-email?token={link.values['token']}")
     home = await visitor.submit(asked, "/auth/verify-email/confirm")
 
-    assert "Look into your mail" in page.text
+    assert "Check your email" in page.text
     assert "You are signed in as" in home.text
     assert "You are signed in as" in (await Visitor(world.client).sign_in()).text
 

@@ -37,6 +37,27 @@ async def test_the_devices_are_listed_and_this_one_is_marked(ada: Visitor) -> No
     assert page.text.count("This device") == 1
 
 
+async def test_a_name_that_its_user_has_not_chosen_is_in_the_language_of_the_page(world: World, ada: Visitor) -> None:
+    ada.headers["Accept-Language"] = "de"
+    world.rows("UPDATE devices SET name = 'Unknown device' WHERE id <> %s RETURNING id", firefox(world))
+    named = await ada.open(PAGE)
+    page = await ada.submit(named, f"{PAGE}/{firefox(world)}/rename", name="Firefox on my table")
+
+    assert "Firefox unter Linux" in named.text
+    assert "Unbekanntes Gerät" in named.text
+    assert "Firefox on my table" in page.text
+
+
+async def test_the_page_after_a_refused_button_is_shown_in_another_language_too(world: World, ada: Visitor) -> None:
+    """Where the path of a button has no page, that of its part of the account or the setup is shown."""
+    refused = await ada.submit(await ada.open(PAGE), f"{PAGE}/{firefox(world)}/rename", name="")
+
+    german = await ada.switch(refused, "de")
+
+    assert refused.status == 400
+    assert "Ihre Geräte" in german.text
+
+
 async def test_a_device_is_renamed(world: World, ada: Visitor) -> None:
     page = await ada.submit(await ada.open(PAGE), f"{PAGE}/{firefox(world)}/rename", name="The <old> laptop")
 

@@ -136,6 +136,40 @@ async def test_an_account_without_a_password_joins_and_sees_how_it_signs_in(invi
     assert "You are a member of Acme" in signed_in.text
 
 
+@pytest.mark.parametrize("is_verified", [True, False])
+async def test_a_deactivated_account_joins_without_a_password_and_is_open_if_the_organization_had_closed_it(
+    inviter: Inviter, visitor: Visitor, is_verified: bool
+) -> None:
+    inviter.world.user(GUEST, is_active=False, is_verified=is_verified)
+    inviter.world.rows(
+        "UPDATE users SET deactivated_by_organization_id = %s WHERE email = %s RETURNING id",
+        inviter.organization_id,
+        GUEST,
+    )
+    invitation = await inviter.invite()
+
+    offered = ways_of(await visitor.open(ACCEPT + invitation.link))
+    page = await joined(visitor, invitation, "other_way")
+    await visitor.submit(page, "/app/sign-in/link")
+    [message] = [one for one in await inviter.world.mails() if one.template == MailTemplate.MAGIC_LINK]
+    signed_in = await visitor.submit(await visitor.open(f"/auth/magic-link?token={message.values['token']}"))
+
+    assert offered == ["other_way"]
+    assert inviter.role_of() == "member"
+    assert "You are a member of Acme" in signed_in.text
+
+
+async def test_an_account_that_the_platform_has_deactivated_stays_so(inviter: Inviter, visitor: Visitor) -> None:
+    inviter.world.user(GUEST, is_active=False)
+    invitation = await inviter.invite()
+
+    page = await joined(visitor, invitation, "other_way")
+    refused = await visitor.submit(page, "/app/sign-in/password", password=PASSWORD)
+
+    assert refused.status == 401
+    assert not visitor.has_session
+
+
 async def test_a_person_who_is_signed_in_needs_one_button(inviter: Inviter, visitor: Visitor) -> None:
     inviter.world.user(GUEST)
     await visitor.sign_in(GUEST)

@@ -162,7 +162,7 @@ async def test_a_pushed_request_is_used_up_by_it(shop: RelyingParty, visitor: Vi
     page, other = [await visitor.open(address) for _ in range(2)]
 
     assert led_back(await visitor.submit(page, CANCEL))["error"] == "access_denied"
-    assert "This request is over" in (await visitor.submit(other, CANCEL)).text
+    assert "This sign-in to Shop is no longer valid" in (await visitor.submit(other, CANCEL)).text
     assert (await visitor.send("GET", address)).status == 400
 
 

@@ -174,6 +174,37 @@ async def test_the_command_line_is_approved_after_a_recent_sign_in_only(
     assert "/app/sign-in-again" in (await visitor.open(path_of(device))).text
 
 
+async def test_the_code_is_not_typed_twice_when_a_new_sign_in_is_due(
+    app: RelyingParty, visitor: Visitor, world: World, shop: RelyingParty
+) -> None:
+    await visitor.sign_in()
+    client_id = {"client_id": str(device_codes.COMMAND_LINE_CLIENT)}
+    device = (await world.client.post("/auth/device/code", body=client_id)).json
+    early = await visitor.open(path_of(device))
+    world.clock.advance(timedelta(minutes=11))
+    device = (await world.client.post("/auth/device/code", body=client_id)).json
+    typed = await visitor.submit(await visitor.open("/auth/device"), "/auth/device", user_code=device["user_code"])
+
+    pressed = await visitor.submit(early, "/auth/device/approve", user_code=device["user_code"])
+    questions = [await visitor.submit(page, "/app/sign-in-again", password=PASSWORD) for page in (typed, pressed)]
+
+    assert ["/auth/device/approve" in page.text for page in questions] == [True, True]
+
+
+async def test_the_question_is_shown_in_another_language_too(
+    app: RelyingParty, shop: RelyingParty, visitor: Visitor
+) -> None:
+    device = await begin(app)
+    await visitor.sign_in()
+    typed = await visitor.submit(await visitor.open("/auth/device"), "/auth/device", user_code=device["user_code"])
+
+    german = await visitor.switch(typed, "de")
+    done = await visitor.submit(german, "/auth/device/approve")
+
+    assert '<html lang="de"' in german.text
+    assert "Das Gerät ist angemeldet" in done.text
+
+
 async def test_a_user_who_registers_on_the_way_is_led_back_to_the_device(
     app: RelyingParty, shop: RelyingParty, visitor: Visitor, world: World
 ) -> None:

@@ -108,6 +108,23 @@ async def test_the_language_switch_keeps_the_way(shop: RelyingParty, visitor: Vi
     assert "code" in led_back(back)
 
 
+async def test_the_language_switch_keeps_the_way_of_a_form_that_is_shown_again(
+    shop: RelyingParty, visitor: Visitor
+) -> None:
+    first = await visitor.open(address_of(shop))
+    second = await visitor.submit(first, "/app/sign-in", email=EMAIL)
+    pages = [
+        await visitor.submit(second, "/app/sign-in/password", password="wrong"),
+        await visitor.submit(second, "/app/sign-in/link"),
+        await visitor.submit(second, "/app/sign-in/passkey", challenge_id="x", credential="x"),
+    ]
+    pages.append(await visitor.submit(pages[1], "/app/sign-in/code", code="x"))
+
+    german = [await visitor.switch(page, "de") for page in pages]
+
+    assert ["Bei Shop anmelden" in page.text for page in german] == [True] * 4
+
+
 async def test_the_pages_of_mailed_links_are_in_it_also_in_another_browser(
     shop: RelyingParty, visitor: Visitor, world: World
 ) -> None:
@@ -153,6 +170,16 @@ async def test_a_refused_request_is_explained_in_it(shop: RelyingParty, visitor:
 
     assert refused.status == 400
     assert "Die Anfrage nennt eine redirect_uri, die bei der Anwendung nicht registriert ist" in refused.text
+
+
+async def test_a_form_on_the_way_that_is_refused_is_explained_in_it(shop: RelyingParty, visitor: Visitor) -> None:
+    visitor.headers["Accept-Language"] = "en"
+    first = await visitor.open(address_of(shop, ui_locales="de"))
+
+    refused = await visitor.submit(first, "/app/sign-in", email=EMAIL, form_token="x")
+
+    assert refused.status == 403
+    assert "Dieses Formular ist nicht mehr gültig" in refused.text
 
 
 async def test_signing_out_at_the_request_of_a_service_is_in_it(shop: RelyingParty, visitor: Visitor) -> None:

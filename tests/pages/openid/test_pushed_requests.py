@@ -44,7 +44,7 @@ async def test_two_windows_that_sign_in_for_it_get_one_code(shop: RelyingParty, 
     ]
 
     assert "code" in led_back(answers[0])
-    assert "waits for this sign-in no longer" in answers[1].text
+    assert "This sign-in to Shop is no longer valid" in answers[1].text
     assert world.value("SELECT count(*) FROM authorization_codes") == 1
 
 
@@ -79,4 +79,4 @@ async def test_it_lives_as_long_as_the_sign_in(shop: RelyingParty, visitor: Visi
     over = await by_password(world, other, other_page)
 
     assert "code" in led_back(answered)
-    assert "waits for this sign-in no longer" in over.text
+    assert "This sign-in to Shop is no longer valid" in over.text

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from entrypoints.pages.organizations.setup import SETUP
 from entrypoints.pages.saml.application_kinds import kind_of_application
-from tests.concurrency import at_once
+from tests.concurrency import at_once, statuses_of
 from tests.service_provider import ServiceProvider, posted_form
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 SAML = "/app/setup/parts/saml"
 CERTIFICATE = "/app/setup/parts/saml/certificate"
+DELETE = "/app/setup/parts/saml/delete"
 FORMAT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 
 
@@ -85,8 +87,21 @@ async def test_entity_id_and_address_can_be_typed_and_problems_are_shown_at_thei
     assert 'value="two words"' in invalid.text
     assert 'id="metadata-problem"' in malformed.text
     assert 'id="entity_id-problem"' in empty.text
+    assert "The entity id of the service provider is required." in empty.text
     assert (await stored(setups))["attribute_mapping"] == {"email": "email", "id": "id"}
     assert "The certificate is missing." in done.text
+    assert 'value="https://sp.example/metadata"' in done.text
+
+
+async def test_what_was_entered_under_another_application_is_shown_after_it_is_saved(setups: Setups) -> None:
+    await begun(setups)
+    setups.visitor.headers["Accept-Language"] = "de"
+
+    refused = await save(setups, provider="okta", entity_id="https://sp.example/metadata", acs_url="two words")
+    done = await save(setups, provider="okta", entity_id="https://sp.example/metadata", acs_url="https://sp.example/a")
+
+    assert "Eine Adresse hat 1 bis 2000 Zeichen" in refused.text
+    assert all(f'value="https://sp.example/{end}"' in done.text for end in ("metadata", "a"))
 
 
 async def test_the_steps_of_one_application_are_shown_with_the_values_to_copy(
@@ -251,3 +266,102 @@ async def test_a_maker_who_may_not_manage_services_cannot_make_the_link(setups: 
     answer = await setups.request("POST", by="ida", body={"parts": ["saml"], "service_slug": "shop"})
 
     assert_refused(answer, 403, "FORBIDDEN")
+
+
+async def test_the_application_is_deleted_once_and_what_the_organization_has_decided_stays(
+    setups: Setups, saml_shop: SamlService, visitor: Visitor
+) -> None:
+    link = await setups.create("saml", service_slug="shop")
+    await setups.begin(link)
+    body = {"enabled": True, "members_only": False, "sign_response": False}
+    fields = {"entity_id": saml_shop.sp.entity_id, "acs_url": saml_shop.sp.acs_url, "slo_url": saml_shop.sp.acs_url}
+    assert (await setups.team.request("owner", "POST", "/services/shop/saml", body=body | fields)).status == 200
+    await visitor.open(saml_shop.sso())
+    page = await setups.open("saml")
+    asked = await setups.visitor.open(DELETE)
+
+    async def delete() -> Answer:
+        return await setups.visitor.submit(asked, DELETE, is_followed=False)
+
+    answers = await at_once(delete, delete)
+
+    assert f'href="{DELETE}"' in page.text
+    assert saml_shop.sp.entity_id in asked.text
+    assert "The application last sent an acceptable request on" in asked.text
+    assert statuses_of(answers) == [303, 404]
+    after = await stored(setups)
+    names = ("enabled", "entity_id", "acs_url", "slo_url", "name_id_format", "attribute_mapping", "sp_certificate")
+    assert [after[name] for name in names] == [False, *[None] * 6]
+    decided = ("has_certificate", "members_only", "sign_response", "sign_assertions")
+    assert [after[name] for name in decided] == [False, False, False, True]
+    assert (await visitor.open(saml_shop.sso())).status == 404
+    [recorded] = setups.recorded(link, "saml_configuration.updated")
+    assert (recorded["change"], recorded["deleted_entity_id"]) == ("saml_deleted", saml_shop.sp.entity_id)
+    again = await setups.open("saml")
+    assert "Which application do you use?" in again.text
+    assert DELETE not in again.text
+
+
+async def test_an_application_that_took_the_place_of_the_shown_one_stays(setups: Setups) -> None:
+    await begun(setups)
+    await save(setups, entity_id="https://sp.example/metadata", acs_url="https://sp.example/acs")
+    asked = await setups.visitor.open(DELETE)
+    await save(setups, entity_id="https://another.example/metadata", acs_url="https://another.example/acs")
+
+    refused = await setups.visitor.submit(asked, DELETE)
+
+    assert (refused.status, "It may be deleted or replaced already." in refused.text) == (404, True)
+    assert (await stored(setups))["entity_id"] == "https://another.example/metadata"
+
+
+async def test_a_certificate_without_an_application_is_deleted_too(setups: Setups) -> None:
+    await begun(setups)
+    before = await setups.visitor.open(DELETE)
+    await setups.visitor.submit(await setups.open("saml?provider=other"), CERTIFICATE)
+    made = (await stored(setups))["has_certificate"]
+    asked = await setups.visitor.open(DELETE)
+
+    deleted = await setups.visitor.submit(asked, DELETE)
+
+    assert (before.status, made, deleted.status) == (404, True, 200)
+    assert "Users can no longer sign in" not in asked.text
+    assert (await stored(setups))["has_certificate"] is False
+
+
+async def test_an_application_is_deleted_by_the_link_of_its_service_alone(setups: Setups, world: World) -> None:
+    await begun(setups)
+    await save(setups, entity_id="https://sp.example/metadata", acs_url="https://sp.example/acs")
+    asked = await setups.visitor.open(DELETE)
+    globex = world.team("globex")
+    globex.add("boss", "owner")
+    world.service(globex.organization_id, "shop")
+    theirs = type(setups)(globex, Visitor(world.client))
+    await theirs.begin(await theirs.create("saml", service_slug="shop", by="boss"))
+    world.service(setups.team.organization_id, "blog")
+    sibling = type(setups)(setups.team, Visitor(world.client))
+    await sibling.begin(await sibling.create("saml", service_slug="blog"))
+
+    foreign = [await one.visitor.open(DELETE) for one in (theirs, sibling)]
+    token = (await theirs.open("saml?provider=other")).text.partition('name="form_token" value="')[2].partition('"')[0]
+    sent = await theirs.visitor.post(DELETE, {"form_token": token, "shown_entity_id": "https://sp.example/metadata"})
+    untrusted = await theirs.visitor.submit(asked, DELETE)
+
+    assert [one.status for one in (*foreign, sent, untrusted)] == [404, 404, 404, 403]
+    assert (await stored(setups))["enabled"] is True
+
+
+async def test_what_the_application_before_has_sent_is_forgotten(
+    setups: Setups, saml_shop: SamlService, visitor: Visitor
+) -> None:
+    await setups.begin(await setups.create("saml", service_slug="shop"))
+    await visitor.open(saml_shop.sso())
+    await visitor.open(saml_shop.sso(replace(saml_shop.sp, entity_id="https://another.example").authn_request()))
+    before = await setups.visitor.open(SETUP)
+
+    await save(setups, acs_url=saml_shop.sp.acs_url, entity_id=saml_shop.sp.entity_id)
+    same = await setups.visitor.open(SETUP)
+    await save(setups, entity_id="https://another.example/metadata", acs_url="https://another.example/acs")
+    another = await setups.visitor.open(SETUP)
+
+    assert ["Done. Last used on" in one.text for one in (before, same, another)] == [True, True, False]
+    assert "Next, test it." in another.text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.world.builder import EMAIL
+from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
@@ -64,6 +64,28 @@ async def test_other_organizations_are_not_shown(ada: Visitor) -> None:
         assert "Acme" in page.text
         assert "Globex" not in page.text
     assert LIMITED in (await ada.open("/app/account/organizations")).text
+
+
+async def test_the_page_of_an_organization_that_was_joined_is_there_for_this_one_alone(ada: Visitor) -> None:
+    answers = {slug: await ada.open(f"/app/invitations/joined/{slug}") for slug in ("acme", "globex", "none-such")}
+
+    assert {slug: answer.status for slug, answer in answers.items()} == {"acme": 200, "globex": 404, "none-such": 404}
+    assert "Globex" not in answers["globex"].text
+
+
+async def test_an_invitation_of_another_organization_takes_a_sign_in(world: World, ada: Visitor) -> None:
+    organization_id = world.organization("initech")
+    world.member(organization_id, world.user("owner@example.com"), "owner")
+    token = (await world.sign_in("owner@example.com")).access_token
+    await world.client.post(
+        "/api/organizations/initech/invitations", body={"email": EMAIL, "role": "member"}, token=token
+    )
+    values = (await world.mails())[-1].values
+
+    page = await ada.open(f"/app/invitations/accept?token={values['token']}&proof={values['proof']}")
+    joined = await ada.submit(page, "/app/invitations/accept", password=PASSWORD)
+
+    assert "You are a member of Initech" in joined.text
 
 
 async def test_devices_of_other_sessions_are_not_shown(world: World, ada: Visitor) -> None:

@@ -89,7 +89,7 @@ async def test_the_link_leads_on_hours_later_too(
 
     page = await visitor.submit(await visitor.open(await mailed(world)), CONFIRM)
 
-    assert "Shop waits for this sign-in no longer" in page.text
+    assert "This sign-in to Shop is no longer valid" in page.text
     assert 'href="https://shop.example/"' in page.text
     assert visitor.has_session
     # Signing in there again takes no form any more but the question of a first visit.
@@ -107,7 +107,7 @@ async def test_a_pushed_request_that_is_over_names_its_service(
     over = await visitor.submit(await visitor.open(await mailed(world)), CONFIRM)
 
     assert over.status == 400
-    assert "Shop waits for this sign-in no longer" in over.text
+    assert "This sign-in to Shop is no longer valid" in over.text
 
 
 async def test_another_browser_gets_nothing_of_the_way_and_says_where_it_goes_on(
@@ -148,7 +148,7 @@ async def test_a_mail_that_is_sent_again_keeps_the_way(shop: RelyingParty, visit
     page = await visitor.open(path_of(message.values["token"]))
     back = led_back(await visitor.submit(page, CONFIRM))
 
-    assert "Look into your mail" in again.text
+    assert "Check your email" in again.text
     assert message.values["place"] == "Shop"
     assert "code" in back
 
@@ -284,6 +284,20 @@ async def test_a_browser_that_is_signed_in_keeps_the_way_of_a_new_account(
 
     assert "The password that you chose then" not in opened.text
     assert "code" in back
+
+
+async def test_what_leads_nowhere_is_not_stored_with_a_link(visitor: Visitor, world: World) -> None:
+    sent = {"return_to": "https://evil.example/" + "x" * 50_000, "return_id": "x" * 5_000}
+    page = await visitor.open("/app/register")
+    await visitor.submit(page, "/app/register", {**sent, "email": NEW, "password": PASSWORD})
+    link = await mailed(world)
+    await visitor.submit(await visitor.open("/app/forgot-password"), "/app/forgot-password", {**sent, "email": NEW})
+    kept = world.rows("SELECT data->>'return_to', data->>'return_id' FROM one_time_tokens")
+
+    home = await visitor.submit(await visitor.open(link), CONFIRM)
+
+    assert set(kept) == {("", "")}
+    assert "You are signed in as" in home.text
 
 
 async def test_signing_out_ends_what_knew_the_browser_again(shop: RelyingParty, visitor: Visitor, world: World) -> None:

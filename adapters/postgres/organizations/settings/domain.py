@@ -47,6 +47,28 @@ class PostgresCustomDomains(DomainClaims):
     def save(self, organization_id: UUID, claim_id: UUID, proof: DomainProof) -> bool:
         return self._save_proof(organization_id, claim_id, proof)
 
+    def count_uses(self, organization_id: UUID, claim_id: UUID, *, at: datetime) -> tuple[int, int]:
+        row = self._row(
+            """
+            WITH made_there AS MATERIALIZED (
+                SELECT b.session_id
+                FROM   browser_sessions b
+                JOIN   custom_domains d ON d.id = b.domain_id AND d.organization_id = %(organization_id)s
+                WHERE  b.domain_id = %(claim_id)s
+            )
+            SELECT (SELECT count(*) FROM sessions
+                    WHERE  revoked_at IS NULL AND expires_at > %(at)s
+                    AND    (id = ANY (ARRAY(SELECT session_id FROM made_there))
+                            OR parent_id = ANY (ARRAY(SELECT session_id FROM made_there)))) AS sessions,
+                   (SELECT count(*) FROM passkeys p
+                    JOIN   custom_domains d ON d.id = p.domain_id AND d.organization_id = %(organization_id)s
+                    WHERE  p.domain_id = %(claim_id)s) AS passkeys
+            """,
+            {"at": at, "organization_id": organization_id, "claim_id": claim_id},
+        )
+        assert row is not None, "a query of counts has one row"
+        return row["sessions"], row["passkeys"]
+
     def remove(self, organization_id: UUID, claim_id: UUID) -> None:
         self._connection.execute_later(
             """

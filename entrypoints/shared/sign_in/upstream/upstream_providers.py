@@ -17,7 +17,20 @@ from core.wording import Wording
 from entrypoints.web.serving.calls import Call
 
 CALLBACK = "/auth/upstream/callback"
-_CHECK_ADDRESS = " Check that its address is right and can be reached, and try again."
+_CHECK_ADDRESS = "Check that its address is right and can be reached, and try again."
+_COPY_ISSUER = "Copy the issuer again from the provider, with its whole path, and set it."
+_ASK_VENDOR = "Ask the vendor of the provider."
+# What callers of the interface do next, where it is not to check the address.
+_NEXT_STEPS = {
+    ProviderProblem.NO_DOCUMENT: _COPY_ISSUER,
+    ProviderProblem.NOT_JSON: _COPY_ISSUER,
+    ProviderProblem.OTHER_ISSUER: "Set the issuer exactly as the document names it.",
+    ProviderProblem.OTHER_SLASH: "Set the issuer exactly so.",
+    ProviderProblem.NO_ENDPOINT: _ASK_VENDOR,
+    ProviderProblem.NO_KEYS: _ASK_VENDOR,
+    # Its text says so itself.
+    ProviderProblem.BUSY: "",
+}
 # What callers of the interface are told of our credentials.
 _OF_CREDENTIALS = {
     ProviderProblem.WRONG_SECRET: (
@@ -101,7 +114,8 @@ def as_answer(finding: Finding | None) -> ConnectionTested:
     elif finding.problem is ProviderProblem.METADATA:
         message = finding.text
     else:
-        message = (finding.text or "The provider did not answer as it should.") + _CHECK_ADDRESS
+        text = finding.text or "The provider did not answer as it should."
+        message = f"{text} {_NEXT_STEPS.get(finding.problem, _CHECK_ADDRESS)}".rstrip()
     return ConnectionTested(success=not finding.prevents, message=message)
 
 

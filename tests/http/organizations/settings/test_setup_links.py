@@ -13,14 +13,17 @@ from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from entrypoints.pages.organizations.setup import DOMAIN as DOMAIN_PAGE
 from entrypoints.pages.organizations.setup import PARTS, SETUP
+from tests.concurrency import at_once, statuses_of
 from tests.world.domains import DOMAIN, Domains
 from tests.world.setups import BASE_URL, Setups, path_of
 from tests.world.visitor import Visitor, forms_of
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    from tests.application import Answer
     from tests.world.world import World
 
+DELETE = "/app/setup/parts/domain/delete"
 VERIFY = "/app/setup/parts/domain/verify"
 
 
@@ -209,6 +212,43 @@ class TestPages:
         setups.domains.names.publish(claimed["txt_name"], claimed["txt_value"])
 
         assert "Another organization has verified" in (await setups.visitor.submit(page, VERIFY)).text
+
+    async def test_the_domain_is_deleted_once_by_a_page_that_says_what_ends(
+        self, setups: DomainSetups, world: World
+    ) -> None:
+        link = await setups.create()
+        await setups.begin(link)
+        without = await setups.visitor.open(DELETE)
+        await setups.domains.verify()
+        there = setups.domains.visitor()
+        await there.sign_in("member@example.com")
+        [[session_id]] = world.rows("SELECT session_id FROM browser_sessions WHERE domain_id IS NOT NULL")
+        page = await setups.visitor.open(DELETE)
+
+        async def delete() -> Answer:
+            return await setups.visitor.submit(page, DELETE, is_followed=False)
+
+        answers = await at_once(delete, delete)
+
+        assert without.status == 404
+        assert "One session that began there ends." in page.text
+        assert "passkey" not in page.text
+        assert statuses_of(answers) == [303, 404]
+        assert (await there.send("GET", "/app")).status == 404
+        assert world.value("SELECT revoked_at IS NOT NULL FROM sessions WHERE id = %s", session_id)
+        assert (await setups.domains.request("GET")).status == 404
+        assert len(setups.recorded(link, "domain.deleted")) == 1
+
+    async def test_a_domain_that_took_the_place_of_the_shown_one_stays(self, setups: DomainSetups) -> None:
+        await setups.begin(await setups.create())
+        await setups.domains.claim()
+        page = await setups.visitor.open(DELETE)
+        await setups.domains.claim("another.example")
+
+        refused = await setups.visitor.submit(page, DELETE)
+
+        assert refused.status == 404
+        assert (await setups.domains.show())["domain"] == "another.example"
 
     async def test_forms_are_taken_from_our_own_pages_only(self, setups: DomainSetups) -> None:
         link = await setups.create()
