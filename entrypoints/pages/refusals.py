@@ -33,6 +33,7 @@ from core.organizations.access import SecondFactorRequired
 from core.organizations.settings.domain import DomainUnset
 from core.saml.messages import MessageRefused
 from core.scim.tokens import ScimTokenUnknown
+from core.sign_in.upstream.domain_routes import DomainRoutedAlready, RouteUnknown
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.next_steps import next_steps
 from entrypoints.pages.rendering import HTML, page
@@ -57,6 +58,10 @@ SIGNED_IN_MEANWHILE: Final = marked(
 )
 # In place of messages that name a path of the interface.
 ON_PAGES: Final[Mapping[type[Refusal], str]] = {
+    DomainRoutedAlready: marked(
+        "This mail domain is claimed already, here or for another connection. If you do not see it here, ask the person"
+        " who sent you the link."
+    ),
     DomainUnset: marked("There is no such domain here. It may be deleted or replaced already."),
     MethodNotAllowed: marked("This address is not a page. Go back to the page that you came from, and use its button."),
     NoSuchPath: NO_PAGE,
@@ -64,6 +69,7 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MessageRefused: MessageRefused.default_message,
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
     PasswordAlreadySet: marked("Your account has a password by now. Load this page again to change it."),
+    RouteUnknown: marked("There is no such mail domain here. It may be removed already."),
     ScimTokenUnknown: marked("There is no such token here. It may be revoked already."),
     SecondFactorRequired: marked(
         "This organization requires a second factor. Set one up for your account if you have none, then come back and"

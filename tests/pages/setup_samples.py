@@ -82,13 +82,15 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             SimpleNamespace(
                 id=ID,
                 domain=EMAIL.partition("@")[2],
-                status="verified",
+                status="pending",
+                enforced=False,
                 txt_name="_gatehouse." + EMAIL.partition("@")[2],
                 txt_value="gatehouse-verification=sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw",
             )
         ],
         "problem": PROBLEM,
-        "problems": dict.fromkeys(("metadata_url", "metadata_xml"), PROBLEM),
+        "problems": dict.fromkeys(("metadata_url", "metadata_xml", "domain"), PROBLEM),
+        "typed_domain": NAME,
         "right_issuer": None,
     },
     "setup_connection_deletion.html": {

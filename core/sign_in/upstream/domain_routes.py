@@ -43,6 +43,14 @@ class DomainRoutedAlready(Conflict):
     default_message = "This organization has a route of this domain already. Change that one."
 
 
+class RouteInForce(Conflict):
+    """The domain is verified, or its route is to be enforced, so the holder of a setup link cannot give it up."""
+
+    default_message = (
+        "This mail domain is in use, so a setup link cannot remove it. Ask the person who sent you the link."
+    )
+
+
 class TooManyRoutes(BadRequest):
     """The organization has the maximum number of routes."""
 
@@ -60,6 +68,11 @@ class RouteClaim:
     connection_id: UUID
     enforced: bool
     proof: DomainProof
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the holder of a setup link can give it up: it was never verified, and nothing is to be enforced."""
+        return self.proof.verified_at is None and not self.enforced
 
     def is_enforced_at(self, at: datetime) -> bool:
         """Return whether it is proved and enforced; its connection may be switched off."""
@@ -135,6 +148,16 @@ def delete(uow: UnitOfWork, slug: str, route_id: UUID) -> None:
     """Delete a route, and give the claim to its domain up."""
     editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
     claim = _locked(uow, editor.organization_id, route_id)
+    uow.domain_routes.remove(editor.organization_id, route_id)
+    _record(uow, editor, AuditAction.DOMAIN_ROUTE_DELETED, claim)
+
+
+def delete_by_link(uow: UnitOfWork, cookie: str, route_id: UUID) -> None:
+    """Give up a claim that routes nothing yet, for the holder of a setup link; else raise `RouteInForce`."""
+    editor = Editor.of_link(uow, cookie)
+    claim = _locked(uow, editor.organization_id, route_id)
+    if not claim.is_open:
+        raise RouteInForce
     uow.domain_routes.remove(editor.organization_id, route_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_DELETED, claim)
 

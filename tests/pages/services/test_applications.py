@@ -156,6 +156,30 @@ async def test_of_several_requests_to_disconnect_one_does(world: World, shop: Re
     assert len(world.audit_entries("user.removed")) == 1
 
 
+async def test_what_is_exchanged_or_renewed_while_it_is_disconnected_is_ended_too(
+    world: World, shop: RelyingParty, visitor: Visitor
+) -> None:
+    for _ in range(5):
+        first = (await shop.redeem((await sign_in(visitor, shop, scope="openid offline_access"))["code"])).json
+        code = led_back(await visitor.send("GET", address_of(shop)))["code"]
+        path = path_of(world)
+        fields = forms_of(await visitor.open(path))[0].fields
+
+        answers = await at_once(
+            lambda code=code: shop.redeem(code),
+            lambda path=path, fields=fields: visitor.post(f"{path}/disconnect", fields, is_followed=False),
+            lambda first=first: shop.token("refresh_token", refresh_token=first["refresh_token"]),
+        )
+
+        assert 303 in statuses_of(answers)
+        given = [one.json for one in answers if one.status == 200]
+        assert not any(shop.is_live(tokens) for tokens in [first, *given])
+        for tokens in given:
+            assert (await shop.token("refresh_token", refresh_token=tokens["refresh_token"])).status == 400
+        assert world.value("SELECT count(*) FROM service_users") == 0
+        visitor.cookies.clear()
+
+
 async def test_very_many_are_counted(world: World, shop: RelyingParty, visitor: Visitor) -> None:
     for number in range(APPLICATIONS_MAX + 1):
         service = world.service(shop.organization_id, f"app-{number}")

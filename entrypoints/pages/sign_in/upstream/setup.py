@@ -21,7 +21,7 @@ from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes
-from core.sign_in.upstream.domain_routes import RouteUnknown
+from core.sign_in.upstream.domain_routes import RouteInForce, RouteUnknown
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem, problem_of
 from core.sign_in.upstream.saml import MetadataUnusable, ServiceProvider
 from entrypoints.pages import refusals
@@ -142,6 +142,7 @@ async def _page(
         typed=sent or _stored(connection),
         progress=await call.read(failures.find_progress_by_link, cookie, connection.id),
         failures=await call.read(failures.list_by_link, cookie, connection.id),
+        typed_domain=form.domain if isinstance(form, MailDomainForm) else "",
         claimed=[route for route in claimed if route.provider_id == connection.id],
         copies={
             **_redirect_uri(call),
@@ -286,6 +287,19 @@ async def verify_mail_domain(call: Call, route_id: UUID, form: SetupForm) -> Pag
     try:
         await call.transact(domain_routes.verify_by_link, cookie, route_id, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
+        return await _page(call, claim.connection_id, refusal=refusal)
+    return see_other(f"{UPSTREAM}/{claim.connection_id}")
+
+
+@routes.post(f"{UPSTREAM}/domains/:route_id/delete", limits=LIMITS, refuses=(*REFUSES, RouteUnknown, RouteInForce))
+@public
+async def delete_mail_domain(call: Call, route_id: UUID, form: SetupForm) -> PageOrRedirect:
+    """Give up a mail domain that is not verified yet, such as a mistyped one."""
+    cookie = protected_cookie(call, form)
+    claim = await call.read(domain_routes.find_by_link, cookie, route_id)
+    try:
+        await call.transact(domain_routes.delete_by_link, cookie, route_id)
+    except RouteInForce as refusal:
         return await _page(call, claim.connection_id, refusal=refusal)
     return see_other(f"{UPSTREAM}/{claim.connection_id}")
 

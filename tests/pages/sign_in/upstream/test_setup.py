@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.resolver import DnsResolver
+from tests.concurrency import at_once, statuses_of
 from tests.identity_provider import IdentityProvider
 from tests.name_server import LOOPBACK
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, running_openid_provider
+from tests.world.visitor import Visitor
 
 if TYPE_CHECKING:
     from entrypoints.installation import Installation
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from tests.clock import SettableClock
     from tests.name_server import NameServer
     from tests.world.setups import Setups
+    from tests.world.world import World
 
 UPSTREAM = "/app/setup/parts/upstream"
 
@@ -79,6 +82,63 @@ async def test_the_holder_connects_by_saml_and_routes_a_mail_domain_to_it(
     ]
     [connection] = (await setups.team.request("owner", "GET", "/upstream-providers")).json["upstream_providers"]
     assert (connection["enabled"], connection["joins_as"], claimed["enforced"]) == (True, None, False)
+
+
+async def test_a_mistyped_mail_domain_is_shown_again_or_removed_until_it_is_verified(
+    setups: Setups, names: NameServer
+) -> None:
+    link = await setups.create("upstream")
+    await setups.begin(link)
+    made = await connect_by_saml(setups)
+    add = f"{path_of(made)}/domains"
+
+    invalid = await setups.visitor.submit(made, add, domain="acme")
+    routed = await setups.visitor.submit(made, add, domain="acne.example")
+    twice = await setups.visitor.submit(routed, add, domain="acne.example")
+    [claimed] = (await setups.team.request("owner", "GET", "/domain-routes")).json["domain_routes"]
+    remove = f"{UPSTREAM}/domains/{claimed['id']}/delete"
+
+    async def press() -> Answer:
+        return await setups.visitor.submit(routed, remove, is_followed=False)
+
+    answers = await at_once(press, press)
+    again = await setups.visitor.submit(made, add, domain="acme.example")
+    [kept] = (await setups.team.request("owner", "GET", "/domain-routes")).json["domain_routes"]
+    path = f"{UPSTREAM}/domains/{kept['id']}"
+    names.publish(kept["txt_name"], kept["txt_value"])
+    verified = await setups.visitor.submit(again, f"{path}/verify")
+    late = await setups.visitor.submit(again, f"{path}/delete")
+
+    assert (invalid.status, 'value="acme"' in invalid.text, 'id="domain-problem"' in invalid.text) == (400, True, True)
+    assert (twice.status, "is claimed already, here or for another connection" in twice.text) == (409, True)
+    assert statuses_of(answers) == [303, 404]
+    assert [row["domain"] for row in setups.recorded(link, "domain_route.deleted")] == ["acne.example"]
+    assert f'action="{path}/delete"' not in verified.text
+    assert (late.status, "is in use, so a setup link cannot remove it" in late.text) == (409, True)
+    assert len((await setups.team.request("owner", "GET", "/domain-routes")).json["domain_routes"]) == 1
+
+
+async def test_a_mail_domain_of_others_or_one_that_is_to_be_enforced_is_not_removed(
+    setups: Setups, world: World
+) -> None:
+    globex = world.team("globex")
+    globex.add("boss", "owner")
+    await setups.begin(await setups.create("upstream"))
+    made = await connect_by_saml(setups)
+    own = await setups.visitor.submit(made, f"{path_of(made)}/domains", domain="acme.example")
+    theirs = type(setups)(globex, Visitor(world.client))
+    await theirs.begin(await theirs.create("upstream", by="boss"))
+    [claimed] = (await setups.team.request("owner", "GET", "/domain-routes")).json["domain_routes"]
+    remove = f"{UPSTREAM}/domains/{claimed['id']}/delete"
+    token = (await theirs.open("upstream?provider=saml")).text.partition('name="form_token" value="')[2].partition('"')
+
+    foreign = await theirs.visitor.post(remove, {"form_token": token[0]})
+    await setups.team.request("owner", "PATCH", f"/domain-routes/{claimed['id']}", body={"enforced": True})
+    enforced = await setups.visitor.submit(own, remove)
+
+    assert (foreign.status, "It may be removed already." in foreign.text) == (404, True)
+    assert enforced.status == 409
+    assert world.value("SELECT count(*) FROM domain_routes") == 1
 
 
 async def test_the_holder_connects_by_openid_connect(setups: Setups) -> None:
