@@ -17,7 +17,8 @@ from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal, on_the_way_to
 from core.openid import clients, codes, requests, scopes
-from core.openid.requests import FORM_POST, AuthorizationRefused, RequestOver, RequestRefused
+from core.openid.refused_requests import RequestOver, RequestRefused
+from core.openid.requests import FORM_POST, AuthorizationRefused
 from core.organizations.access import SecondFactorRequired
 from core.secrets import hash_token
 from core.sessions import security_profiles

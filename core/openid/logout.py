@@ -15,7 +15,7 @@ from uuid import UUID
 
 from core.openid import clients
 from core.openid.authorization import with_parameters
-from core.openid.requests import RequestRefused
+from core.openid.refused_requests import RequestRefused
 from core.saml import logouts as saml_logouts
 from core.sessions import sessions
 

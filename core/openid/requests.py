@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from core.errors import BadRequest
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.openid import clients, dpop, pkce, requested_claims, scopes, security_profile
 from core.openid.refusals import (
@@ -24,6 +23,7 @@ from core.openid.refusals import (
     ResponseTypeUnsupported,
     TargetInvalid,
 )
+from core.openid.refused_requests import RequestOver, RequestRefused
 from core.openid.requested_claims import NO_CLAIMS, RequestedClaims
 from core.secrets import hash_token
 from core.sessions import security_profiles
@@ -56,29 +56,6 @@ FORM_POST: Final = "form_post"
 RESPONSE_MODES: Final = (QUERY, FORM_POST)
 LOCALES_MAX: Final = 20
 _THUMBPRINT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-
-
-class RequestRefused(BadRequest):
-    """The request names no known client or no registered redirect URI, so there is no safe way back."""
-
-    default_message = (
-        "This application sent you here with a request that cannot be answered."
-        " Go back to the application, and tell its makers what is written here."
-    )
-
-
-class RequestOver(RequestRefused):
-    """The stored request has expired, or was answered already.
-
-    `client` is whose it was, None if that is not known, and `locales` are the languages that it asked for.
-    """
-
-    default_message = "This request is over. Go back to the application, and sign in there again."
-
-    def __init__(self, client: Client | None = None, locales: Sequence[str] = ()) -> None:
-        super().__init__()
-        self.client = client
-        self.locales = locales
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from core.errors import (
     TemporaryRefusal,
     UnsupportedMediaType,
 )
-from core.openid.requests import RequestRefused
+from core.openid.refused_requests import RequestRefused
 from core.organizations.access import SecondFactorRequired
 from core.organizations.settings.domain import DomainUnset
 from core.saml.messages import MessageRefused

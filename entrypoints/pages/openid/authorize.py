@@ -11,7 +11,7 @@ from core.accounts import return_targets
 from core.errors import Forbidden, OrganizationNotActive
 from core.openid import authorization, requests
 from core.openid.authorization import Answer, LeadBack, SetupNeeded, SignInNeeded, Visitor
-from core.openid.requests import RequestOver, RequestRefused
+from core.openid.refused_requests import RequestOver, RequestRefused
 from core.secrets import Secret
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns

@@ -7,7 +7,7 @@ import msgspec
 
 from core.openid import logout
 from core.openid.logout import LogoutRequest, SignedOut
-from core.openid.requests import RequestOver, RequestRefused
+from core.openid.refused_requests import RequestOver, RequestRefused
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.pages.openid.sign_out import signed_out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.openid import requests
-from core.openid.requests import RequestOver
+from core.openid.refused_requests import RequestOver
 from tests.world.relying_party import CHALLENGE, REDIRECT_URI, insert_relying_party
 
 if TYPE_CHECKING:

@@ -1,0 +1,35 @@
+"""The refusals of an authorization request that stay on a page, because no way back to the application is safe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.errors import BadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.openid.clients import Client
+
+
+class RequestRefused(BadRequest):
+    """The request names no known client or no registered redirect URI, so there is no safe way back."""
+
+    default_message = (
+        "This application sent you here with a request that cannot be answered."
+        " Go back to the application, and tell its makers what is written here."
+    )
+
+
+class RequestOver(RequestRefused):
+    """The stored request has expired, or was answered already.
+
+    `client` is whose it was, None if that is not known, and `locales` are the languages that it asked for.
+    """
+
+    default_message = "This request is over. Go back to the application, and sign in there again."
+
+    def __init__(self, client: Client | None = None, locales: Sequence[str] = ()) -> None:
+        super().__init__()
+        self.client = client
+        self.locales = locales
