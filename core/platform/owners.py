@@ -69,6 +69,11 @@ def any_exists(uow: UnitOfWork) -> bool:
     return bool(uow.users.lock_platform_owners())
 
 
+def active(uow: UnitOfWork) -> tuple[User, ...]:
+    """Return the platform owners whose accounts may be used."""
+    return tuple(owner for owner in uow.users.lock_platform_owners() if owner.is_active)
+
+
 def is_platform_owner(uow: UnitOfWork, email: str) -> bool:
     """Return whether the account of this address is a platform owner."""
     user = uow.users.by_email(normalize_email(email, uow.domain_names.to_ascii))

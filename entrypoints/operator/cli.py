@@ -115,6 +115,10 @@ def _parser() -> argparse.ArgumentParser:
     api.add_argument("-d", "--data", metavar="JSON", help="the body; - reads standard input")
     api.add_argument("--address", help="another Gatehouse than the one that you signed in to last")
     doctor = command("doctor", _doctor, "Check the settings, the database, the keys and mail, and advise what to do.")
+    doctor.epilog = (
+        "The exit status is 0 when everything is OK, 1 when something is not, and 3 when Gatehouse works, but not for"
+        " production."
+    )
     doctor.add_argument("--mail-to", metavar="ADDRESS", help="also send a test mail to this address")
     return parser
 
@@ -239,10 +243,14 @@ def _api(_settings: Settings, options: argparse.Namespace) -> int:
 
 def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import doctor
+    from entrypoints.operator.terminal import takes_colors
 
     unknown = settings_module.unknown(os.environ)
+    has_colors = takes_colors(sys.stdout, os.environ)
     return _operate(
-        lambda: doctor.examine(settings, unknown_settings=unknown, mail_to=options.mail_to, report=_print_line)
+        lambda: doctor.examine(
+            settings, unknown_settings=unknown, mail_to=options.mail_to, report=_print_line, has_colors=has_colors
+        )
     )
 
 

@@ -15,6 +15,7 @@ from adapters.domain_names import IdnaDomainNames
 from core.accounts.user_import import Problem
 from entrypoints.operator import user_import
 from entrypoints.operator.user_import import UserImportRun
+from tests.terminals import Terminal
 from tests.world.builder import PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
@@ -30,13 +31,6 @@ TO_ASCII = IdnaDomainNames().to_ascii
 
 BCRYPT = "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK"
 BCRYPT_PASSWORD = "Пароль correct horse 🗝"
-
-
-class Terminal(io.StringIO):
-    """An output that is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 class Ticks:
