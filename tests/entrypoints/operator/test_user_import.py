@@ -173,8 +173,8 @@ class TestReports:
         await importer.run(*(person(number) for number in range(10, 20)), seconds=Ticks())
 
         assert importer.out.getvalue().splitlines() == [
-            "5 lines, 1 per second, about 5 s left",
-            "10 lines, 1 per second, about 0 s left",
+            "5 lines, 50 %, 1 per second, about 5 s left",
+            "10 lines, 100 %, 1 per second, about 0 s left",
         ]
 
     async def test_a_terminal_has_one_line_that_changes(
@@ -185,7 +185,7 @@ class TestReports:
 
         await importer.run(person(1), b"{}\n", seconds=Ticks())
 
-        assert importer.out.getvalue().startswith("\r\x1b[K1 lines, 1 per second, about ")
+        assert importer.out.getvalue().startswith("\r\x1b[K1 lines, ")
         assert "\r\x1b[KLine 2 is left out: it has no email.\n" in importer.out.getvalue()
         assert importer.out.getvalue().endswith("\r\x1b[K")
 
