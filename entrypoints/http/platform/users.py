@@ -11,7 +11,7 @@ from core.platform import users as platform_users
 from core.platform.users import FOUND_DEFAULT, PlatformUser
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.credentials import platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform users", "Searching the users of the whole platform, for platform owners.")
@@ -35,7 +35,7 @@ class UserSearchResult(msgspec.Struct, kw_only=True):
 
 
 @routes.get("/api/platform/users/search", refuses=(Forbidden,))
-@platform_owner
+@platform_support
 async def search(call: Call, query: UserSearch) -> UserSearchResult:
     """Find users by a part of their email address, or by their id.
 
