@@ -169,7 +169,7 @@ async def _platform_owners(connected: ConnectedInstallation) -> Finding:
     without = sum(not owner.has_mfa for owner in present)
     page = f"{connected.installation.settings.base_url}/app/account/second-factor"
     advice = f"Without a second factor: {without}. Ask them to turn it on at {page}." if without else ""
-    return Finding("platform owner", True, f"{len(present)}", advice)
+    return Finding("platform owner", True, f"active: {len(present)}", advice)
 
 
 async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:

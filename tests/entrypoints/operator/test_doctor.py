@@ -72,7 +72,7 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert findings["clock"].what.endswith(" UTC, 0.0 s from the database's clock")
     assert findings["keys"] == Finding("ok", "none yet", "The first `gatehouse serve` makes them.")
     assert findings["brand"] == Finding("ok", "the name Acme ID")
-    assert findings["platform owner"] == Finding("ok", "1")
+    assert findings["platform owner"] == Finding("ok", "active: 1")
     assert findings["mail"].what == "a server is set"
     assert healthy_doctor.summary == "Everything is OK. There is nothing to do."
 
@@ -115,7 +115,7 @@ def test_platform_owners_without_a_second_factor_are_counted(healthy_doctor: Doc
 
     assert healthy_doctor.examine()["platform owner"] == Finding(
         "ok",
-        "1",
+        "active: 1",
         "Without a second factor: 1. Ask them to turn it on at https://id.example.com/app/account/second-factor.",
     )
 
