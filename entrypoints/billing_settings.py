@@ -34,13 +34,14 @@ def problem(settings: BillingSettings) -> str | None:
     if (settings.billing_secret_key is None) != (settings.billing_webhook_secret is None):
         return "GATEHOUSE_BILLING_SECRET_KEY and GATEHOUSE_BILLING_WEBHOOK_SECRET go together. Set both, or neither."
     parts = urlsplit(settings.billing_url)
-    if parts.scheme != "https" and not settings.dev and not _is_this_machine(parts.hostname or ""):
+    if parts.scheme != "https" and not settings.dev and not is_this_machine(parts.hostname or ""):
         # The key of the provider could be read on the way.
         return "GATEHOUSE_BILLING_URL takes an https address; http only on this machine or with GATEHOUSE_DEV=on."
     return None
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Return whether a host names the machine itself."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

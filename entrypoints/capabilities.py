@@ -20,9 +20,10 @@ from entrypoints.http.organizations.settings import branding, tls_allowed
 from entrypoints.http.organizations.settings import domain as custom_domain
 from entrypoints.http.organizations.settings import smtp as mail_server
 from entrypoints.http.platform import audit_log as platform_audit_log
-from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
+from entrypoints.http.platform import health, impersonation, limits, mails, metrics, owners, support, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
+from entrypoints.http.platform import sessions as platform_sessions
 from entrypoints.http.privacy import privacy
 from entrypoints.http.saml import certificate as saml_certificate
 from entrypoints.http.saml import metadata as saml_metadata
@@ -198,8 +199,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_organizations.routes,
     platform_audit_log.routes,
     users.routes,
+    platform_sessions.routes,
+    limits.routes,
+    mails.routes,
     platform_mfa.routes,
     owners.routes,
+    support.routes,
     impersonation.routes,
     privacy.routes,
     home.routes,

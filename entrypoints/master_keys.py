@@ -67,13 +67,17 @@ def generated() -> str:
     return MasterKey.generate().encoded()
 
 
-def rewrap_secrets(settings: Settings, address: Secret, report: Callable[[str], None]) -> int:
+def rewrap_secrets(
+    settings: Settings, address: Secret, report: Callable[[str], None], show: Callable[[object, int, int], None]
+) -> int:
     """Encrypt every secret with the first master key; return how many were re-encrypted.
+
+    `show` is called often, with a column, the rows that were read, and how many there are.
 
     Raise `CannotStart` when some could not be.
     """
     with migrations.connected(address.reveal()) as connection:
-        done = rewrap.rewrap(connection, vault(settings), report)
+        done = rewrap.rewrap(connection, vault(settings), report, show)
     for column in done:
         if not column.is_complete:
             raise CannotStart(

@@ -935,6 +935,7 @@ CREATE TABLE mails (
     CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'routed'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
 );
 COMMENT ON TABLE mails IS 'The outbox. What a letter says is encrypted, and erased once it is sent.';
+COMMENT ON COLUMN mails.values_sealed IS 'What the mail says, encrypted; null once it is sent. Of one that has failed it is kept for a retry, as long as the mail.';
 COMMENT ON COLUMN mails.language IS 'The tag (BCP 47) of the language in which its recipient reads; null for English, also in mails that an earlier version has queued.';
 ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
@@ -943,6 +944,7 @@ CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
 CREATE INDEX mails_routed ON mails USING btree (organization_id, due_at) WHERE (state = 'routed'::text);
+CREATE INDEX mails_undelivered ON mails USING btree (state, created_at DESC, id DESC) WHERE (state = ANY (ARRAY['queued'::text, 'routed'::text, 'failed'::text]));
 
 CREATE TABLE membership_totals (
     organization_id uuid NOT NULL,
@@ -1218,7 +1220,7 @@ CREATE TABLE platform_audit_entries (
     details jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
-COMMENT ON TABLE platform_audit_entries IS 'What platform owners did. An organization that was deleted is still named here.';
+COMMENT ON TABLE platform_audit_entries IS 'What platform owners, the platform''s support and operators by command did. An organization that was deleted is still named here.';
 ALTER TABLE ONLY platform_audit_entries
     ADD CONSTRAINT platform_audit_entries_pkey PRIMARY KEY (id);
 CREATE INDEX platform_audit_entries_action ON platform_audit_entries USING btree (action, id DESC);
@@ -1995,6 +1997,7 @@ CREATE TABLE users (
     changed_by_service_at timestamp with time zone,
     name text,
     language text,
+    is_platform_support boolean DEFAULT false NOT NULL,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -2009,6 +2012,7 @@ COMMENT ON COLUMN users.disowned_by_organization_id IS 'The organization that ha
 COMMENT ON COLUMN users.changed_by_service_at IS 'When the token of a service first changed how the account signs in; then what is unconfirmed waits for a mailed proof.';
 COMMENT ON COLUMN users.name IS 'What its user is called; null until the user has said it. Directories say it in scim_profiles.';
 COMMENT ON COLUMN users.language IS 'The tag (BCP 47) of the language that its user has chosen or registered with; null when it is not known.';
+COMMENT ON COLUMN users.is_platform_support IS 'Whether the account is appointed to the platform''s support. It gives power only while the address is verified and mfa_enabled_at is set; removing the second factor ends it.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
@@ -2023,6 +2027,7 @@ CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
 CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_owner;
+CREATE INDEX users_platform_support ON users USING btree (email) WHERE is_platform_support;
 CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
 CREATE TRIGGER users_added AFTER INSERT ON users REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
 CREATE TRIGGER users_changed AFTER UPDATE OF deactivated_at, mfa_enabled_at ON users FOR EACH ROW WHEN ((((old.deactivated_at IS NULL) IS DISTINCT FROM (new.deactivated_at IS NULL)) OR ((old.mfa_enabled_at IS NULL) IS DISTINCT FROM (new.mfa_enabled_at IS NULL)))) EXECUTE FUNCTION user_recounted();

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from entrypoints import settings
+from entrypoints.operator import cli
 from tests.documents import DOCUMENTS, MANUAL, PAGES, README, ROOT, RUNBOOKS, anchors, block, links, prose
 from tests.processes import Services, services
 
@@ -85,6 +86,20 @@ def test_the_table_of_settings_agrees_with_the_code() -> None:
         return
 
     assert written.strip() == table(), "run GATEHOUSE_TEST_RENEW=1 .venv/bin/python -m pytest tests/test_manual.py"
+
+
+def test_the_page_of_commands_has_a_row_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    listed = capsys.readouterr().out.partition("\ncommands:\n")[2]
+    known = re.findall(r"^    ([a-z]+) ", listed, re.MULTILINE)
+
+    rows = "\n".join(
+        line for line in (MANUAL / "commands.md").read_text().splitlines() if line.startswith("| `gatehouse")
+    )
+
+    assert "doctor" in known
+    assert [command for command in known if f"`gatehouse {command}" not in rows] == []
 
 
 def test_every_setting_that_a_document_names_exists() -> None:

@@ -12,7 +12,7 @@ import trio
 
 from adapters.gateways.stripe_requests import StripeRequests
 from core.billing import provider_objects
-from core.billing.provider import BillingFailed, BillingMode, CheckoutSession, ReadSubscription
+from core.billing.provider import BillingFailed, BillingMode, CheckoutSession, ReadSubscription, mode_of_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # The clock of an answer has whole seconds.
 CLOCK_MARGIN: Final = timedelta(seconds=1)
-_TEST_KEYS: Final = ("sk_test_", "rk_test_")
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +33,7 @@ class StripeGateway:
     """The port `BillingGateway`."""
 
     def __init__(self, *, url: str, key: Secret, clock: Clock) -> None:
-        self._mode = BillingMode.TEST if key.reveal().startswith(_TEST_KEYS) else BillingMode.LIVE
+        self._mode = mode_of_key(key)
         self._clock = clock
         self._requests = StripeRequests(url=url, key=key)
 

@@ -56,10 +56,12 @@ from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
+from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
 from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
+from adapters.postgres.platform.support import PostgresPlatformSupport
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
@@ -159,6 +161,8 @@ class Aggregates:
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations
     platform_organizations: PostgresPlatformOrganizations
+    platform_support: PostgresPlatformSupport
+    platform_mails: PostgresPlatformMails
     tiers: PostgresTiers
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers

@@ -217,15 +217,18 @@ class PostgresUnitOfWork(Aggregates):
         return {"scim_token_id": str(self.scim_caller.token_id)} if self._scim_token is not None else {}
 
     def audit_platform(
-        self, action: PlatformAction, target_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
+        self, action: PlatformAction, target_id: UUID | str, /, *, organization_id: UUID | None = None, **details: Any
     ) -> UUID:
         return self.platform_audit_entries.add(
             action,
             target_id,
-            actor_user_id=self.caller.impersonator_id or self.caller.user_id,
+            actor_user_id=self._platform_actor(),
             organization_id=organization_id,
             details=details,
         )
+
+    def _platform_actor(self) -> UUID | None:
+        return self.caller.impersonator_id or self.caller.user_id if self._session_id is not None else None
 
     def publish(
         self,

@@ -13,6 +13,7 @@ from core.accounts.users import REOPENABLE_FOR
 from core.errors import Forbidden
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.organizations import platform_support
 from core.sessions import callers, sessions
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def close(uow: UnitOfWork) -> datetime:
     reopenable_until = uow.now + REOPENABLE_FOR
     uow.users.set_closed(caller.user_id, at=uow.now)
     uow.mfa_events.add(caller.user_id, ClosingEvent.CLOSED, is_success=True, details={})
+    platform_support.end_appointment(uow, caller.user_id, reason="account_closed")
     sessions.end_all(uow, caller.user_id, caller.email)
     mail.send(
         uow,

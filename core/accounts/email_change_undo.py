@@ -17,7 +17,7 @@ from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
-from core.organizations import departures, keys, members
+from core.organizations import departures, keys, members, platform_support
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     uow.service_grants.remove_given_since(user.id, changed_at)
     departures.end_links_since(uow, user.id, changed_at)
     keys.end_of_makers(uow, [user.id], reason="email_change_undone")
+    platform_support.end_appointment(uow, user.id, reason="email_change_undone")
 
     addresses.withdraw_links(uow, user.id)
     # Links of earlier changes stay valid: the first address of a chain of changes can undo all of them.

@@ -69,6 +69,7 @@ def send(  # noqa: PLR0913 - a mail has many values
     browser: RequestingBrowser | None = None,
     data: Mapping[str, Any] | None = None,
     requested_for: str = "",
+    is_asked_for: bool | None = None,
     **values: str,
 ) -> bool:
     """Send a link to the address of an account; without a user the same work is done and no mail leaves.
@@ -77,10 +78,12 @@ def send(  # noqa: PLR0913 - a mail has many values
 
     `browser` is that in which the link was requested on a page; the mail names the place to which its sign-in leads.
     `data` is stored with the token, and `values` are those of the mail. A request that names an address passes it as
-    `requested_for`: without a user, the limits of mails count it.
+    `requested_for`: without a user, the limits of mails count it. `is_asked_for` is False where another person than the
+    reader requests it, whose language it must not have.
     """
     to = user.email if user is not None else ""
-    read_in = {"language": uow.origin.language} if uow.origin.language is not None else {}
+    language = uow.origin.language if is_asked_for is not False else None
+    read_in = {"language": language} if language is not None else {}
     stored = {**back.stored(), **read_in, **(browser.stored() if browser is not None else {}), **(data or {})}
     place = return_targets.place_of(uow, back, browser)
     token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **stored)
@@ -91,6 +94,7 @@ def send(  # noqa: PLR0913 - a mail has many values
         organization_id=place.organization_id,
         is_discarded=user is None,
         account_language=user.language if user is not None else None,
+        is_asked_for=is_asked_for,
         token=token.reveal(),
         place=place.name,
         **values,

@@ -58,7 +58,7 @@ class Belonging:
     created_at: datetime
     created_by_organization_id: UUID | None
     is_address_proved: bool
-    is_platform_owner: bool
+    has_platform_role: bool
     role: str | None
     belongs_elsewhere: bool
     is_known_elsewhere: bool
@@ -69,7 +69,7 @@ class Belonging:
         return (
             self.created_by_organization_id == organization_id
             and (self.is_in_own_domain or not self.is_address_proved)
-            and not self.is_platform_owner
+            and not self.has_platform_role
             and self.role not in {OWNER, ADMIN}
             and not self.belongs_elsewhere
         )
@@ -97,7 +97,7 @@ def take_access(uow: UnitOfWork, organization_id: UUID, belonging: Belonging | N
     In its verified mail domains it deactivates an own account, and takes the address back from any other. Outside of
     them, and when the account is gone, only its own part ends, which is its caller's to do.
     """
-    if belonging is None or not belonging.is_in_own_domain or belonging.is_platform_owner:
+    if belonging is None or not belonging.is_in_own_domain or belonging.has_platform_role:
         return
     if belonging.is_own_of(organization_id):
         uow.own_accounts.deactivate(organization_id, belonging.id, at=uow.now)

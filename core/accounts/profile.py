@@ -31,6 +31,7 @@ class Profile:
     service: str
     email_verified: bool
     is_platform_owner: bool
+    is_platform_support: bool
     created_at: datetime
     role: str | None
     permissions: list[Capability]
@@ -75,6 +76,7 @@ def _profile_of(caller: Caller, name: str | None) -> Profile:
         service=caller.service_slug or "",
         email_verified=caller.is_verified,
         is_platform_owner=caller.is_platform_owner,
+        is_platform_support=caller.is_platform_support,
         created_at=caller.user_created_at,
         role=caller.role,
         permissions=sorted(capabilities),

@@ -16,7 +16,7 @@ account together, because one session can begin others. The session goes on; its
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,6 @@ from core.errors import RateLimitExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
     from uuid import UUID
 
     from ports.unit_of_work import UnitOfWork
@@ -79,6 +78,54 @@ def attempt(
             retry_after_seconds=max(1, ceil((allowed_at - uow.now).total_seconds())),
         ).because("too_many_failures")
     return attempt_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkLimit:
+    """The failed sign-ins from one client network, and until when it is refused; None while it is not."""
+
+    network: str
+    failures: int
+    blocked_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressLimits:
+    """The failed sign-ins for an address in the last 15 minutes.
+
+    `blocked_until` is until when every network is refused, but no known device; None while they are not.
+    """
+
+    failures: int
+    blocked_until: datetime | None
+    networks: list[NetworkLimit]
+
+
+def limits_of(uow: UnitOfWork, address: str) -> AddressLimits:
+    """Return what is counted for an address, and what it limits."""
+    failures = uow.sign_in_failures.since(
+        hash_address(uow, address), failed_since=uow.now - WINDOW, undecided_since=uow.now - UNDECIDED_MAX
+    )
+    by_network: dict[str, list[SignInFailure]] = {}
+    for failure in failures:
+        by_network.setdefault(failure.network, []).append(failure)
+    return AddressLimits(
+        failures=len(failures),
+        blocked_until=_blocked_until(failures, FAILURES_FROM_ANYWHERE_MAX),
+        networks=[
+            NetworkLimit(
+                network=network,
+                failures=len(of_network),
+                blocked_until=_blocked_until(of_network, FAILURES_FROM_NETWORK_MAX),
+            )
+            for network, of_network in by_network.items()
+            if network != _UNLIMITED
+        ],
+    )
+
+
+def _blocked_until(failures: Sequence[SignInFailure], failures_max: int) -> datetime | None:
+    return failures[failures_max - 1].at + WINDOW if len(failures) >= failures_max else None
 
 
 def hash_address(uow: UnitOfWork, address: str) -> bytes:

@@ -126,6 +126,22 @@ def resend(
     )
 
 
+def send_for(uow: UnitOfWork, user: User) -> bool:
+    """Send the link again to a locked account whose address is unverified, on behalf of its user.
+
+    It is the link that the user gets by `resend`. Return whether a mail leaves: one above a limit does not.
+    """
+    registration = uow.open_registrations.sole(user.id, user.email, at=uow.now)
+    return links.send(
+        uow,
+        user,
+        TokenPurpose.VERIFY_EMAIL,
+        MailTemplate.VERIFY_EMAIL,
+        data={**registration.stored_way, "registration_id": str(registration.id)} if registration is not None else {},
+        is_asked_for=False,
+    )
+
+
 def inspect(uow: UnitOfWork, token: str) -> UnprovedAddress | VerifiedAddress:
     """Return what a link would prove, or that it is proved already; raise `LinkUnusable`. A valid link stays valid."""
     link = links.inspect(uow, TokenPurpose.VERIFY_EMAIL, token, TEXTS)

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from core.billing.provider_objects import Facts
+    from core.secrets import Secret
 
 # Ids of the provider are stored as they are; this is its own limit.
 PROVIDER_ID_CHARACTERS_MAX: Final = 255
+# How the keys begin that open test data alone.
+_TEST_KEYS: Final = ("sk_test_", "rk_test_")
 
 
 class BillingMode(StrEnum):
@@ -28,6 +31,11 @@ class BillingMode(StrEnum):
     SANDBOX = "sandbox"
     TEST = "test"
     LIVE = "live"
+
+
+def mode_of_key(key: Secret) -> BillingMode:
+    """Return which data a secret key of the provider opens."""
+    return BillingMode.TEST if key.reveal().startswith(_TEST_KEYS) else BillingMode.LIVE
 
 
 class BillingFailed(Refusal):

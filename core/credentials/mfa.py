@@ -20,6 +20,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.organizations import platform_support
 from core.sessions import callers
 from core.sessions.sessions import MFA, OTP
 
@@ -168,12 +169,16 @@ def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
 
 
 def remove(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Delete a user's secret, backup codes and device trust; return whether MFA was on."""
+    """Delete a user's secret, backup codes and device trust; return whether MFA was on.
+
+    An appointment to the platform's support, which requires it, ends for good (decisions 5.12).
+    """
     # The secret first: a concurrent renewal of the codes holds its row.
     was_enabled = uow.totp_secrets.remove(user_id)
     uow.backup_codes.remove(user_id)
     # A device that is trusted in place of this factor must not replace the next one.
     uow.devices.revoke_trust(user_id)
+    platform_support.end_appointment(uow, user_id, reason="second_factor_removed")
     return was_enabled
 
 

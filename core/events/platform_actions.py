@@ -1,4 +1,4 @@
-"""What the platform audit log records: the actions of platform owners and their targets (decisions 5.8).
+"""What the platform audit log records: the actions of platform owners and support, and their targets (decisions 5.8).
 
 It is separate from the audit logs of the organizations, has the same shape, and keeps entries on deleted organizations.
 """
@@ -6,10 +6,8 @@ It is separate from the audit logs of the organizations, has the same shape, and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
-
-from core.events.actions import TargetType
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,26 +16,44 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
+class PlatformTargetType(StrEnum):
+    """What an action of the platform is done to."""
+
+    USER = "user"
+    ORGANIZATION = "organization"
+    # An address without an account, by its keyed hash.
+    ADDRESS = "address"
+    MAIL = "mail"
+
+
 class PlatformAction(Enum):
-    """An action that only a platform owner can take, with the type of its target."""
+    """An action of platform owners, of support, and of operators by command, with the type of its target."""
 
-    ORGANIZATION_APPROVED = ("organization.approved", TargetType.ORGANIZATION)
-    ORGANIZATION_REJECTED = ("organization.rejected", TargetType.ORGANIZATION)
-    ORGANIZATION_SUSPENDED = ("organization.suspended", TargetType.ORGANIZATION)
-    ORGANIZATION_ACTIVATED = ("organization.activated", TargetType.ORGANIZATION)
-    ORGANIZATION_TIER_CHANGED = ("organization.tier_changed", TargetType.ORGANIZATION)
-    ORGANIZATION_DELETED = ("organization.deleted", TargetType.ORGANIZATION)
-    MFA_FORCE_DISABLED = ("mfa.force_disabled", TargetType.USER)
-    OWNER_PROMOTED = ("platform_owner.promoted", TargetType.USER)
-    OWNER_DEMOTED = ("platform_owner.demoted", TargetType.USER)
-    IMPERSONATION_STARTED = ("impersonation.started", TargetType.USER)
-    IMPERSONATION_ACTED = ("impersonation.acted", TargetType.USER)
-    USER_ANONYMIZED = ("user.anonymized", TargetType.USER)
-    USER_EXPORTED = ("user.exported", TargetType.USER)
+    ORGANIZATION_APPROVED = ("organization.approved", PlatformTargetType.ORGANIZATION)
+    ORGANIZATION_REJECTED = ("organization.rejected", PlatformTargetType.ORGANIZATION)
+    ORGANIZATION_SUSPENDED = ("organization.suspended", PlatformTargetType.ORGANIZATION)
+    ORGANIZATION_ACTIVATED = ("organization.activated", PlatformTargetType.ORGANIZATION)
+    ORGANIZATION_TIER_CHANGED = ("organization.tier_changed", PlatformTargetType.ORGANIZATION)
+    ORGANIZATION_DELETED = ("organization.deleted", PlatformTargetType.ORGANIZATION)
+    MFA_FORCE_DISABLED = ("mfa.force_disabled", PlatformTargetType.USER)
+    OWNER_PROMOTED = ("platform_owner.promoted", PlatformTargetType.USER)
+    OWNER_DEMOTED = ("platform_owner.demoted", PlatformTargetType.USER)
+    IMPERSONATION_STARTED = ("impersonation.started", PlatformTargetType.USER)
+    IMPERSONATION_ACTED = ("impersonation.acted", PlatformTargetType.USER)
+    USER_ANONYMIZED = ("user.anonymized", PlatformTargetType.USER)
+    USER_EXPORTED = ("user.exported", PlatformTargetType.USER)
+    SUPPORT_APPOINTED = ("platform_support.appointed", PlatformTargetType.USER)
+    SUPPORT_DEMOTED = ("platform_support.demoted", PlatformTargetType.USER)
+    USER_OPENED = ("user.opened", PlatformTargetType.USER)
+    USER_SESSIONS_ENDED = ("user.sessions_ended", PlatformTargetType.USER)
+    USER_LIMITS_LIFTED = ("user.limits_lifted", PlatformTargetType.USER)
+    ADDRESS_LIMITS_LIFTED = ("address.limits_lifted", PlatformTargetType.ADDRESS)
+    USER_VERIFICATION_SENT = ("user.verification_sent", PlatformTargetType.USER)
+    MAIL_RETRIED = ("mail.retried", PlatformTargetType.MAIL)
 
-    target_type: TargetType
+    target_type: PlatformTargetType
 
-    def __new__(cls, value: str, target_type: TargetType) -> PlatformAction:
+    def __new__(cls, value: str, target_type: PlatformTargetType) -> PlatformAction:
         """Create an action from its name and the type of its target."""
         member = object.__new__(cls)
         member._value_ = value

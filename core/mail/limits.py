@@ -15,7 +15,7 @@ from core.errors import RateLimitExceeded
 from core.networks import throttled_network
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from uuid import UUID
 
     from ports.unit_of_work import UnitOfWork
@@ -131,3 +131,18 @@ def _key(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organiz
         assert organization_id is not None, "a mail that counts for its organization names none"
         parts.append(organization_id.bytes)
     return uow.pepper.mark("mail limit", *parts)
+
+
+def keys_of_address(
+    uow: UnitOfWork, of_templates: Iterable[tuple[str, Sequence[MailLimit]]], address: str
+) -> list[bytes]:
+    """Return what the mails to an address are counted under: each template with its limits.
+
+    Not among them are counts that name a network or an organization besides.
+    """
+    return [
+        _key(uow, limit, template, address, None)
+        for template, of_template in of_templates
+        for limit in of_template
+        if limit.scope is Scope.ADDRESS
+    ]

@@ -1,7 +1,8 @@
 """Mail: queued in the transaction that causes it, sent by the courier after the commit, retried with growing delays.
 
 The templates are named here; their text belongs to the mail gateway. The values of a mail may hold links that sign
-users in, so they are secret and are erased once the mail is sent.
+users in, so they are secret and are erased once the mail is sent; those of a mail that has failed are kept as long as
+it, for a retry by hand (`core/platform/mails.py`).
 """
 
 from __future__ import annotations
@@ -251,11 +252,13 @@ def send(
     organization_id: UUID | None = None,
     is_discarded: bool = False,
     account_language: str | None = None,
+    is_asked_for: bool | None = None,
     **values: str,
 ) -> bool:
     """Send a mail if this transaction commits; return False when it is discarded.
 
     `account_language` is the tag of the reader's language, where the reader's account has another address than this.
+    `is_asked_for` says whether the reader has asked for it, where that is not always so for the template.
 
     A discarded mail takes the same work and is never sent, so that the response time does not reveal whether an address
     has an account. It counts towards the limits of its address, which is not stored. A mail above a limit of its
@@ -277,7 +280,10 @@ def send(
         ),
         # By the address that was asked for, also when the mail is discarded.
         languages.choose(
-            uow.origin.language, to, is_asked_for=template in ASKED_FOR, account_language=account_language
+            uow.origin.language,
+            to,
+            is_asked_for=template in ASKED_FOR if is_asked_for is None else is_asked_for,
+            account_language=account_language,
         ),
     )
     return is_sent
@@ -311,6 +317,11 @@ def send_each(
             if message.to in admitted
         ]
     )
+
+
+def lift_limits(uow: UnitOfWork, address: str) -> int:
+    """Count no mail to an address so far towards the limits of its address; return how many counts there were."""
+    return uow.mail_counts.remove(limits.keys_of_address(uow, LIMITS.items(), address))
 
 
 def _harmless(values: Mapping[str, str]) -> dict[str, str]:

@@ -337,6 +337,17 @@ def authorize_platform(uow: UnitOfWork) -> Caller:
     return caller
 
 
+def authorize_support(uow: UnitOfWork) -> Caller:
+    """Return the caller; raise `Forbidden` unless they are a platform owner or of the platform's support.
+
+    Neither is impersonated or uses a service; support acts in sessions with a second factor only.
+    """
+    caller = uow.caller
+    if not (caller.acts_as_platform_owner or caller.acts_as_platform_support):
+        raise Forbidden("Only a platform owner or the platform's support can do this.")
+    return caller
+
+
 def require_second_factor(caller: Caller) -> None:
     """Raise `SecondFactorRequired` when the session began without one; for organizations that require it."""
     # The settings of an organization do not keep a platform owner out who impersonates a member.

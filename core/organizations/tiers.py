@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `Tier`
 
 from core.errors import BadRequest
-from core.organizations.access import authorize_platform
+from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ class TierSummary:
 
 def list_all(uow: UnitOfWork) -> Sequence[Tier]:
     """List the tiers, the smallest first."""
-    authorize_platform(uow)
+    authorize_support(uow)
     return uow.tiers.all()
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from core.audit.audit_log import LogEntry
 from core.errors import BadRequest
-from core.events.actions import TargetType  # noqa: TC001 - the reference is made from the fields of `PlatformAuditLogFilter`
-from core.events.platform_actions import PlatformAction  # noqa: TC001 - the reference is made from the fields of `PlatformAuditLogFilter`
+from core.events.platform_actions import (  # the reference is made from the fields of `PlatformAuditLogFilter`
+    PlatformAction,  # noqa: TC001
+    PlatformTargetType,  # noqa: TC001
+)
 from core.organizations.access import authorize_platform
 from core.paging import Pagination
 
@@ -34,7 +36,7 @@ class PlatformAuditLogFilter:
     """Which entries are requested; None means any."""
 
     action: PlatformAction | None = None
-    target_type: TargetType | None = None
+    target_type: PlatformTargetType | None = None
     target_id: str | None = None
 
 

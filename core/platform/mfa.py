@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
 
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
 from core.credentials import factors, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
@@ -21,7 +23,7 @@ from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import authorize_platform
+from core.organizations.access import authorize_platform, authorize_support
 from core.text import checked_reason
 
 if TYPE_CHECKING:
@@ -102,7 +104,7 @@ class MfaAlert:
 
 def status(uow: UnitOfWork, user_id: UUID) -> UserMfaStatus:
     """Return the status of a user's second factor."""
-    authorize_platform(uow)
+    helped_accounts.open_record(uow, user_id, RecordPart.SECOND_FACTOR)
     found = uow.platform_mfa.status(user_id)
     if found is None:
         raise UserUnknown
@@ -139,7 +141,7 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
 
 def metrics(uow: UnitOfWork) -> MfaMetrics:
     """Return the metrics of all users' second factors, with the events of the last seven days."""
-    authorize_platform(uow)
+    authorize_support(uow)
     counts = uow.platform_mfa.counts(since=uow.now - METRICS_WINDOW)
     return MfaMetrics(
         total_users=counts.total_users,
@@ -153,5 +155,5 @@ def metrics(uow: UnitOfWork) -> MfaMetrics:
 
 def suspicious(uow: UnitOfWork) -> Sequence[MfaAlert]:
     """List the possible attacks on second factors in the last seven days, the newest first."""
-    authorize_platform(uow)
-    return uow.platform_mfa.alerts(since=uow.now - ALERTS_WINDOW, limit=ALERTS_MAX)
+    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    return uow.platform_mfa.alerts(since=uow.now - ALERTS_WINDOW, limit=ALERTS_MAX, hides_owners=hides_owners)

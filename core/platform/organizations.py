@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.errors import BadRequest, NotFound
 from core.events.platform_actions import PlatformAction
 from core.organizations import management, tiers
-from core.organizations.access import authorize_platform
+from core.organizations.access import authorize_platform, authorize_support
 from core.organizations.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items
 from core.organizations.tiers import TierSummary  # noqa: TC001 - likewise
 
@@ -46,6 +46,13 @@ OWNER_GONE: Final = OrganizationOwner(
     is_platform_owner=False,
     created_at=datetime(1970, 1, 1, tzinfo=UTC),
 )
+# In place of an organization's owner who is a platform owner, to support.
+OWNER_WITHHELD: Final = OrganizationOwner(
+    id="unknown",
+    email="platform-owner@unknown",
+    is_platform_owner=True,
+    created_at=datetime(1970, 1, 1, tzinfo=UTC),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +71,31 @@ class OrganizationPage:
     organizations: Sequence[PlatformOrganization]
     total: int
 
+    def without_platform_owners(self) -> OrganizationPage:
+        """Return the page as support sees it."""
+        return replace(
+            self,
+            organizations=[
+                replace(
+                    one,
+                    organization=replace(one.organization, approved_by=None),
+                    owner=OWNER_WITHHELD if one.owner.is_platform_owner else one.owner,
+                )
+                for one in self.organizations
+            ],
+        )
+
 
 def list_all(
     uow: UnitOfWork, *, status: OrganizationStatus | None, tier_id: UUID | None, limit: int, offset: int
 ) -> OrganizationPage:
-    """List organizations, the newest first, of one status and one tier where these are given."""
-    authorize_platform(uow)
-    return uow.platform_organizations.page(status=status, tier_id=tier_id, limit=limit, offset=offset)
+    """List organizations, the newest first, of one status and one tier where these are given.
+
+    Support is not told which platform owner owns or has approved one.
+    """
+    caller = authorize_support(uow)
+    page = uow.platform_organizations.page(status=status, tier_id=tier_id, limit=limit, offset=offset)
+    return page if caller.acts_as_platform_owner else page.without_platform_owners()
 
 
 def approve(uow: UnitOfWork, organization_id: UUID, *, tier_id: UUID | None) -> Organization:

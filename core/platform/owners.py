@@ -16,6 +16,7 @@ from core.accounts.users import User, UserUnknown, find_or_add
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.platform_actions import PlatformAction
+from core.organizations import platform_support
 from core.organizations.access import authorize_platform
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ def any_exists(uow: UnitOfWork) -> bool:
     return bool(uow.users.lock_platform_owners())
 
 
+def active(uow: UnitOfWork) -> tuple[User, ...]:
+    """Return the platform owners whose accounts may be used."""
+    return tuple(owner for owner in uow.users.lock_platform_owners() if owner.is_active)
+
+
 def is_platform_owner(uow: UnitOfWork, email: str) -> bool:
     """Return whether the account of this address is a platform owner."""
     user = uow.users.by_email(normalize_email(email, uow.domain_names.to_ascii))
@@ -114,7 +120,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
 def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
     """Make a user a platform owner, from their next request on."""
     authorize_platform(uow)
-    _lock_owners(uow)
+    lock_owners(uow)
     user = uow.users.lock(user_id)
     if user is None:
         raise UserUnknown
@@ -125,6 +131,8 @@ def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
         # An attacker could have registered the address; the caller named an id and not, as by command, an address.
         raise OwnerUnverified
     uow.users.save(promoted)
+    # An owner may do all that support may, and a demoted one is neither.
+    platform_support.end_appointment(uow, user.id, reason="promoted")
     # Platform owners cannot be impersonated, so sessions that impersonate this user end.
     uow.sessions.end_impersonations(promoted.id)
     uow.audit_platform(PlatformAction.OWNER_PROMOTED, promoted.id)
@@ -142,7 +150,7 @@ def demote(uow: UnitOfWork, user_id: UUID) -> None:
     if user_id == caller.user_id:
         raise CannotDemoteYourself
     # The caller stays a platform owner, so there is always one.
-    _lock_owners(uow)
+    lock_owners(uow)
     owner = uow.users.lock(user_id)
     if owner is None or not owner.is_platform_owner:
         raise NotAPlatformOwner
@@ -152,7 +160,7 @@ def demote(uow: UnitOfWork, user_id: UUID) -> None:
     uow.audit_platform(PlatformAction.OWNER_DEMOTED, owner.id)
 
 
-def _lock_owners(uow: UnitOfWork) -> None:
+def lock_owners(uow: UnitOfWork) -> None:
     """Lock the platform owners; refuse a caller who was demoted in the meantime."""
     caller = uow.caller
     if not any(owner.id == caller.user_id and owner.is_active for owner in uow.users.lock_platform_owners()):

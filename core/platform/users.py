@@ -1,7 +1,7 @@
-"""Searching for users of the whole platform, as a platform owner.
+"""Searching for users of the whole platform, as a platform owner or support, who finds no platform owner.
 
-Elsewhere: second factors in `mfa.py`, impersonation in `impersonation.py`, anonymization in
-`core/privacy/anonymization.py`.
+Elsewhere: the record of one account in `user_records.py`, second factors in `mfa.py`, impersonation in
+`impersonation.py`, anonymization in `core/privacy/anonymization.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.email_addresses import part_of_email
 from core.errors import BadRequest
-from core.organizations.access import authorize_platform
+from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,10 +53,14 @@ def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: i
 
     Users whose address begins with the part come first, in alphabetical order, then the newest of the others.
     """
-    authorize_platform(uow)
+    hides_owners = not authorize_support(uow).acts_as_platform_owner
     part = part_of_email(email or "", uow.domain_names.to_ascii)
     if user_id is not None:
-        return uow.platform_users.with_id(user_id, email_part=part, organizations_max=ORGANIZATIONS_SHOWN_MAX)
+        return uow.platform_users.with_id(
+            user_id, email_part=part, organizations_max=ORGANIZATIONS_SHOWN_MAX, hides_owners=hides_owners
+        )
     if not part:
         raise BadRequest.of_field("email", "Give a part of the email address here, or the id in user_id.")
-    return uow.platform_users.with_email(part, limit=limit, organizations_max=ORGANIZATIONS_SHOWN_MAX)
+    return uow.platform_users.with_email(
+        part, limit=limit, organizations_max=ORGANIZATIONS_SHOWN_MAX, hides_owners=hides_owners
+    )

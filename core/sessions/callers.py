@@ -154,6 +154,8 @@ class Caller:
     # The key of an organization that calls in the place of its maker, who is the user then; None for users themselves.
     key_id: UUID | None = None
     service_security_profile: SecurityProfile | None = None
+    # Whether the user is appointed to the platform's support, and has a verified address and a second factor.
+    is_platform_support: bool = False
 
     @property
     def confinement(self) -> Confinement | None:
@@ -222,7 +224,7 @@ class Caller:
         """
         if self.service_id is None:
             return self.confinement
-        if self.confined_to is None and not self.is_platform_owner and not self.belongs_elsewhere:
+        if self.confined_to is None and not self.has_platform_role and not self.belongs_elsewhere:
             return None
         assert self.organization_id is not None, "a session of a service names no organization"
         return Confinement(organization_id=self.organization_id, service_id=self.service_id)
@@ -233,9 +235,20 @@ class Caller:
         return self.organization_id if self.has_service_token else self.confined_to
 
     @property
+    def has_platform_role(self) -> bool:
+        """Whether the user is a platform owner or platform support, so that the account opens those of others."""
+        return self.is_platform_owner or self.is_platform_support
+
+    @property
     def acts_as_platform_owner(self) -> bool:
         """Whether the caller is a platform owner, neither impersonated nor through a service that they use."""
         return self.is_platform_owner and not self.is_impersonated and not self.is_limited
+
+    @property
+    def acts_as_platform_support(self) -> bool:
+        """Whether the caller is platform support, in person, in a session that began with a second factor."""
+        is_in_person = not self.is_impersonated and not self.is_limited
+        return self.is_platform_support and self.has_second_factor and is_in_person
 
     @property
     def has_second_factor(self) -> bool:
@@ -307,7 +320,7 @@ class Caller:
         The operators of the service hold the token; with it they could take over what the user has elsewhere, so this
         guards what opens the whole account (decisions 2.8). The same holds for a session that is confined.
         """
-        if self.is_limited and (self.is_platform_owner or self.belongs_elsewhere):
+        if self.is_limited and (self.has_platform_role or self.belongs_elsewhere):
             raise AccountUsedElsewhere if self.has_service_token else ConfinedElsewhere
 
     def require_whole_account(self) -> None:
@@ -323,11 +336,12 @@ class Caller:
         """Raise `Forbidden` for an impersonator (identity 4.8), and for a service with the token of a platform owner.
 
         It guards the changes that give access to an account or delete it. With the token of a platform owner, such a
-        change would let the operators of the service govern the platform.
+        change would let the operators of the service govern the platform; with that of support, help themselves to
+        the accounts of others.
         """
         if self.is_impersonated:
             raise Forbidden("This cannot be done while impersonating a user.")
-        if self.is_platform_owner and self.is_limited:
+        if self.has_platform_role and self.is_limited:
             raise AccountUsedElsewhere if self.has_service_token else ConfinedElsewhere
 
     def forbid_credentials(self) -> None:

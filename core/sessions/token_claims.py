@@ -89,6 +89,8 @@ def _optional_claims(caller: Caller) -> dict[str, Any]:
         claims["features"] = caller.service_plan.features
     if caller.is_platform_owner:
         claims["is_platform_owner"] = True
+    if caller.is_platform_support:
+        claims["is_platform_support"] = True
     if caller.impersonator_id is not None:
         claims["impersonator"] = str(caller.impersonator_id)
         claims["impersonation_session"] = str(caller.session_id)

@@ -70,6 +70,6 @@ def read(uow: UnitOfWork) -> OwnWays:
 
 def limit_of(caller: Caller) -> AccountLimit | None:
     """Return why the caller's session changes nothing of the whole account; None when it may."""
-    if caller.is_limited and (caller.is_platform_owner or caller.belongs_elsewhere):
+    if caller.is_limited and (caller.has_platform_role or caller.belongs_elsewhere):
         return AccountLimit.USED_ELSEWHERE
     return AccountLimit.NOT_CONFIRMED if caller.confined_to_role is not None else None

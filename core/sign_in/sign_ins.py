@@ -1,4 +1,5 @@
-"""The sign-ins of a user, with why they were refused: for the person, their organization, and platform owners.
+"""The sign-ins of a user, with why they were refused: for the person, their organization, platform owners and
+support.
 
 An organization sees the sign-ins in its own context: to itself, to its services, by its connections and under its
 domain. It sees those of its members and end users only, since they have confirmed that they are; what they do on the
@@ -14,10 +15,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.accounts.users import UserUnknown
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import RecordPart
 from core.credentials import user_agents
 from core.errors import NotFound
-from core.organizations.access import Operation, authorize, authorize_platform
+from core.organizations.access import Operation, authorize
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
@@ -148,10 +150,8 @@ def list_page(uow: UnitOfWork, slug: str, user_id: UUID, *, page: int, limit: in
 
 
 def list_platform_page(uow: UnitOfWork, user_id: UUID, *, page: int, limit: int) -> SignInsPage:
-    """Return all sign-ins of a user, as a platform owner; raise `UserUnknown`."""
-    authorize_platform(uow)
-    if not uow.sign_ins.is_user(user_id):
-        raise UserUnknown
+    """Return all sign-ins of a user, as a platform owner or support; raise `UserUnknown`."""
+    helped_accounts.open_record(uow, user_id, RecordPart.SIGN_INS)
     return of_user(uow, user_id, None, page=page, limit=limit)
 
 

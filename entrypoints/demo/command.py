@@ -25,6 +25,7 @@ from entrypoints.demo import filling, shop, story
 from entrypoints.demo.filling import DemoMonth, DemoService
 from entrypoints.demo.past import Past, PastClock
 from entrypoints.demo.shop import DemoShop
+from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 from entrypoints.server import listen
 from entrypoints.settings import Bind
@@ -96,7 +97,8 @@ async def _filled(settings: Settings, address: Secret, shop_url: str, report: Re
         await connected.load_secrets()
         application = Application(connected.installation, capabilities.routes(is_development=True))
         past = Past(connected.installation, application, clock, filling.receiver(began_at))
-        return await DemoMonth(past, began_at, shop_url, report).fill()
+        with Progress(sys.stderr) as progress:
+            return await DemoMonth(past, began_at, shop_url, progress.around(report), progress).fill()
 
 
 async def _serve(

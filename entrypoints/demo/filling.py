@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from entrypoints.demo.story import DemoOrganization
+    from entrypoints.progress import Progress
 
 # How often a person signs in on a working day, and how often with a wrong password first.
 SIGNS_IN: Final = 0.55
@@ -44,6 +45,7 @@ class DemoMonth:
     began_at: datetime
     shop_url: str
     report: Callable[[str], None]
+    progress: Progress
     chance: random.Random = field(default_factory=lambda: random.Random(SEED))  # noqa: S311 - decides no secret
     plans: dict[str, str] = field(default_factory=dict[str, str])
     key: str = ""
@@ -61,8 +63,7 @@ class DemoMonth:
         for organization, url in ((BOLT, "https://hooks.bolt.example/in"), (CORD, "https://old.cord.example/hooks")):
             await self._webhook(organization, "Order system", url)
         for day in range(4, story.DAYS):
-            if day % 5 == 0:
-                self.report(f"Day {day} of {story.DAYS} …")
+            self.progress.show(day, "days", total=story.DAYS)
             await self._day(day)
         await self.past.seal()
         return service

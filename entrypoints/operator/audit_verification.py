@@ -18,6 +18,7 @@ from core.audit import chain
 from core.audit.verification import ChainBroken, ChainVerifier, KeptHead, wrong_field_of_proof
 from core.errors import TokenInvalid
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
+from entrypoints.progress import Progress, share_of, size_of
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ports.database import Database
     from ports.sessions.tokens import SignatureVerifier, TokenSigner
 
-REPORT_SECONDS: Final = 5.0
 BATCH_LINES: Final = 500
 LINE_BYTES_MAX: Final = 16 * 2**20
 NOT_CHECKED: Final = (
@@ -133,7 +133,8 @@ class AuditVerification:
     remarks: dict[str, None] = field(default_factory=dict[str, None])
 
     def __post_init__(self) -> None:
-        self._began_at = self._reported_at = self.seconds()
+        self._progress = Progress(self.out, self.seconds)
+        self._entries_total = 0
 
     async def verify_database(self, database: Database, slug: str | None) -> None:
         """Verify the log of the organization with this slug, or all logs."""
@@ -143,26 +144,31 @@ class AuditVerification:
             raise CannotStart(f"There is no organization {slug}.")
         if self.proof is not None and self.proof.organization_id not in {str(one.end.organization_id) for one in found}:
             raise CannotStart("The proof is of another organization.")
-        for one in found:
-            try:
-                await self._verify_chain(database, one)
-            except ChainBroken as broken:
-                # An organization that was deleted meanwhile has no log any more.
-                if await database.read(chain.chains, one.slug):
-                    self._record(f"{one.slug}: {broken}")
+        self._entries_total = sum(one.end.sealed_through for one in found)
+        with self._progress:
+            for one in found:
+                try:
+                    await self._verify_chain(database, one)
+                except ChainBroken as broken:
+                    # An organization that was deleted meanwhile has no log any more.
+                    if await database.read(chain.chains, one.slug):
+                        self._record(f"{one.slug}: {broken}")
 
     async def verify_file(self, file: BinaryIO) -> None:
         """Verify an export."""
         self._require_signature_of_proof()
         verifier = self._verifier(self.proof)
         previous = b""
+        bytes_read, bytes_total = 0, size_of(file)
         try:
-            while lines := await trio.to_thread.run_sync(self._next_lines, file, abandon_on_cancel=True):
-                # The last line is the proof, and is known as the last one when no other follows.
-                for line in [previous, *lines[:-1]]:
-                    self._check_line(verifier, line)
-                previous = lines[-1]
-                self._report_progress("", verifier)
+            with self._progress:
+                while lines := await trio.to_thread.run_sync(self._next_lines, file, abandon_on_cancel=True):
+                    # The last line is the proof, and is known as the last one when no other follows.
+                    for line in [previous, *lines[:-1]]:
+                        self._check_line(verifier, line)
+                    previous = lines[-1]
+                    bytes_read += sum(len(line) for line in lines)
+                    self._progress.show(verifier.position, "entries", share=share_of(bytes_read, bytes_total))
             end = self._end_of_file(verifier, previous)
             verifier.finish(end.head)
             self._check_signature(end)
@@ -192,7 +198,8 @@ class AuditVerification:
             while page := await database.read(chain.page, end, verifier.position):
                 for sealed in page:
                     verifier.check(chain.line_of(sealed))
-                self._report_progress(f"{found.slug}: {verifier.position:,} of {end.sealed_through:,}; ", verifier)
+                done = self.entries + verifier.position
+                self._progress.show(done, "entries", total=self._entries_total, context=f"{found.slug}: ")
             verifier.finish(KeptHead(position=end.sealed_through, hash=end.hash))
             outside = await database.read(chain.first_outside, end.organization_id)
             if outside is not None:
@@ -266,15 +273,6 @@ class AuditVerification:
         self.logs += 1
         self.entries += verifier.position
         self.anonymized_fields += verifier.anonymized_fields
-
-    def _report_progress(self, prefix: str, verifier: ChainVerifier) -> None:
-        now = self.seconds()
-        if now - self._reported_at < REPORT_SECONDS:
-            return
-        self._reported_at = now
-        done = self.entries + verifier.position
-        self.out.write(f"{prefix}{done:,} entries checked, {done / (now - self._began_at):,.0f} per second\n")
-        self.out.flush()
 
 
 def _is_base64url(part: str) -> bool:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from entrypoints import settings as settings_module
 from entrypoints.settings import SettingInvalid
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from entrypoints.settings import Settings
+
+
+USER_ACTIONS: Final = {
+    "show": "Show what is stored of an account that helps its user, without secrets.",
+    "unlock": "Lift the limits of an address: on failed sign-ins, and on mails.",
+    "end-sessions": "End all sessions of an account, with effect from the next request.",
+}
+MAIL_STATES: Final = ("failed", "queued", "routed", "kept", "sent")
+MAILS_LISTED_MAX: Final = 500
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,10 +86,8 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="read the new account's password from standard input instead of generating one",
     )
-    users = command("users", _users, "Import accounts from another system.")
-    users.add_argument("action", choices=["import"], help="make an account for every address that has none yet")
-    users.add_argument("file", help="JSON lines with email, hash, verified and created_at; - reads standard input")
-    users.add_argument("--check", action="store_true", help="only read the file and list the lines to be left out")
+    _add_users(command("users", _users, "Import accounts, and help their users."))
+    _add_mail(command("mail", _mail, "List the outbox, and send mails again."))
     billing = command("billing", _billing, "Make things happen in the billing sandbox.")
     billing.add_argument(
         "action",
@@ -115,8 +122,34 @@ def _parser() -> argparse.ArgumentParser:
     api.add_argument("-d", "--data", metavar="JSON", help="the body; - reads standard input")
     api.add_argument("--address", help="another Gatehouse than the one that you signed in to last")
     doctor = command("doctor", _doctor, "Check the settings, the database, the keys and mail, and advise what to do.")
+    doctor.epilog = (
+        "The exit status is 0 when everything is OK, 1 when something is not, and 3 when Gatehouse works, but not for"
+        " production."
+    )
     doctor.add_argument("--mail-to", metavar="ADDRESS", help="also send a test mail to this address")
     return parser
+
+
+def _add_users(parser: argparse.ArgumentParser) -> None:
+    users = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    about = "Make an account for every address of a file that has none yet."
+    importing = users.add_parser("import", help=about, description=about)
+    importing.add_argument("file", help="JSON lines with email, hash, verified and created_at; - reads standard input")
+    importing.add_argument("--check", action="store_true", help="only read the file and list the lines to be left out")
+    for action, about in USER_ACTIONS.items():
+        users.add_parser(action, help=about, description=about).add_argument("email", help="the user's address")
+
+
+def _add_mail(parser: argparse.ArgumentParser) -> None:
+    mail = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    about = "List the mails that have not left, without their contents."
+    listing = mail.add_parser("list", help=about, description=about)
+    listing.add_argument("--state", choices=MAIL_STATES, help="list the mails of this state")
+    listing.add_argument("--to", metavar="ADDRESS", help="only those to this address")
+    listing.add_argument("--limit", type=_up_to(MAILS_LISTED_MAX), default=20, help="of each state (default: 20)")
+    about = "Let mails that have failed or wait be sent at once."
+    retrying = mail.add_parser("retry", help=about, description=about)
+    retrying.add_argument("id", nargs="+", help="the ids that `gatehouse mail list` shows, or: all")
 
 
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
@@ -151,9 +184,24 @@ def _owner(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _users(settings: Settings, options: argparse.Namespace) -> int:
-    from entrypoints.operator import operations
+    from entrypoints.operator import operations, user_help
 
-    return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, report=_print_line))
+    if options.action == "import":
+        return _operate(
+            lambda: operations.import_users(settings, options.file, is_check=options.check, report=_print_line)
+        )
+    actions = {"show": user_help.show, "unlock": user_help.unlock, "end-sessions": user_help.end_sessions}
+    return _operate(lambda: actions[options.action](settings, options.email, report=_print_line))
+
+
+def _mail(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints.operator import mail_outbox
+
+    if options.action == "list":
+        return _operate(
+            lambda: mail_outbox.list_mails(settings, options.state, options.to, options.limit, report=_print_line)
+        )
+    return _operate(lambda: mail_outbox.retry(settings, options.id, report=_print_line))
 
 
 def _billing(settings: Settings, options: argparse.Namespace) -> int:
@@ -239,10 +287,14 @@ def _api(_settings: Settings, options: argparse.Namespace) -> int:
 
 def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import doctor
+    from entrypoints.operator.terminal import takes_colors
 
     unknown = settings_module.unknown(os.environ)
+    has_colors = takes_colors(sys.stdout, os.environ)
     return _operate(
-        lambda: doctor.examine(settings, unknown_settings=unknown, mail_to=options.mail_to, report=_print_line)
+        lambda: doctor.examine(
+            settings, unknown_settings=unknown, mail_to=options.mail_to, report=_print_line, has_colors=has_colors
+        )
     )
 
 
@@ -282,6 +334,15 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError("it must be a whole number of at least 1")
     return int(text)
+
+
+def _up_to(most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isdecimal() or not 1 <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"it must be a whole number from 1 to {most}")
+        return int(text)
+
+    return number
 
 
 def _print_line(text: str) -> None:

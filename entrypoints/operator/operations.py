@@ -18,6 +18,7 @@ from entrypoints import database, equipment, main, master_keys
 from entrypoints.operator import migration_plan
 from entrypoints.operator.audit_verification import AuditVerification, KeptProof, NamedKeys, PresentKeys
 from entrypoints.operator.user_import import UserImportRun
+from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -78,8 +79,13 @@ def rotate_keys(settings: Settings, *, report: Report) -> None:
 
 def rewrap_secrets(settings: Settings, *, report: Report) -> None:
     """Encrypt every secret with the first master key; afterwards the other master keys may be removed."""
-    with database.address_of(settings) as address:
-        count = master_keys.rewrap_secrets(settings, address, report)
+    progress = Progress(sys.stderr)
+
+    def show(column: object, done: int, total: int) -> None:
+        progress.show(done, "rows", total=total, context=f"{column}: ")
+
+    with database.address_of(settings) as address, progress:
+        count = master_keys.rewrap_secrets(settings, address, progress.around(report), show)
     report(f"Secrets re-encrypted: {count}. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use.")
 
 

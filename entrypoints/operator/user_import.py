@@ -6,8 +6,6 @@ skips the accounts that are stored. `core/accounts/user_import.py` defines the f
 
 from __future__ import annotations
 
-import os
-import stat
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -17,6 +15,7 @@ import trio
 
 from core.accounts import user_import
 from core.accounts.user_import import LineRejected, Problem
+from entrypoints.progress import Progress, share_of, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
 BATCH_LINES: Final = 2_000
 LINE_BYTES_MAX: Final = 16 * 1024
-REPORT_SECONDS: Final = 5.0
-REPORT_SECONDS_ON_A_TERMINAL: Final = 0.5
-_ERASE_LINE: Final = "\r\x1b[K"
 
 
 @dataclass
@@ -53,20 +49,19 @@ class UserImportRun:
 
     def __post_init__(self) -> None:
         self._bytes = 0
-        self._bytes_total = _size(self.file)
-        self._is_on_terminal = self.out.isatty()
-        self._began_at = self._reported_at = self.seconds()
+        self._bytes_total = size_of(self.file)
+        self._progress = Progress(self.out, self.seconds)
 
     async def run(self, database: Database | None) -> None:
         """Import the file; without a database, only read it."""
-        while not self.is_at_end:
-            # Reading from a pipe may block for ever; a stop signal must not wait for it.
-            batch = await trio.to_thread.run_sync(self._next_batch, abandon_on_cancel=True)
-            if batch and database is not None:
-                self.added += await database.transact(user_import.store, batch)
-            self.accepted += len(batch)
-            self._report_progress()
-        self._erase()
+        with self._progress:
+            while not self.is_at_end:
+                # Reading from a pipe may block for ever; a stop signal must not wait for it.
+                batch = await trio.to_thread.run_sync(self._next_batch, abandon_on_cancel=True)
+                if batch and database is not None:
+                    self.added += await database.transact(user_import.store, batch)
+                self.accepted += len(batch)
+                self._progress.show(self.lines, "lines", share=share_of(self._bytes, self._bytes_total))
 
     def summary(self, *, is_check: bool) -> list[str]:
         """Return the lines that summarize the import."""
@@ -94,7 +89,7 @@ class UserImportRun:
                     batch.append(user_import.read(line, self.stored_form, self.to_ascii, now=now))
             except LineRejected as rejected:
                 self.rejected[rejected.problem] += 1
-                self._erase()
+                self._progress.erase()
                 self.out.write(f"Line {self.lines} is left out: {rejected.problem}.\n")
         return batch
 
@@ -112,25 +107,3 @@ class UserImportRun:
             part = self.file.readline(LINE_BYTES_MAX + 1)
             self._bytes += len(part)
         return line
-
-    def _report_progress(self) -> None:
-        now = self.seconds()
-        if now - self._reported_at < (REPORT_SECONDS_ON_A_TERMINAL if self._is_on_terminal else REPORT_SECONDS):
-            return
-        self._reported_at = now
-        elapsed = now - self._began_at
-        text = f"{self.lines:,} lines, {self.lines / elapsed:,.0f} per second"
-        if self._bytes_total:
-            text += f", about {max(0, self._bytes_total - self._bytes) / (self._bytes / elapsed):,.0f} s left"
-        self.out.write(f"{_ERASE_LINE}{text}" if self._is_on_terminal else f"{text}\n")
-        self.out.flush()
-
-    def _erase(self) -> None:
-        if self._is_on_terminal:
-            self.out.write(_ERASE_LINE)
-
-
-def _size(file: BinaryIO) -> int | None:
-    """Return the size of a regular file; None for a pipe."""
-    status = os.fstat(file.fileno())
-    return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -29,3 +29,7 @@ class SignInFailures(Protocol):
     def remove(self, attempt_id: UUID) -> None:
         """Delete an attempt."""
         ...
+
+    def remove_all(self, email_hash: bytes) -> int:
+        """Delete every attempt for an address, and return how many there were."""
+        ...

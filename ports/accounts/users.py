@@ -45,6 +45,10 @@ class Users(Protocol):
         """Store the new state of a locked account, except its address."""
         ...
 
+    def end_support(self, user_id: UUID) -> bool:
+        """End the appointment of an account to the platform's support; False when it has none."""
+        ...
+
     def set_closed(self, user_id: UUID, *, at: datetime | None) -> None:
         """Close an account, or reopen it with None."""
         ...

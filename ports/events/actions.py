@@ -38,12 +38,12 @@ class PlatformAuditEntries(Protocol):
     def add(
         self,
         action: PlatformAction,
-        target_id: UUID,
+        target_id: UUID | str,
         /,
         *,
-        actor_user_id: UUID,
+        actor_user_id: UUID | None,
         organization_id: UUID | None,
         details: Mapping[str, Any],
     ) -> UUID:
-        """Add an entry and return its id."""
+        """Add an entry and return its id; without an actor Gatehouse itself or an operator did it, by a command."""
         ...

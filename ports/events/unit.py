@@ -53,9 +53,12 @@ class EventsUnit(Protocol):
         ...
 
     def audit_platform(
-        self, action: PlatformAction, target_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
+        self, action: PlatformAction, target_id: UUID | str, /, *, organization_id: UUID | None = None, **details: Any
     ) -> UUID:
-        """Add an entry to the platform's audit log and return its id; the actor is the caller or their impersonator."""
+        """Add an entry to the platform's audit log and return its id.
+
+        The actor is the caller or their impersonator, and none where no user is signed in.
+        """
         ...
 
     def publish(

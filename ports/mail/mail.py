@@ -33,7 +33,7 @@ class MailOutbox(Protocol):
     def save(self, mail: Mail) -> bool:
         """Store the outcome of an attempt; False when another courier has claimed the mail since.
 
-        Erase the values of a mail that was sent or has failed for good.
+        Erase the values of a mail that was sent; those of one that has failed for good are kept for a retry by hand.
         """
         ...
 
@@ -58,6 +58,10 @@ class MailCounts(Protocol):
 
     def add_each(self, keys: Sequence[bytes], mails_max: int, period: timedelta, *, at: datetime) -> Sequence[bytes]:
         """Count a mail under each of these different keys, in order; return those under which it was counted."""
+        ...
+
+    def remove(self, keys: Sequence[bytes]) -> int:
+        """Forget what was counted under these keys, and return under how many there was something."""
         ...
 
 

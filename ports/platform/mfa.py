@@ -19,6 +19,9 @@ class PlatformMfa(Protocol):
         """Count accounts, those with a second factor, and the used backup codes and failures since then."""
         ...
 
-    def alerts(self, *, since: datetime, limit: int) -> Sequence[MfaAlert]:
-        """List the possible attacks since then, the newest first; many failures of one user are one alert."""
+    def alerts(self, *, since: datetime, limit: int, hides_owners: bool) -> Sequence[MfaAlert]:
+        """List the possible attacks since then, the newest first; many failures of one user are one alert.
+
+        With `hides_owners` none is of a platform owner.
+        """
         ...

@@ -6,10 +6,12 @@ from ports.platform.audit_log import PlatformAuditLog
 from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
 from ports.platform.left_credentials import LeftCredentials
+from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organizations import PlatformOrganizations
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
+from ports.platform.support import PlatformSupportStaff
 from ports.platform.users import PlatformUsers
 
 
@@ -18,6 +20,12 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_organizations(self) -> PlatformOrganizations: ...
+
+    @property
+    def platform_support(self) -> PlatformSupportStaff: ...
+
+    @property
+    def platform_mails(self) -> PlatformMails: ...
 
     @property
     def platform_audit_log(self) -> PlatformAuditLog: ...

@@ -20,10 +20,6 @@ class SignIns(Protocol):
         """Return the member or end user of an organization who has an address; None when there is none."""
         ...
 
-    def is_user(self, user_id: UUID) -> bool:
-        """Return whether there is such an account."""
-        ...
-
     def defer_count(self, user_id: UUID, scope: Scope | None) -> Deferred[int]:
         """Defer counting the sign-ins of a user in a scope; None means all."""
         ...

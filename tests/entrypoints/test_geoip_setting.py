@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from entrypoints import equipment, main
-from entrypoints.operator import doctor
+from entrypoints.operator import setting_checks
 from entrypoints.settings import CannotStart, Settings, load
 from tests.geoip import KIND, make_database, place
 
@@ -48,11 +48,11 @@ def test_a_wrong_file_is_refused_before_anything_is_started(tmp_path: Path) -> N
 
 def test_the_doctor_names_the_database_and_its_age(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(geoip_db=database)
-    new = doctor._geoip(settings)
+    new = setting_checks.geoip(settings)
     later = main.now() + timedelta(days=100)
     monkeypatch.setattr(main, "now", lambda: later)
 
-    old = doctor._geoip(settings)
+    old = setting_checks.geoip(settings)
 
     assert (new.is_ok, new.advice) == (True, "")
     assert new.what.startswith(f"{KIND}, made on ")
@@ -61,7 +61,7 @@ def test_the_doctor_names_the_database_and_its_age(database: Path, monkeypatch: 
 
 
 def test_the_doctor_explains_what_is_wrong_with_a_file(tmp_path: Path) -> None:
-    finding = doctor._geoip(Settings(geoip_db=tmp_path / "absent.mmdb"))
+    finding = setting_checks.geoip(Settings(geoip_db=tmp_path / "absent.mmdb"))
 
     assert not finding.is_ok
     assert finding.what.endswith("absent.mmdb cannot be read: No such file or directory.")

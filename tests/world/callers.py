@@ -43,6 +43,9 @@ class Caller(StrEnum):
     STRANGER = "a user without organizations"
     OTHER_OWNER = "the owner of another organization"
     PLATFORM_OWNER = "a platform owner"
+    SUPPORT = "a person of the platform's support"
+    SUPPORT_WITH_ONE_FACTOR = "support in a session with one factor"
+    SUPPORT_WITHOUT_FACTOR = "support whose account has no second factor"
     INTERN = "a custom role without capabilities"
     MEMBER = "a member"
     ADMIN = "an admin"
@@ -50,6 +53,7 @@ class Caller(StrEnum):
     IMPERSONATED = "a platform owner who impersonates the admin"
 
 
+SUPPORT = (Caller.SUPPORT, Caller.SUPPORT_WITH_ONE_FACTOR, Caller.SUPPORT_WITHOUT_FACTOR)
 ROLES = {
     Caller.INTERN: CUSTOM_ROLE,
     Caller.MEMBER: "member",
@@ -193,7 +197,16 @@ def insert_callers(world: World) -> Callers:
     world.connection.execute(
         "UPDATE users SET is_platform_owner = true WHERE id = %s", (people[Caller.PLATFORM_OWNER],)
     )
+    for caller in SUPPORT:
+        world.connection.execute(
+            "UPDATE users SET is_platform_support = true, mfa_enabled_at = %s WHERE id = %s",
+            (world.clock() if caller is not Caller.SUPPORT_WITHOUT_FACTOR else None, people[caller]),
+        )
     sessions = {caller: _session(world, user_id) for caller, user_id in people.items()}
+    world.connection.execute(
+        "UPDATE sessions SET amr = '{pwd,otp,mfa}' WHERE id = ANY (%s)",
+        ([sessions[Caller.SUPPORT], sessions[Caller.SUPPORT_WITHOUT_FACTOR]],),
+    )
     world.connection.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s", (sessions[Caller.REVOKED],))
     world.connection.execute(
         "UPDATE sessions SET impersonator_id = %s WHERE id = %s",

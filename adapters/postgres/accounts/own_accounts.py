@@ -32,7 +32,8 @@ FIND_OR_CREATE: Final = """
 # A link counts once its user has signed in to the service; until then only the organization knows of it.
 BELONGING: Final = f"""
     SELECT u.id, u.email, u.created_at, u.created_by_organization_id,
-           u.email_verified_at IS NOT NULL AS is_address_proved, u.is_platform_owner,
+           u.email_verified_at IS NOT NULL AS is_address_proved,
+           u.is_platform_owner OR u.is_platform_support AS has_platform_role,
            (SELECT role
             FROM   memberships
             WHERE  organization_id = %(organization_id)s AND user_id = u.id) AS role,

@@ -54,3 +54,6 @@ class PostgresSignInFailures(Aggregate):
 
     def remove(self, attempt_id: UUID) -> None:
         self._connection.execute_later("DELETE FROM sign_in_failures WHERE id = %s", (attempt_id,))
+
+    def remove_all(self, email_hash: bytes) -> int:
+        return self._connection.execute("DELETE FROM sign_in_failures WHERE email_hash = %s", (email_hash,)).rowcount

@@ -107,6 +107,11 @@ class PostgresUsers(Aggregate):
             (user.email_verified_at, user.is_platform_owner, user.updated_at, user.deactivated_at, user.id),
         )
 
+    def end_support(self, user_id: UUID) -> bool:
+        return self._changes_one(
+            "UPDATE users SET is_platform_support = false WHERE id = %s AND is_platform_support", (user_id,)
+        )
+
     def set_closed(self, user_id: UUID, *, at: datetime | None) -> None:
         self._connection.execute_later("UPDATE users SET closed_at = %s WHERE id = %s", (at, user_id))
 

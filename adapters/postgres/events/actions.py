@@ -81,10 +81,10 @@ class PostgresPlatformAuditEntries(Aggregate):
     def add(
         self,
         action: PlatformAction,
-        target_id: UUID,
+        target_id: UUID | str,
         /,
         *,
-        actor_user_id: UUID,
+        actor_user_id: UUID | None,
         organization_id: UUID | None,
         details: Mapping[str, Any],
     ) -> UUID:

@@ -1,4 +1,4 @@
-"""The outbox in the table `mails`. The values of a mail are sealed, and erased by the statement that ends its life."""
+"""The outbox in the table `mails`. The values of a mail are sealed, and erased by the statement that sends it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # During an upgrade an older replica does not claim mails whose template it does not know.
 TEMPLATES = [template.value for template in MailTemplate]
-_ENDED = [MailState.SENT.value, MailState.FAILED.value]
 
 _SEALED_COLUMN = {"table": "mails", "column": "values_sealed"}
 
@@ -121,7 +120,7 @@ class PostgresMailOutbox(Aggregate):
                    due_at = %(due_at)s,
                    last_error = %(last_error)s,
                    leased_until = NULL,
-                   values_sealed = CASE WHEN %(state)s = ANY (%(ended)s) THEN NULL ELSE values_sealed END
+                   values_sealed = CASE WHEN %(state)s = 'sent' THEN NULL ELSE values_sealed END
             WHERE  id = %(id)s
             AND    attempts = %(attempts)s
             """,
@@ -129,7 +128,6 @@ class PostgresMailOutbox(Aggregate):
                 "state": mail.state.value,
                 "due_at": mail.due_at,
                 "last_error": mail.last_error,
-                "ended": _ENDED,
                 "id": mail.id,
                 "attempts": mail.attempts,
             },
@@ -244,3 +242,6 @@ class PostgresMailCounts(Aggregate):
             return None
         oldest = self._value("SELECT sent_at[%s] FROM mail_counts WHERE key = %s", (mails_max, key))
         return oldest + period
+
+    def remove(self, keys: Sequence[bytes]) -> int:
+        return self._connection.execute("DELETE FROM mail_counts WHERE key = ANY (%s)", (list(keys),)).rowcount

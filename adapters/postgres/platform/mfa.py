@@ -96,7 +96,7 @@ ALERTS: Final = f"""
                           FROM   disabled)
     SELECT   found.user_id, u.email, found.alert_type, found.details, found.detected_at
     FROM     found
-    JOIN     users u ON u.id = found.user_id
+    JOIN     users u ON u.id = found.user_id AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
     ORDER BY found.detected_at DESC, found.user_id
     LIMIT    %(limit)s
 """  # noqa: S608 - made of constants alone
@@ -113,13 +113,14 @@ class PostgresPlatformMfa(Aggregate):
             MfaCounts, COUNTS, {"since": since, "used": MfaEvent.BACKUP_CODE_USED, "failed": MfaEvent.VERIFY_FAILED}
         )
 
-    def alerts(self, *, since: datetime, limit: int) -> Sequence[MfaAlert]:
+    def alerts(self, *, since: datetime, limit: int, hides_owners: bool) -> Sequence[MfaAlert]:
         return self._all(
             _alert,
             ALERTS,
             {
                 "since": since,
                 "limit": limit,
+                "hides_owners": hides_owners,
                 "failed": MfaEvent.VERIFY_FAILED,
                 "used": MfaEvent.BACKUP_CODE_USED,
                 "disabled": MfaEvent.DISABLED,

@@ -22,6 +22,7 @@ _BEGINNING: Final = """
     FROM     (SELECT   id
               FROM     users
               WHERE    email ~>=~ %(part)s AND email ~<~ %(after)s
+                AND    (NOT %(hides_owners)s OR NOT is_platform_owner)
               ORDER BY email USING ~<~
               LIMIT    %(limit)s) AS ordered
 """
@@ -33,6 +34,7 @@ _CONTAINING: Final = """
               FROM     users
               WHERE    letter_groups(email) @> letter_groups(%(part)s)
                 AND    strpos(email, %(part)s) > 1
+                AND    (NOT %(hides_owners)s OR NOT is_platform_owner)
                 AND    (SELECT count(*) FROM beginning) < %(limit)s
               ORDER BY id DESC
               LIMIT    %(limit)s) AS ordered
@@ -73,13 +75,16 @@ WITH_ID: Final = f"""
     {_SHOWN}
     FROM     users u
     WHERE    u.id = %(user_id)s AND (%(part)s = '' OR strpos(u.email, %(part)s) > 0)
+      AND    (NOT %(hides_owners)s OR NOT u.is_platform_owner)
 """
 
 
 class PostgresPlatformUsers(Aggregate):
     """The port `PlatformUsers`."""
 
-    def with_email(self, part: str, *, limit: int, organizations_max: int) -> Sequence[PlatformUser]:
+    def with_email(
+        self, part: str, *, limit: int, organizations_max: int, hides_owners: bool
+    ) -> Sequence[PlatformUser]:
         return self._all(
             _found,
             WITH_PART if len(part) >= GROUP_LETTERS else WITH_BEGINNING,
@@ -88,15 +93,25 @@ class PostgresPlatformUsers(Aggregate):
                 "after": part + _LAST_CHARACTER,
                 "limit": limit,
                 "organizations_max": organizations_max,
+                "hides_owners": hides_owners,
             },
             # Planned for each part anew: the best plan for a rare part takes a second for one that all addresses
             # contain.
             prepare=False,
         )
 
-    def with_id(self, user_id: UUID, *, email_part: str, organizations_max: int) -> Sequence[PlatformUser]:
+    def with_id(
+        self, user_id: UUID, *, email_part: str, organizations_max: int, hides_owners: bool
+    ) -> Sequence[PlatformUser]:
         return self._all(
-            _found, WITH_ID, {"user_id": user_id, "part": email_part, "organizations_max": organizations_max}
+            _found,
+            WITH_ID,
+            {
+                "user_id": user_id,
+                "part": email_part,
+                "organizations_max": organizations_max,
+                "hides_owners": hides_owners,
+            },
         )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import RawConnection
 
+ACCOUNTS_BETWEEN_REPORTS: Final = 1_000
 # Every account that may have another form: letters beyond ASCII, ASCII forms, names that were accepted once.
 _SUSPECTS: Final = """
     SELECT   id, email
@@ -59,7 +60,11 @@ class NotCanonical:
 def convert(connection: RawConnection, report: Callable[[str], None]) -> None:
     """Convert every address that has a canonical form which is free; repeating it changes nothing."""
     accounts = not_canonical(connection)
-    converted = sum(_convert(connection, _CONVERSION, one) for one in accounts)
+    converted = 0
+    for done, one in enumerate(accounts):
+        if done and done % ACCOUNTS_BETWEEN_REPORTS == 0:
+            report(f"Addresses of accounts: {done:,} of {len(accounts):,}, {done * 100 // len(accounts)} %")
+        converted += _convert(connection, _CONVERSION, one)
     for one in _not_canonical(connection, _INVITATIONS):
         _convert(connection, _INVITATION, one)
     if accounts:

@@ -164,8 +164,11 @@ def migrate(
         pending = plan(connection, migrations).pending
         if pending:
             _prepare(connection)
-        for migration in pending:
-            _apply(connection, migration, report, watch)
+        for done, migration in enumerate(pending):
+            report(f"Applying {migration}, {done + 1} of {len(pending)}.")
+            seconds = _apply(connection, migration, report, watch)
+            percent = (done + 1) * 100 // len(pending)
+            report(f"Applied {migration.id} in {seconds:.2f} s: {done + 1} of {len(pending)}, {percent} %.")
     return list(pending)
 
 
@@ -284,22 +287,25 @@ def _has_compatibility(connection: RawConnection) -> bool:
     )
 
 
-def _apply(connection: RawConnection, migration: Migration, report: Callable[[str], None], watch: Watch | None) -> None:
+def _apply(
+    connection: RawConnection, migration: Migration, report: Callable[[str], None], watch: Watch | None
+) -> float:
+    """Apply a migration, and return how many seconds that took."""
+
     def pass_on(notice: Diagnostic) -> None:
         # A long migration reports its progress with RAISE NOTICE.
         report(f"{migration.id}: {notice.message_primary}")
 
-    report(f"Applying {migration}.")
     started = time.monotonic()
     connection.add_notice_handler(pass_on)
     try:
         if migration.is_transactional:
             _apply_at_once(connection, migration, started, watch)
         else:
-            _apply_by_statement(connection, migration, started, watch)
+            _apply_by_statement(connection, migration, started, report, watch)
     finally:
         connection.remove_notice_handler(pass_on)
-    report(f"Applied {migration.id} in {time.monotonic() - started:.2f} s.")
+    return time.monotonic() - started
 
 
 def _apply_at_once(connection: RawConnection, migration: Migration, started: float, watch: Watch | None) -> None:
@@ -323,7 +329,13 @@ def _apply_at_once(connection: RawConnection, migration: Migration, started: flo
         raise MigrationError(f"Migration {migration.id} failed and left nothing behind: {_message(error)}.") from error
 
 
-def _apply_by_statement(connection: RawConnection, migration: Migration, started: float, watch: Watch | None) -> None:
+def _apply_by_statement(
+    connection: RawConnection,
+    migration: Migration,
+    started: float,
+    report: Callable[[str], None],
+    watch: Watch | None,
+) -> None:
     todo = statements(migration)
     done = 0
     try:
@@ -331,6 +343,9 @@ def _apply_by_statement(connection: RawConnection, migration: Migration, started
             with watch(migration, statement) if watch is not None else nullcontext():
                 _execute_repeatably(connection, statement)
             done += 1
+            # The last one is told together with the migration.
+            if done < len(todo):
+                report(f"{migration.id}: {done} of {len(todo)} statements, {done * 100 // len(todo)} %")
         _record(connection, migration, started)
     except psycopg.Error as error:
         raise MigrationError(

@@ -7,7 +7,7 @@ done in short transactions that wait for no other transaction, so it may be stop
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
 
 from psycopg.errors import LockNotAvailable
 from psycopg.sql import SQL, Composable, Composed, Identifier
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import RawConnection
 
+    ShowProgress: TypeAlias = Callable[["SealedColumn", int, int], None]
+
 # So few that their rows are locked only briefly.
 PAGE_ROWS_MAX = 200
-PAGES_BETWEEN_REPORTS = 50
 LOCK_WAIT_SECONDS_MAX = 3
 
 
@@ -74,42 +75,76 @@ class Rewrapped:
         return not self.unreadable and not self.held
 
 
-def rewrap(connection: RawConnection, vault: Vault, report: Callable[[str], None]) -> tuple[Rewrapped, ...]:
-    """Re-encrypt every value that was not sealed with the first key; report the progress and the unreadable values.
+def rewrap(
+    connection: RawConnection, vault: Vault, report: Callable[[str], None], show: ShowProgress | None = None
+) -> tuple[Rewrapped, ...]:
+    """Re-encrypt every value that was not sealed with the first key; report what was done and the unreadable values.
 
+    `show` is called after every page with the column, the rows that were read, and how many there are in all columns.
     The connection is in autocommit mode and used by nothing else. Processes that still seal with another key undo the
     work for the rows that they write, so they must get the new list of keys first.
     """
     assert connection.autocommit, "the connection must be in autocommit mode, because every page commits by itself"
-    connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{LOCK_WAIT_SECONDS_MAX}s",))
-    return tuple(_ColumnRewrap(connection, vault, column, report).run() for column in SEALED_COLUMNS)
+    # Counting may run long, whatever limit on statements the role has.
+    connection.execute(
+        "SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', %s, false)",
+        (f"{LOCK_WAIT_SECONDS_MAX}s",),
+    )
+    rows = _RowsRead(total=sum(_count(connection, column) for column in SEALED_COLUMNS), show=show)
+    return tuple(_ColumnRewrap(connection, vault, column, report, rows).run() for column in SEALED_COLUMNS)
+
+
+def _count(connection: RawConnection, column: SealedColumn) -> int:
+    row = connection.execute(SQL("SELECT count(*) FROM {}").format(Identifier(column.table))).fetchone()
+    assert row is not None, "a count returns one row"
+    return row[0]
+
+
+@dataclass
+class _RowsRead:
+    """How many rows were read so far, of those that there were at the beginning."""
+
+    total: int
+    show: ShowProgress | None
+    done: int = 0
+
+    def add(self, column: SealedColumn, rows: int) -> None:
+        self.done += rows
+        # Others may have added rows since.
+        if self.show is not None:
+            self.show(column, self.done, max(self.total, self.done))
 
 
 class _ColumnRewrap:
     """The re-encryption of one column."""
 
     def __init__(
-        self, connection: RawConnection, vault: Vault, column: SealedColumn, report: Callable[[str], None]
+        self,
+        connection: RawConnection,
+        vault: Vault,
+        column: SealedColumn,
+        report: Callable[[str], None],
+        rows: _RowsRead,
     ) -> None:
         self._connection = connection
         self._vault = vault
         self._report = report
+        self._rows = rows
         self._done = Rewrapped(column=column)
 
     def run(self) -> Rewrapped:
-        for number, keys in enumerate(self._pages(), start=1):
+        for keys, rows in self._pages():
             handled = self._reencrypt(keys, _FREE_ONLY)
             # A row that another transaction holds is waited for in a transaction of its own, which locks nothing else.
             for key in keys:
                 if key not in handled:
                     self._reencrypt_when_free(key)
-            if number % PAGES_BETWEEN_REPORTS == 0:
-                self._report(f"{self._done.column}: {self._done.rewrapped} re-encrypted so far")
+            self._rows.add(self._done.column, rows)
         self._report(f"{self._done.column}: {self._done.rewrapped} re-encrypted")
         return self._done
 
-    def _pages(self) -> Iterator[list[Any]]:
-        """Walk along the primary key; yield for each page the keys of the rows to re-encrypt."""
+    def _pages(self) -> Iterator[tuple[list[Any], int]]:
+        """Walk along the primary key; yield for each page the keys to re-encrypt, and its number of rows."""
         after: Composable = SQL("")
         while True:
             # The limit counts all rows: rows to re-encrypt may be rare, and the query could read the whole table.
@@ -120,7 +155,7 @@ class _ColumnRewrap:
                     limit=PAGE_ROWS_MAX,
                 )
             ).fetchall()
-            yield [key for key, is_old in rows if is_old]
+            yield [key for key, is_old in rows if is_old], len(rows)
             if len(rows) < PAGE_ROWS_MAX:
                 return
             after = self._named("WHERE {key} > {last}", last=rows[-1][0])

@@ -73,7 +73,10 @@ CALLER: Final = """
     u.disowned_at IS NOT NULL           AS is_disowned,
     u.changed_by_service_at IS NOT NULL AS is_changed_by_service,
     s.confined_to_role,
-    v.security_profile                  AS service_security_profile
+    v.security_profile                  AS service_security_profile,
+    -- Without a verified address or a second factor the appointment gives no power (decisions 5.12).
+    u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
+        AND u.disowned_at IS NULL       AS is_platform_support
 """
 LIVE: Final = """
     FROM   sessions s

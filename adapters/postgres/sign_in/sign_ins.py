@@ -133,9 +133,6 @@ class PostgresSignIns(Aggregate):
     def affiliated(self, organization_id: UUID, email: str) -> UUID | None:
         return self._value_or_none(AFFILIATED, {"organization_id": organization_id, "email": email})
 
-    def is_user(self, user_id: UUID) -> bool:
-        return self._finds_any("SELECT FROM users WHERE id = %s", (user_id,))
-
     def defer_count(self, user_id: UUID, scope: Scope | None) -> Deferred[int]:
         return self._defer_value_or_none(COUNT if scope is None else COUNT_OF_ORGANIZATION, _values(user_id, scope))
 

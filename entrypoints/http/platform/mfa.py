@@ -9,10 +9,12 @@ from core.errors import Forbidden
 from core.platform import mfa
 from core.platform.mfa import MfaAlert, MfaMetrics, UserMfaNotEnabled, UserMfaStatus
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.credentials import platform_owner, platform_support
 from entrypoints.web.serving.routes import Routes
 
-routes = Routes("platform multi-factor authentication", "The second factors of all users, for platform owners.")
+routes = Routes(
+    "platform multi-factor authentication", "The second factors of all users, for platform owners and support."
+)
 
 
 class MfaRemoval(msgspec.Struct, kw_only=True):
@@ -28,10 +30,10 @@ class MfaAlertList(msgspec.Struct, kw_only=True):
 
 
 @routes.get("/api/platform/users/:user_id/mfa/status", refuses=(Forbidden, UserUnknown))
-@platform_owner
+@platform_support
 async def status(call: Call, user_id: UUID) -> UserMfaStatus:
     """Show the second factor of a user."""
-    return await call.read(mfa.status, user_id)
+    return await call.transact(mfa.status, user_id)
 
 
 @routes.delete("/api/platform/users/:user_id/mfa", status=204, refuses=(Forbidden, UserMfaNotEnabled, UserUnknown))
@@ -46,14 +48,14 @@ async def force_disable(call: Call, user_id: UUID, body: MfaRemoval) -> None:
 
 
 @routes.get("/api/platform/mfa/metrics", refuses=(Forbidden,))
-@platform_owner
+@platform_support
 async def metrics(call: Call) -> MfaMetrics:
     """Count the accounts with a second factor, and the failures and used backup codes of the last seven days."""
     return await call.read(mfa.metrics)
 
 
 @routes.get("/api/platform/mfa/suspicious", refuses=(Forbidden,))
-@platform_owner
+@platform_support
 async def suspicious(call: Call) -> MfaAlertList:
     """List possible attacks on second factors in the last seven days, newest first, at most 100.
 

@@ -13,7 +13,7 @@ from core.platform.organizations import OrganizationUnknown, PlatformOrganizatio
 from entrypoints.http.organizations.organizations import OrganizationRecord
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.credentials import platform_owner, platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")
@@ -54,7 +54,7 @@ class PlatformOrganizationList(msgspec.Struct, kw_only=True):
 
 
 @routes.get("/api/platform/organizations")
-@platform_owner
+@platform_support
 async def list_organizations(call: Call, query: OrganizationsQuery) -> PlatformOrganizationList:
     """List organizations, the newest first.
 

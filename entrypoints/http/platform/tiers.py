@@ -11,7 +11,7 @@ from core.platform import organizations as platform_organizations
 from core.platform.organizations import OrganizationUnknown
 from entrypoints.http.organizations.organizations import OrganizationRecord
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.credentials import platform_owner, platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")
@@ -29,7 +29,7 @@ class OrganizationTierUpdate(msgspec.Struct, kw_only=True):
 
 
 @routes.get("/api/platform/tiers")
-@platform_owner
+@platform_support
 async def list_tiers(call: Call) -> list[Tier]:
     """List the tiers, the smallest first; null means no limit."""
     return list(await call.read(tiers.list_all))

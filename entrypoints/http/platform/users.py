@@ -1,20 +1,24 @@
-"""Searching users of the whole platform."""
+"""The users of the whole platform: searching them, the record of one, and verifying the address of one."""
 
 from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
+from core.accounts.users import UserUnknown
 from core.errors import Forbidden
 from core.limits import PAGE_ITEMS_MAX
+from core.platform import mails, user_records
 from core.platform import users as platform_users
+from core.platform.mails import NothingToVerify
+from core.platform.user_records import UserRecord
 from core.platform.users import FOUND_DEFAULT, PlatformUser
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
+from entrypoints.web.serving.credentials import platform_support
 from entrypoints.web.serving.routes import Routes
 
-routes = Routes("platform users", "Searching the users of the whole platform, for platform owners.")
+routes = Routes("platform users", "The users of the whole platform, for platform owners and support.")
 
 
 class UserSearch(Query, kw_only=True):
@@ -35,12 +39,37 @@ class UserSearchResult(msgspec.Struct, kw_only=True):
 
 
 @routes.get("/api/platform/users/search", refuses=(Forbidden,))
-@platform_owner
+@platform_support
 async def search(call: Call, query: UserSearch) -> UserSearchResult:
     """Find users by a part of their email address, or by their id.
 
     Users whose address begins with the part come first, then the newest of the others; one or two characters match
-    only at the beginning. For each user at most 100 organizations are shown, those that they joined first.
+    only at the beginning. For each user at most 100 organizations are shown, those that they joined first. Support
+    finds no platform owner.
     """
     found = await call.read(platform_users.search, email=query.email, user_id=query.user_id, limit=query.limit)
     return UserSearchResult(users=list(found))
+
+
+class VerificationSent(msgspec.Struct, kw_only=True):
+    """Whether a mail leaves; none does above the limit of mails to the address."""
+
+    sent: bool
+
+
+@routes.get("/api/platform/users/:user_id", refuses=(Forbidden, UserUnknown))
+@platform_support
+async def show_user(call: Call, user_id: UUID) -> UserRecord:
+    """Show the record of a user: ways to sign in, limits, organizations, devices, sessions, sign-ins and mails.
+
+    It holds no secrets and no contents of mails. Each opening by support is recorded in the platform's audit log. There
+    support finds no platform owner.
+    """
+    return await call.transact(user_records.show, user_id)
+
+
+@routes.post("/api/platform/users/:user_id/resend-verification", refuses=(Forbidden, UserUnknown, NothingToVerify))
+@platform_support
+async def resend_verification_to_user(call: Call, user_id: UUID) -> VerificationSent:
+    """Mail the link again that verifies a user's address; it is the mail that the user can request."""
+    return VerificationSent(sent=await call.transact(mails.resend_verification, user_id))

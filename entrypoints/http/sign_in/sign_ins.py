@@ -9,7 +9,7 @@ from core.sign_in import sign_ins
 from core.sign_in.sign_ins import SignInsPage, SignInsUnknown
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization, platform_owner
+from entrypoints.web.serving.credentials import in_organization, platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("sign-ins", "Who has signed in or tried to, and why they were refused.")
@@ -27,7 +27,7 @@ async def list_sign_ins(call: Call, slug: str, user_id: UUID, query: Paged) -> S
 
 
 @routes.get("/api/platform/users/:user_id/sign-ins", refuses=(Forbidden, UserUnknown))
-@platform_owner
+@platform_support
 async def list_platform_sign_ins(call: Call, user_id: UUID, query: Paged) -> SignInsPage:
-    """List all sign-ins of a user, the newest first."""
-    return await call.read(sign_ins.list_platform_page, user_id, page=query.page, limit=query.limit)
+    """List all sign-ins of a user, the newest first. The platform's audit log records that support has opened them."""
+    return await call.transact(sign_ins.list_platform_page, user_id, page=query.page, limit=query.limit)

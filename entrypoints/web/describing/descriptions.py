@@ -32,6 +32,7 @@ from entrypoints.web.describing import (
     descriptions_of_scim,
     descriptions_of_settings,
     descriptions_of_sign_ins,
+    descriptions_of_support,
     descriptions_of_upstream,
 )
 
@@ -83,6 +84,7 @@ _OTHERS: Final = (
     | descriptions_of_scim.FIELDS
     | descriptions_of_settings.FIELDS
     | descriptions_of_sign_ins.FIELDS
+    | descriptions_of_support.FIELDS
     | descriptions_of_upstream.FIELDS
 )
 FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {

@@ -88,6 +88,8 @@ class AccessPolicy:
     # The permission that the API key must have.
     permission: Permission | None = None
     governs_platform: bool = False
+    # Whether the platform's support may call it as well as its owners.
+    helps_users: bool = False
     # Whether an impersonated session is refused.
     is_in_person: bool = False
     # Whether its forms carry the token of the browser.
@@ -113,7 +115,7 @@ class AccessPolicy:
     def label(self) -> str:
         """The short form of the policy, as in the golden file."""
         if self.governs_platform:
-            return "platform owner"
+            return "platform support" if self.helps_users else "platform owner"
         if self.has_protected_forms and self.kind is CredentialKind.NONE:
             return "browser or not"
         if self.takes_browser:

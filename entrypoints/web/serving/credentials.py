@@ -179,6 +179,23 @@ def platform_owner(handler: Handler) -> Handler:
     )
 
 
+def platform_support(handler: Handler) -> Handler:
+    """Require an access token of a platform owner or of the platform's support.
+
+    The use case decides it with `access.authorize_support`.
+    """
+    return _declared(
+        handler,
+        AccessPolicy(
+            kind=CredentialKind.ACCESS_TOKEN,
+            admit=admission.admit_access_token,
+            before_refusing=_require_platform_support,
+            governs_platform=True,
+            helps_users=True,
+        ),
+    )
+
+
 def service_key(permission: Permission) -> Callable[[Handler], Handler]:
     """Require an API key with this permission; the use case decides it with `api_keys.authorize`."""
 
@@ -247,6 +264,10 @@ async def _require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
 
 async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:
     await call.read(access.authorize_platform)
+
+
+async def _require_platform_support(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(access.authorize_support)
 
 
 async def _require_person(call: Call, _words: Mapping[str, str]) -> None:

@@ -232,7 +232,7 @@ def test_a_waiting_replica_reports_it_and_continues_when_the_lock_is_free(
     replica.join()
 
     assert lines[0] == "Another Gatehouse is migrating this database. Waiting for it."
-    assert lines[-2] == "Applying 0001_shelf."
+    assert lines[-2] == "Applying 0001_shelf, 1 of 1."
 
 
 def test_a_replica_waits_for_a_limited_time(
@@ -279,8 +279,26 @@ def test_progress_is_reported_with_the_notices_of_the_migration(empty: RawConnec
 
     migrations.migrate(empty, lines.append, [noisy])
 
-    assert lines[:2] == ["Applying 0001_noisy.", "0001_noisy: 500 of 900 rows"]
+    assert lines[:2] == ["Applying 0001_noisy, 1 of 1.", "0001_noisy: 500 of 900 rows"]
     assert lines[2].startswith("Applied 0001_noisy in 0.")
+    assert lines[2].endswith(" s: 1 of 1, 100 %.")
+
+
+def test_each_migration_is_counted_among_those_that_were_pending(empty: RawConnection) -> None:
+    steps = [Migration(version=number, name="nothing", sql="SELECT 1;") for number in (1, 2, 3, 4)]
+    lines: list[str] = []
+    migrations.migrate(empty, ignore, steps[:1])
+
+    migrations.migrate(empty, lines.append, steps)
+
+    assert [re.sub(r"in [0-9.]+ s", "in … s", line) for line in lines] == [
+        "Applying 0002_nothing, 1 of 3.",
+        "Applied 0002_nothing in … s: 1 of 3, 33 %.",
+        "Applying 0003_nothing, 2 of 3.",
+        "Applied 0003_nothing in … s: 2 of 3, 66 %.",
+        "Applying 0004_nothing, 3 of 3.",
+        "Applied 0004_nothing in … s: 3 of 3, 100 %.",
+    ]
 
 
 def test_an_unreachable_database_is_reported_in_one_sentence_without_its_address() -> None:

@@ -15,7 +15,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import rewrap as rewrapping
-from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
+from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, SealedColumn, rewrap
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
 from tests.transactions import transaction_on
@@ -181,20 +181,15 @@ def test_an_unreadable_value_is_reported_and_kept_and_the_others_are_rewrapped(c
     assert any(f"mails.values_sealed of {ids[1]}" in line for line in lines)
 
 
-def test_rewrapping_can_be_interrupted_and_restarted(
-    connection: RawConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rewrapping_can_be_interrupted_and_restarted(connection: RawConnection) -> None:
     ids = [add_mail(connection, BEFORE) for _ in range(10)]
-    monkeypatch.setattr(rewrapping, "PAGES_BETWEEN_REPORTS", 1)
-    lines: list[str] = []
 
-    def stop_at_the_second_report(line: str) -> None:
-        lines.append(line)
-        if len(lines) == 2:
+    def stop_after_two_pages(_column: SealedColumn, done: int, _total: int) -> None:
+        if done == 6:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rewrap(connection, DURING, stop_at_the_second_report)
+        rewrap(connection, DURING, lambda _: None, stop_after_two_pages)
     readable_between = [text_of(connection, mail_id, DURING) for mail_id in ids]
     outcome = rewrap(connection, DURING, lambda _: None)
 
@@ -203,21 +198,32 @@ def test_rewrapping_can_be_interrupted_and_restarted(
     assert [text_of(connection, mail_id) for mail_id in ids] == [b"hello"] * 10
 
 
-def test_progress_is_reported_periodically_and_at_the_end(
-    connection: RawConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_shown_after_each_page_and_what_was_done_at_the_end(connection: RawConnection) -> None:
     for _ in range(7):
         add_mail(connection, BEFORE)
-    monkeypatch.setattr(rewrapping, "PAGES_BETWEEN_REPORTS", 2)
     lines: list[str] = []
+    shown: list[tuple[str, int, int]] = []
 
-    rewrap(connection, DURING, lines.append)
+    rewrap(connection, DURING, lines.append, lambda column, done, total: shown.append((str(column), done, total)))
 
     assert lines == [
-        "mails.values_sealed: 6 re-encrypted so far",
         "mails.values_sealed: 7 re-encrypted",
         *(f"{column}: 0 re-encrypted" for column in rewrapping.SEALED_COLUMNS[1:]),
     ]
+    assert shown == [
+        ("mails.values_sealed", 3, 7),
+        ("mails.values_sealed", 6, 7),
+        ("mails.values_sealed", 7, 7),
+        *((str(column), 7, 7) for column in rewrapping.SEALED_COLUMNS[1:]),
+    ]
+
+
+def test_counting_may_exceed_the_statement_timeout(connection: RawConnection) -> None:
+    connection.execute("SET statement_timeout = '1ms'")
+    for _ in range(4):
+        add_mail(connection, BEFORE)
+
+    assert result_for_mails(rewrap(connection, DURING, lambda _: None)).rewrapped == 4
 
 
 def test_a_row_locked_for_long_is_skipped_and_the_others_are_rewrapped(

@@ -113,6 +113,13 @@ def test_further_owners_can_be_appointed() -> None:
     assert [user.email for user in uow.users.lock_platform_owners()] == ["ada@example.org", "grace@example.org"]
 
 
+def test_an_owner_whose_account_is_deactivated_is_no_active_one() -> None:
+    gone = replace(ADA, id=UUID(int=2), email="eve@example.org", is_platform_owner=True, deactivated_at=NOW)
+    uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, is_platform_owner=True), gone))
+
+    assert owners.active(uow.port()) == (replace(ADA, is_platform_owner=True),)
+
+
 def test_an_account_with_a_verified_address_keeps_its_password() -> None:
     uow = SmallUnitOfWork(AccountsInMemory(ADA))
     uow.users.passwords[ADA.id] = "theirs"

@@ -13,7 +13,8 @@ from tests.application import actors, application, client, installation, key_pai
 from tests.audit_chains import ENTRIES, add_entry, seal_all
 from tests.entrypoints.operator.doctors import Doctor
 from tests.processes import MASTER_KEY, address
-from tests.world.fixtures import builder, world
+from tests.world.builder import Builder
+from tests.world.fixtures import PLATFORM_OWNER, builder, world
 from tests.world.team import Team
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
+    from adapters.postgres.driver.connection import Connection
     from tests.clock import SettableClock
-    from tests.world.builder import Builder
     from tests.world.world import World
 
     Transact = Callable[..., Any]
@@ -49,13 +50,18 @@ async def team(world: World, acme: UUID) -> Team:
 
 
 @pytest.fixture
-def healthy_doctor(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
+def healthy_doctor(
+    database_url: str, connection: Connection, clock: SettableClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Doctor:
     """A doctor of an installation as in production, which measures fast password hashing."""
+    Builder(connection, clock).user(PLATFORM_OWNER, password_hash=None, is_platform_owner=True, has_mfa=True)
     monkeypatch.setattr(equipment, "hashes_per_second", lambda: 150.4)
     monkeypatch.setattr(equipment, "hashing_built_for", lambda: "avx2")
     return Doctor(
         Settings(
             base_url="https://id.example.com",
+            name="Acme ID",
+            smtp_url=Secret("smtp://mail.example.com?from=id@example.com"),
             database_url=Secret(address(database_url)),
             master_keys=Secret(MASTER_KEY),
             data_dir=tmp_path / "data",

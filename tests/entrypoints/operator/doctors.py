@@ -26,6 +26,7 @@ class Doctor:
 
     settings: Settings
     status: int = 0
+    summary: str = ""
 
     def examine(
         self, *, unknown: tuple[str, ...] = (), mail_to: str | None = None, **changes: Any
@@ -37,6 +38,8 @@ class Doctor:
         )
         findings: dict[str, Finding] = {}
         subject = ""
+        *lines, empty, self.summary = lines
+        assert empty == "", "the summary does not stand apart"
         for line in lines:
             verdict, what = line[:8].strip(), line[28:]
             if verdict:

@@ -17,12 +17,12 @@ from core.sessions.tokens import TokenKind
 from entrypoints import equipment
 from entrypoints.operator.audit_verification import (
     NOT_CHECKED,
-    REPORT_SECONDS,
     AuditVerification,
     KeptProof,
     NamedKeys,
     PresentKeys,
 )
+from entrypoints.progress import REPORT_SECONDS
 from entrypoints.refusals import CannotStart
 from tests.audit_chains import ENTRIES, OK, add_entry, export_of, seal_all
 from tests.world.team import Team
@@ -190,8 +190,8 @@ class TestInTheDatabase:
         await run.verify_database(database, None)
 
         assert out.getvalue().splitlines() == [
-            "acme: 500 of 505; 500 entries checked, 100 per second",
-            "acme: 505 of 505; 505 entries checked, 50 per second",
+            "acme: 500 of 505 entries, 99 %, 100 per second, about 0 s left",
+            "acme: 505 of 505 entries, 100 %, 50 per second, about 0 s left",
         ]
         assert run.entries == EXPORT_ENTRIES_MAX + ENTRIES
 

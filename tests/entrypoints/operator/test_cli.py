@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long
 
-COMMANDS = ["serve", "migrate", "keys", "owner", "audit", "routes", "config", "doctor"]
+COMMANDS = ["serve", "migrate", "keys", "owner", "users", "mail", "audit", "routes", "config", "doctor"]
 MIGRATIONS = [str(migration) for migration in migrations.known()]
 
 

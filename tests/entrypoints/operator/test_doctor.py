@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import resource
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,15 +13,19 @@ import pytest
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
 from entrypoints import equipment
-from entrypoints.operator import doctor
-from entrypoints.operator.doctor import PORTABLE_BUILD_ADVICE
+from entrypoints.operator import doctor, setting_checks
+from entrypoints.operator.setting_checks import ENCRYPTION_ADVICE, PORTABLE_BUILD_ADVICE
+from entrypoints.operator.terminal import takes_colors
 from tests.entrypoints.operator.doctors import Doctor, Finding
 from tests.mail_server import PostOffice
+from tests.pictures import drawn_png
+from tests.terminals import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from adapters.postgres.driver.connection import Connection
     from tests.processes import Commands, CommandsHere
 
 
@@ -29,6 +35,7 @@ SUBJECTS = [
     "file descriptors",
     "password hashing",
     "billing",
+    "brand",
     "master key",
     "database",
     "migrations",
@@ -36,6 +43,7 @@ SUBJECTS = [
     "clock",
     "keys",
     "credentials",
+    "platform owner",
     "mail",
 ]
 KEEP_A_COPY = "Keep a copy of it: what it encrypts is lost without it."
@@ -63,7 +71,135 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert findings["migrations"] == Finding("ok", f"up to date at {migrations.known()[-1].id}")
     assert findings["clock"].what.endswith(" UTC, 0.0 s from the database's clock")
     assert findings["keys"] == Finding("ok", "none yet", "The first `gatehouse serve` makes them.")
-    assert findings["mail"] == Finding("ok", "stored in the database, not sent", "Set GATEHOUSE_SMTP_URL to send mail.")
+    assert findings["brand"] == Finding("ok", "the name Acme ID")
+    assert findings["platform owner"] == Finding("ok", "active: 1")
+    assert findings["mail"].what == "a server is set"
+    assert healthy_doctor.summary == "Everything is OK. There is nothing to do."
+
+
+def test_what_works_but_not_for_production_has_a_verdict_and_a_status_of_its_own(
+    healthy_doctor: Doctor, connection: Connection
+) -> None:
+    connection.execute("UPDATE users SET deactivated_at = now()")
+
+    findings = healthy_doctor.examine(smtp_url=None, billing_sandbox=True)
+
+    assert healthy_doctor.status == 3
+    assert {subject for subject, one in findings.items() if one.verdict == "TRIAL"} == {
+        "billing",
+        "platform owner",
+        "mail",
+    }
+    assert findings["mail"] == Finding(
+        "TRIAL", "stored in the database, not sent", "Set GATEHOUSE_SMTP_URL to send mail."
+    )
+    assert findings["platform owner"] == Finding(
+        "TRIAL", "none, so new organizations wait", "Make one: `gatehouse owner you@example.com`."
+    )
+    assert healthy_doctor.summary == (
+        "It works, but not for production: billing, platform owner, mail. See to these before people depend on it."
+    )
+
+
+def test_what_is_not_ok_counts_more_than_what_is_not_for_production(healthy_doctor: Doctor) -> None:
+    healthy_doctor.examine(smtp_url=None, unknown=("GATEHOUSE_TYPO is set.",))
+
+    assert healthy_doctor.status == 1
+    assert healthy_doctor.summary == (
+        "Not OK: settings. Do what stands below these lines, and run `gatehouse doctor` again."
+    )
+
+
+def test_platform_owners_without_a_second_factor_are_counted(healthy_doctor: Doctor, connection: Connection) -> None:
+    connection.execute("UPDATE users SET mfa_enabled_at = NULL")
+
+    assert healthy_doctor.examine()["platform owner"] == Finding(
+        "ok",
+        "active: 1",
+        "Without a second factor: 1. Ask them to turn it on at https://id.example.com/app/account/second-factor.",
+    )
+
+
+def test_without_a_platform_owner_the_one_of_the_settings_is_still_made(
+    healthy_doctor: Doctor, connection: Connection
+) -> None:
+    connection.execute("UPDATE users SET is_platform_owner = false")
+
+    finding = healthy_doctor.examine(owner_email="ann@example.com")["platform owner"]
+    approving = healthy_doctor.examine(auto_approve=True)["platform owner"]
+
+    assert finding == Finding("ok", "none yet", "The next `gatehouse serve` makes the one that is set.")
+    assert (approving.verdict, approving.what) == ("TRIAL", "none")
+
+
+def test_the_brand_is_described(healthy_doctor: Doctor, tmp_path: Path) -> None:
+    logo = tmp_path / "logo.png"
+    logo.write_bytes(drawn_png(40, 30))
+
+    drawn = healthy_doctor.examine(color="#c00000", logo=logo)["brand"]
+    logo.write_bytes(b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>')
+    vector = healthy_doctor.examine(name="Gatehouse", logo=logo)["brand"]
+    logo.write_bytes(b"GIF89a")
+    wrong = healthy_doctor.examine(logo=logo)
+
+    assert drawn == Finding(
+        "ok", f"the name Acme ID, the colour #c00000, whose contrast on white is 6.5, the logo {logo}"
+    )
+    assert vector.what == f"the name Gatehouse, the logo {logo}"
+    assert vector.advice == (
+        "Set GATEHOUSE_NAME to a name that the readers of pages and mails know. Mails show the name in place of the"
+        " logo: few mail programs show an SVG. Take a PNG."
+    )
+    assert (wrong["brand"].verdict, wrong["brand"].advice) == ("NOT OK", "Gatehouse does not start with it.")
+    assert wrong["brand"].what.startswith("GATEHOUSE_LOGO takes the path of a PNG or SVG file of at most 256 KiB. ")
+    assert list(wrong) == SUBJECTS, "the other checks ran without it"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("COLOR", "#ffff00"), ("COLOR", "red"), ("NAME", "a" * 41), ("NAME", "<b>")]
+)
+def test_a_wrong_name_or_colour_is_named_in_place_of_the_findings(
+    commands_here: CommandsHere, name: str, value: str
+) -> None:
+    finished = commands_here.run("doctor", **{name: value})
+
+    assert (finished.returncode, finished.stdout) == (1, "")
+    assert finished.stderr.startswith(f"gatehouse: GATEHOUSE_{name} takes a ")
+
+
+class TestColors:
+    """Verdicts in colours."""
+
+    @pytest.fixture
+    def lines(self, healthy_doctor: Doctor) -> list[str]:
+        lines: list[str] = []
+        doctor.examine(
+            replace(healthy_doctor.settings, smtp_url=None, base_url="http://id.example.com"),
+            unknown_settings=(),
+            mail_to=None,
+            report=lines.append,
+            has_colors=True,
+        )
+        return lines
+
+    def test_the_verdicts_and_the_summary_are_colored_and_nothing_else(self, lines: list[str]) -> None:
+        colored = [(line.count("\x1b"), line[: line.index("m") + 1]) for line in lines if "\x1b" in line]
+
+        assert {count for count, _ in colored} == {2}
+        assert {color for _, color in colored} == {"\x1b[31m", "\x1b[32m", "\x1b[33m"}
+        assert lines[0].startswith("\x1b[31mNOT OK\x1b[0m  settings   ")
+        assert lines[-1].startswith("\x1b[31mNot OK: settings.")
+        assert lines[-1].endswith("\x1b[0m")
+
+    @pytest.mark.parametrize(
+        ("environment", "expected"),
+        [({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "0"}, False), ({"TERM": "dumb"}, False)],
+    )
+    def test_a_terminal_gets_colours_unless_they_are_unwanted(
+        self, environment: dict[str, str], expected: bool
+    ) -> None:
+        assert takes_colors(Terminal(), environment) is expected
+        assert not takes_colors(io.StringIO(), environment)
 
 
 def test_the_command_prints_the_findings_and_its_status_reports_problems(
@@ -75,8 +211,12 @@ def test_the_command_prints_the_findings_and_its_status_reports_problems(
     monkeypatch.setattr(equipment, "hashing_built_for", lambda: "avx2")
     unhealthy = commands_here.run("doctor", BASE_URL="https://id.example.com", RATE_LIMITS="on", TYPO="x")
 
-    assert (healthy.returncode, healthy.stderr) == (0, "")
-    assert [line[8:28].strip() for line in healthy.stdout.splitlines() if line.startswith("ok ")] == SUBJECTS
+    # In these tests no mail leaves, and there is no platform owner.
+    assert (healthy.returncode, healthy.stderr) == (3, "")
+    *findings, _, summary = healthy.stdout.splitlines()
+    assert [line[8:28].strip() for line in findings if line[:8].strip()] == SUBJECTS
+    assert summary.startswith("It works, but not for production: platform owner, mail.")
+    assert "\x1b" not in healthy.stdout
     assert unhealthy.returncode == 1
     assert unhealthy.stdout.splitlines()[:2] == [
         "NOT OK  settings            GATEHOUSE_TYPO is set, but there is no such setting.",
@@ -92,11 +232,22 @@ def test_the_command_prints_the_findings_and_its_status_reports_problems(
             Finding(
                 "NOT OK",
                 "the base URL http://id.example.com is not encrypted",
-                "Put a proxy with TLS in front and set GATEHOUSE_BASE_URL to its https address.",
+                ENCRYPTION_ADVICE,
             ),
         ),
-        ({"rate_limits": False}, Finding("NOT OK", "rate limits are off", "Unset GATEHOUSE_RATE_LIMITS.")),
-        ({"dev": True}, Finding("ok", "development mode", "Set GATEHOUSE_DEV=off for production.")),
+        (
+            {"base_url": "http://localhost:8000"},
+            Finding("TRIAL", "the base URL http://localhost:8000 is not encrypted", ENCRYPTION_ADVICE),
+        ),
+        ({"rate_limits": False}, Finding("TRIAL", "rate limits are off", "Unset GATEHOUSE_RATE_LIMITS.")),
+        (
+            {"dev": True, "base_url": "http://id.example.com"},
+            Finding(
+                "TRIAL",
+                "development mode; the base URL http://id.example.com is not encrypted",
+                f"Set GATEHOUSE_DEV=off for production. {ENCRYPTION_ADVICE}",
+            ),
+        ),
     ],
 )
 def test_settings_that_are_not_for_production_are_named(
@@ -118,7 +269,7 @@ def test_an_invalid_data_folder_is_not_ok(healthy_doctor: Doctor, tmp_path: Path
 
 
 def test_a_nearly_full_disk_is_not_ok(healthy_doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "FREE_BYTES_MIN", 2**80)
+    monkeypatch.setattr(setting_checks, "FREE_BYTES_MIN", 2**80)
 
     findings = healthy_doctor.examine()
 
@@ -188,8 +339,11 @@ def test_without_a_payment_provider_the_doctor_says_how_to_get_one(healthy_docto
 def test_the_sandbox_and_a_payment_provider_are_told_apart(healthy_doctor: Doctor) -> None:
     sandbox = healthy_doctor.examine(billing_sandbox=True)["billing"]
     provider = healthy_doctor.examine(billing_secret_key=Secret("sk_live_1"))["billing"]
+    tried_out = healthy_doctor.examine(billing_secret_key=Secret("sk_test_1"))["billing"]
 
-    assert (sandbox.verdict, sandbox.what) == ("ok", "the sandbox, where no money moves")
+    assert (sandbox.verdict, sandbox.what) == ("TRIAL", "the sandbox, where no money moves")
+    assert tried_out.verdict == "TRIAL"
+    assert tried_out.what == "the payment provider at https://api.stripe.com, with a test key: no money moves"
     assert "without paying" in sandbox.advice
     assert provider == Finding("ok", "the payment provider at https://api.stripe.com")
 
@@ -200,7 +354,7 @@ def test_without_a_master_key_the_remaining_subjects_are_skipped(healthy_doctor:
     assert healthy_doctor.status == 1
     assert findings["master key"].verdict == "NOT OK"
     assert findings["master key"].what.startswith("GATEHOUSE_MASTER_KEYS is missing")
-    assert list(findings) == SUBJECTS[:9]
+    assert list(findings) == SUBJECTS[:10]
 
 
 def test_a_master_key_in_the_data_folder_is_named(healthy_doctor: Doctor, tmp_path: Path) -> None:

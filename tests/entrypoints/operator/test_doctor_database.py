@@ -12,7 +12,7 @@ from psycopg.conninfo import make_conninfo
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
 from entrypoints import equipment, main, master_keys
-from entrypoints.operator import doctor
+from entrypoints.operator import database_checks
 from tests.clock import SettableClock
 from tests.entrypoints.operator.doctors import Doctor, Finding
 from tests.processes import CommandsHere, Services, address, lay_made_cluster
@@ -57,7 +57,7 @@ def test_credentials_whose_maker_may_not_do_any_more_what_they_allow_are_listed(
 ) -> None:
     builder = Builder(connection, clock)
     organization_id = builder.organization()
-    for number in range(doctor.CREDENTIALS_LISTED_MAX):
+    for number in range(database_checks.CREDENTIALS_LISTED_MAX):
         insert_scim_token(builder, organization_id, f"scim_live_{number:06}_{'a' * 43}")
 
     every = healthy_doctor.examine()["credentials"]

@@ -15,6 +15,7 @@ from adapters.domain_names import IdnaDomainNames
 from core.accounts.user_import import Problem
 from entrypoints.operator import user_import
 from entrypoints.operator.user_import import UserImportRun
+from tests.terminals import Terminal
 from tests.world.builder import PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
@@ -30,13 +31,6 @@ TO_ASCII = IdnaDomainNames().to_ascii
 
 BCRYPT = "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK"
 BCRYPT_PASSWORD = "Пароль correct horse 🗝"
-
-
-class Terminal(io.StringIO):
-    """An output that is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 class Ticks:
@@ -179,8 +173,8 @@ class TestReports:
         await importer.run(*(person(number) for number in range(10, 20)), seconds=Ticks())
 
         assert importer.out.getvalue().splitlines() == [
-            "5 lines, 1 per second, about 5 s left",
-            "10 lines, 1 per second, about 0 s left",
+            "5 lines, 50 %, 1 per second, about 5 s left",
+            "10 lines, 100 %, 1 per second, about 0 s left",
         ]
 
     async def test_a_terminal_has_one_line_that_changes(
@@ -191,7 +185,7 @@ class TestReports:
 
         await importer.run(person(1), b"{}\n", seconds=Ticks())
 
-        assert importer.out.getvalue().startswith("\r\x1b[K1 lines, 1 per second, about ")
+        assert importer.out.getvalue().startswith("\r\x1b[K1 lines, ")
         assert "\r\x1b[KLine 2 is left out: it has no email.\n" in importer.out.getvalue()
         assert importer.out.getvalue().endswith("\r\x1b[K")
 

@@ -49,10 +49,12 @@ def in_one_world(routes: list[Route]) -> pytest.MarkDecorator:
 
 IN_ORGANIZATION = [route for route in ROUTES if route.who.operation is not None]
 ON_SERVICE = [route for route in ROUTES if route.who.is_on_service]
+NON_MEMBERS = (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER, Caller.SUPPORT)
 SIGNED_IN = [route for route in ROUTES if route.who.kind is CredentialKind.ACCESS_TOKEN]
 FOR_BROWSERS = [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION]
 FORMS = [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"]
 GOVERNING_PLATFORM = [route for route in ROUTES if route.who.governs_platform]
+HELPING_USERS = [route for route in ROUTES if route.who.helps_users]
 
 
 @pytest.fixture
@@ -123,7 +125,7 @@ async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers
 async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    for route, caller in product(IN_ORGANIZATION, (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER)):
+    for route, caller in product(IN_ORGANIZATION, NON_MEMBERS):
         with subtests.test(route=route.name, caller=caller):
             refused = await call(callers, route, caller)
             not_found = await call(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
@@ -261,26 +263,63 @@ async def test_a_service_cannot_manage_an_organization_with_the_tokens_of_its_us
 async def test_a_service_cannot_govern_the_platform_with_the_tokens_of_its_users(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    credentials = await with_a_service(callers, Caller.PLATFORM_OWNER)
+    of_owner = await with_a_service(callers, Caller.PLATFORM_OWNER)
+    of_support = await with_a_service(callers, Caller.SUPPORT_WITHOUT_FACTOR)
+    callers.world.connection.execute("UPDATE users SET mfa_enabled_at = now() WHERE is_platform_support")
+    callers.world.connection.execute("UPDATE sessions SET amr = '{pwd,otp,mfa}'")
 
-    for route in GOVERNING_PLATFORM:
-        with subtests.test(route=route.name):
+    for route, credentials in product(GOVERNING_PLATFORM, (of_owner, of_support)):
+        with subtests.test(route=route.name, is_owner=credentials is of_owner):
             answer = await call(callers, route, Caller.PLATFORM_OWNER, credentials)
 
             assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
 @in_one_world(GOVERNING_PLATFORM)
-async def test_only_a_platform_owner_governs_the_platform(
+async def test_only_a_platform_owner_governs_the_platform_and_support_where_that_is_declared(
     callers: Callers, routes: list[Route], subtests: pytest.Subtests
 ) -> None:
+    without_power = (Caller.SUPPORT_WITH_ONE_FACTOR, Caller.SUPPORT_WITHOUT_FACTOR)
     for route in routes:
         with subtests.test(route=route.name):
-            for caller in (Caller.STRANGER, Caller.OWNER, Caller.IMPERSONATED):
+            others = () if route.who.helps_users else (Caller.SUPPORT,)
+            for caller in (Caller.STRANGER, Caller.OWNER, Caller.IMPERSONATED, *without_power, *others):
                 answer = await call(callers, route, caller)
                 assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
 
+            if route.who.helps_users:
+                assert is_authorized(await call(callers, route, Caller.SUPPORT))
             assert is_authorized(await call(callers, route, Caller.PLATFORM_OWNER))
+
+
+async def test_support_finds_no_account_of_a_platform_owner(callers: Callers, subtests: pytest.Subtests) -> None:
+    owner_id = str(callers.people[Caller.PLATFORM_OWNER])
+    of_owner = ("users", "sessions", "mails", "login_events", "one_time_tokens")
+    before = [callers.world.rows(f"SELECT t::text FROM {table} AS t ORDER BY 1") for table in of_owner]
+
+    for route in HELPING_USERS:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.SUPPORT, user_id=owner_id)
+
+            if "user_id" in route.path_parameters:
+                assert (answer.status, code_of(answer)) == (404, ErrorCode.NOT_FOUND.name)
+            else:
+                assert owner_id not in answer.text
+                assert "platform_owner@example.com" not in answer.text
+    assert [callers.world.rows(f"SELECT t::text FROM {table} AS t ORDER BY 1") for table in of_owner] == before
+
+
+async def test_what_support_opens_of_a_person_is_recorded(callers: Callers, subtests: pytest.Subtests) -> None:
+    stranger_id = str(callers.people[Caller.STRANGER])
+
+    for route in HELPING_USERS:
+        if "user_id" in route.path_parameters and route.method == "GET":
+            with subtests.test(route=route.name):
+                callers.world.connection.execute("DELETE FROM platform_audit_entries")
+                assert (await call(callers, route, Caller.SUPPORT, user_id=stranger_id)).status == 200
+
+                [(actor_id, target_id, _)] = callers.world.platform_audit_entries("user.opened")
+                assert (actor_id, target_id) == (callers.people[Caller.SUPPORT], stranger_id)
 
 
 async def test_the_cookie_of_a_browser_opens_no_interface(callers: Callers, subtests: pytest.Subtests) -> None:

@@ -1,0 +1,124 @@
+"""The outbox in the table `mails`, of which `values_sealed` is never read here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, LiteralString
+
+from adapters.postgres.transaction import Aggregate
+from core.mail.mail import BY_ORGANIZATION, MailState, MailTemplate
+from core.platform.mails import OutboxMail, OutboxPage
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+# During an upgrade there may be mails of templates that this version does not know.
+_KNOWN: Final = [template.value for template in MailTemplate]
+_BY_ORGANIZATION: Final = [template.value for template in BY_ORGANIZATION]
+_COLUMNS: Final = (
+    "m.id, m.recipient, m.template, m.state, m.attempts, m.due_at, m.last_error, m.organization_id, m.created_at"
+)
+# The owners are few and read once.
+_SHOWN: Final = """
+    m.template = ANY (%(known)s)
+    AND (NOT %(hides_owners)s OR m.recipient <> ALL (ARRAY(SELECT email FROM users WHERE is_platform_owner)))
+"""
+
+
+# The state is a part of the text, for the index of the mails that are not delivered.
+_OF_STATE: Final[Mapping[MailState | None, LiteralString]] = {
+    None: "m.state <> 'discarded'",
+    MailState.QUEUED: "m.state = 'queued'",
+    MailState.ROUTED: "m.state = 'routed'",
+    MailState.SENT: "m.state = 'sent'",
+    MailState.KEPT: "m.state = 'kept'",
+    MailState.FAILED: "m.state = 'failed'",
+}
+
+
+def page_of(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
+    """Return the statement of a page of mails in a state, None for all, and to one recipient."""
+    of_state = _OF_STATE[state]
+    of_recipient = "AND m.recipient = %(recipient)s" if is_of_recipient else ""
+    return f"""
+        WITH found AS MATERIALIZED (
+            SELECT   {_COLUMNS}
+            FROM     mails m
+            WHERE    {of_state} {of_recipient} AND {_SHOWN}
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT    %(counted_max)s)
+        SELECT   c.total, m.*
+        FROM     (SELECT count(*) AS total FROM found) AS c
+        LEFT     JOIN (SELECT   *
+                       FROM     found
+                       ORDER BY created_at DESC, id DESC
+                       LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
+        ORDER BY m.created_at DESC, m.id DESC
+    """  # noqa: S608 - made of constants alone
+
+
+_AGAIN: Final = f"""
+    UPDATE    mails AS m
+    SET       due_at = %(at)s,
+              attempts = CASE WHEN m.state = 'failed' THEN 0 ELSE m.attempts END,
+              state = CASE WHEN m.state <> 'failed' THEN m.state
+                           WHEN m.template = ANY (%(by_organization)s)
+                                AND EXISTS (SELECT FROM mail_servers s WHERE s.organization_id = m.organization_id)
+                           THEN 'routed'
+                           ELSE 'queued' END
+    WHERE     m.id = %(mail_id)s AND m.state IN ('failed', 'queued', 'routed') AND m.values_sealed IS NOT NULL
+      AND     (m.leased_until IS NULL OR m.leased_until <= %(at)s)
+    RETURNING {_COLUMNS}
+"""  # noqa: S608 - likewise
+
+
+class PostgresPlatformMails(Aggregate):
+    """The port `PlatformMails`."""
+
+    def page(
+        self,
+        *,
+        state: MailState | None,
+        recipient: str | None,
+        hides_owners: bool,
+        limit: int,
+        offset: int,
+        counted_max: int,
+    ) -> OutboxPage:
+        rows = self._rows(
+            page_of(state, is_of_recipient=recipient is not None),
+            {
+                "recipient": recipient,
+                "known": _KNOWN,
+                "hides_owners": hides_owners,
+                "limit": limit,
+                "offset": offset,
+                "counted_max": counted_max,
+            },
+        )
+        return OutboxPage(total=rows[0]["total"], mails=[_mail(**row) for row in rows if row["id"] is not None])
+
+    def lock(self, mail_id: UUID, *, hides_owners: bool) -> OutboxMail | None:
+        return self._one(
+            _mail,
+            f"""
+            SELECT {_COLUMNS}
+            FROM   mails m
+            WHERE  m.id = %(mail_id)s AND m.state <> 'discarded' AND {_SHOWN}
+            FOR    NO KEY UPDATE
+            """,  # noqa: S608 - likewise
+            {"mail_id": mail_id, "known": _KNOWN, "hides_owners": hides_owners},
+        )
+
+    def queue_again(self, mail_id: UUID, *, at: datetime) -> OutboxMail | None:
+        again = self._one(_mail, _AGAIN, {"mail_id": mail_id, "at": at, "by_organization": _BY_ORGANIZATION})
+        if again is not None:
+            self._transaction.bells.add(Bell.ROUTED_MAIL if again.state is MailState.ROUTED else Bell.MAIL)
+        return again
+
+
+def _mail(*, template: str, state: str, **columns: Any) -> OutboxMail:
+    columns.pop("total", None)
+    return OutboxMail(template=MailTemplate(template), state=MailState(state), **columns)

@@ -1,0 +1,71 @@
+"""Accounts that platform owners and the platform's support open, to help their users (decisions 5.12).
+
+Each opening of a person's record by support is an entry of the platform's audit log. To support the account of a
+platform owner does not exist: it reads nothing of it and changes nothing about it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from core.accounts.users import UserUnknown
+from core.errors import Forbidden
+from core.events.platform_actions import PlatformAction
+from core.organizations.access import authorize_support
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.accounts.users import User
+    from core.sessions.callers import Caller
+    from ports.unit_of_work import UnitOfWork
+
+
+class RecordPart(StrEnum):
+    """The part of a person's record that is opened, as the platform's log names it."""
+
+    ACCOUNT = "account"
+    SIGN_INS = "sign_ins"
+    SECOND_FACTOR = "second_factor"
+
+
+def sees(caller: Caller, user: User) -> bool:
+    """Return whether the caller, who is an owner or of the support, may know of an account."""
+    return caller.acts_as_platform_owner or not user.is_platform_owner
+
+
+def open_record(uow: UnitOfWork, user_id: UUID, part: RecordPart) -> User:
+    """Return the account whose record the caller opens; raise `UserUnknown`. What support opens is recorded."""
+    caller = authorize_support(uow)
+    user = uow.users.by_id(user_id)
+    if user is None or not sees(caller, user):
+        raise UserUnknown
+    if not caller.acts_as_platform_owner:
+        uow.audit_platform(PlatformAction.USER_OPENED, user.id, part=part.value)
+    return user
+
+
+def lock(uow: UnitOfWork, user_id: UUID) -> User:
+    """Return an account, locked, that the caller is about to help; raise `UserUnknown`.
+
+    The caller's own account is locked as well: of two transactions, one that helps and one that demotes the caller,
+    either the demotion is second or this raises `Forbidden`.
+    """
+    authorize_support(uow)
+    lock_helper(uow, user_id)
+    user = uow.users.by_id(user_id)
+    if user is None or not sees(uow.caller, user):
+        raise UserUnknown
+    return user
+
+
+def lock_helper(uow: UnitOfWork, *also_ids: UUID) -> None:
+    """Lock the caller's account, and others; raise `Forbidden` when the caller was demoted in the meantime."""
+    caller = uow.caller
+    # In the order of ids, so that two callers who help each other do not wait for each other.
+    for locked_id in sorted({caller.user_id, *also_ids}):
+        uow.users.defer_lock(locked_id)
+    present = uow.callers.of_session(caller.session_id)
+    if present is None or not (present.acts_as_platform_owner or present.acts_as_platform_support):
+        raise Forbidden("Only a platform owner or the platform's support can do this.")

@@ -1,0 +1,114 @@
+"""What operators do for users by command, without a caller: open a record, lift limits, end sessions, send mails again.
+
+Whoever runs a command reads the database anyway, so nothing is hidden from them. Each is an entry of the platform's
+audit log without an actor, whose user agent names the command and the account of the machine that ran it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from core.accounts.helped_accounts import RecordPart
+from core.accounts.users import UserUnknown
+from core.email_addresses import normalize_email
+from core.errors import Conflict
+from core.events.platform_actions import PlatformAction
+from core.mail.mail import MailState
+from core.platform import limits, mails, sessions, user_records
+from core.platform.mails import ListedMailState, OutboxFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from uuid import UUID
+
+    from core.platform.limits import LiftedLimits
+    from core.platform.mails import OutboxMail, OutboxPage
+    from core.platform.user_records import UserRecord
+    from ports.unit_of_work import UnitOfWork
+
+# In one run; a limit that the outbox also has for what it counts.
+RETRIED_MAX: Final = mails.COUNTED_MAX
+PAGE_MAILS: Final = 500
+# The states of mails that have not left, in the order in which they need attention.
+NOT_SENT: Final = (ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.KEPT)
+# Those that wait come first: many that have failed may be too old for a retry.
+_RETRIED: Final = (ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.FAILED)
+# What falls due within it is sent anyway.
+_DUE_SOON: Final = timedelta(seconds=30)
+
+
+class MailKept(Conflict):
+    """The mail fell due while no mail server was set."""
+
+    default_message = (
+        "No mail server was set when this mail was due, so it is kept and never sent. Ask the person to request a new"
+        " one."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlocked:
+    """An address whose limits were lifted, and whether an account has it."""
+
+    email: str
+    has_account: bool
+    lifted: LiftedLimits
+
+
+def open_record(uow: UnitOfWork, email: str) -> UserRecord:
+    """Return the record of the account of an address; raise `UserUnknown`."""
+    record = user_records.show_of_address(uow, email)
+    uow.audit_platform(PlatformAction.USER_OPENED, record.user.id, part=RecordPart.ACCOUNT.value)
+    return record
+
+
+def unlock(uow: UnitOfWork, email: str) -> Unlocked:
+    """Lift the limits of an address; raise `UserUnknown` when no account has it and nothing was counted for it."""
+    address = normalize_email(email, uow.domain_names.to_ascii)
+    lifted = limits.lift_by_command(uow, address)
+    has_account = uow.users.by_email(address) is not None
+    if not has_account and not lifted.failed_sign_ins and not lifted.mail_counts:
+        raise UserUnknown(f"No account has the address {address}, and nothing limits it. Check the spelling.")
+    return Unlocked(email=address, has_account=has_account, lifted=lifted)
+
+
+def end_sessions(uow: UnitOfWork, email: str) -> int:
+    """End all sessions of the account of an address, and return how many; raise `UserUnknown`."""
+    return sessions.end_all_of_address(uow, email)
+
+
+def outbox(
+    uow: UnitOfWork, states: Sequence[ListedMailState], email: str | None, limit: int
+) -> Mapping[ListedMailState, OutboxPage]:
+    """Return the newest mails of each of these states, to one address if it is given, and how many there are."""
+    return {state: mails.find(uow, OutboxFilter(state=state, email=email), page=1, limit=limit) for state in states}
+
+
+def retriable(uow: UnitOfWork) -> Sequence[OutboxMail]:
+    """Return the mails that wait for a later attempt or have failed, the newest of each state first.
+
+    They are `RETRIED_MAX` at most.
+    """
+    soon = uow.now + _DUE_SOON
+    waiting = (mail for state in _RETRIED for mail in _all(uow, state))
+    retried = (mail for mail in waiting if mail.state is MailState.FAILED or mail.due_at > soon)
+    return list(islice(retried, RETRIED_MAX))
+
+
+def _all(uow: UnitOfWork, state: ListedMailState) -> Iterator[OutboxMail]:
+    number, is_last = 1, False
+    while not is_last:
+        found = mails.find(uow, OutboxFilter(state=state), page=number, limit=PAGE_MAILS).mails
+        yield from found
+        number, is_last = number + 1, len(found) < PAGE_MAILS
+
+
+def retry(uow: UnitOfWork, mail_id: UUID) -> OutboxMail:
+    """Let a mail be sent at once, and return it; raise what `mails.retry` raises, and `MailKept`."""
+    found = uow.platform_mails.lock(mail_id, hides_owners=False)
+    if found is not None and found.state is MailState.KEPT:
+        raise MailKept
+    return mails.send_again(uow, mail_id)

@@ -1,0 +1,164 @@
+"""The outbox for platform owners, support and operators: the states of mails, not their contents, and retrying one.
+
+A mail is shown by its kind, its recipient and its state; its values, which may hold links that sign in, are never read
+here. Support sees no mails to platform owners.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta  # noqa: TC003 - the reference is made from the fields of the classes below
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.accounts import helped_accounts, verification
+from core.accounts.one_time_tokens import TokenPurpose
+from core.email_addresses import canonical_email
+from core.errors import Conflict, NotFound
+from core.events.platform_actions import PlatformAction
+from core.mail.mail import MailState, MailTemplate
+from core.organizations.access import authorize_support
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+# More are not counted.
+COUNTED_MAX: Final = 10_000
+# After that, what such a mail carries opens nothing any more.
+_LIFETIMES: Final[Mapping[MailTemplate, timedelta]] = {
+    MailTemplate.VERIFY_EMAIL: TokenPurpose.VERIFY_EMAIL.lifetime,
+    MailTemplate.VERIFY_NEW_EMAIL: TokenPurpose.CHANGE_EMAIL.lifetime,
+    MailTemplate.RESET_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
+    MailTemplate.CHOOSE_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
+    MailTemplate.MAGIC_LINK: TokenPurpose.MAGIC_LINK.lifetime,
+}
+
+
+class MailUnknown(NotFound):
+    """No mail has this id, or it is no longer kept."""
+
+    default_message = "There is no such mail. Mails are kept for seven days."
+
+
+class MailNotWaiting(Conflict):
+    """The mail was sent, or is being sent at this moment."""
+
+    default_message = "This mail was sent, or is being sent at this moment."
+
+
+class MailContentGone(Conflict):
+    """The content of the mail is no longer kept, or its link opens nothing any more."""
+
+    default_message = (
+        "The link in this mail has expired, or its content is no longer kept. Ask the person to request a new mail."
+    )
+
+
+class NothingToVerify(Conflict):
+    """The account needs no verification, or cannot get one."""
+
+    default_message = "The address of this account is verified already, or the account is deactivated or closed."
+
+
+class ListedMailState(StrEnum):
+    """The state of a mail that is listed: all but the discarded ones, of which only their number is known."""
+
+    QUEUED = MailState.QUEUED.value
+    ROUTED = MailState.ROUTED.value
+    SENT = MailState.SENT.value
+    KEPT = MailState.KEPT.value
+    FAILED = MailState.FAILED.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxMail:
+    """A mail without its content. `due_at` is when the next attempt is due, if the mail waits."""
+
+    id: UUID
+    recipient: str
+    template: MailTemplate
+    state: MailState
+    attempts: int
+    due_at: datetime
+    last_error: str | None
+    organization_id: UUID | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxFilter:
+    """Which mails are requested: those in a state, and those to an address; None means any."""
+
+    state: ListedMailState | None = None
+    email: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxPage:
+    """A page of mails, the newest first, and how many there are; of more than `COUNTED_MAX`, one more than that."""
+
+    mails: Sequence[OutboxMail]
+    total: int
+
+
+def list_page(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int) -> OutboxPage:
+    """Return a page of mails, the newest first, as a platform owner or support."""
+    caller = authorize_support(uow)
+    return find(uow, wanted, page=page, limit=limit, hides_owners=not caller.acts_as_platform_owner)
+
+
+def find(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int, hides_owners: bool = False) -> OutboxPage:
+    """Return a page of mails, the newest first; the caller may see them. `hides_owners` leaves out those to owners."""
+    address = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email is not None else None
+    return uow.platform_mails.page(
+        state=MailState(wanted.state) if wanted.state is not None else None,
+        recipient=address,
+        hides_owners=hides_owners,
+        limit=limit,
+        offset=(page - 1) * limit,
+        counted_max=COUNTED_MAX + 1,
+    )
+
+
+def retry(uow: UnitOfWork, mail_id: UUID) -> OutboxMail:
+    """Let a mail that has failed or waits be sent at once, as a platform owner or support, and return it.
+
+    Raise `MailUnknown`, `MailNotWaiting` and `MailContentGone`.
+    """
+    caller = authorize_support(uow)
+    helped_accounts.lock_helper(uow)
+    return send_again(uow, mail_id, hides_owners=not caller.acts_as_platform_owner)
+
+
+def send_again(uow: UnitOfWork, mail_id: UUID, *, hides_owners: bool = False) -> OutboxMail:
+    """Let a mail be sent at once, as `retry` does; the caller may do it. With `hides_owners` none to an owner."""
+    found = uow.platform_mails.lock(mail_id, hides_owners=hides_owners)
+    if found is None:
+        raise MailUnknown
+    lifetime = _LIFETIMES.get(found.template)
+    if lifetime is not None and found.created_at + lifetime <= uow.now:
+        raise MailContentGone
+    if found.state not in {MailState.FAILED, MailState.QUEUED, MailState.ROUTED}:
+        raise MailNotWaiting
+    again = uow.platform_mails.queue_again(mail_id, at=uow.now)
+    if again is None:
+        # A courier has it in hand, or its content was erased.
+        raise MailContentGone if found.state is MailState.FAILED else MailNotWaiting
+    uow.audit_platform(PlatformAction.MAIL_RETRIED, mail_id, organization_id=found.organization_id)
+    return again
+
+
+def resend_verification(uow: UnitOfWork, user_id: UUID) -> bool:
+    """Send the link that verifies an account's address again; return False when a limit of mails held it back.
+
+    Raise `UserUnknown`, and `NothingToVerify` for an account whose address is verified, or that is deactivated.
+    """
+    user = helped_accounts.lock(uow, user_id)
+    if user.is_verified or not user.is_active:
+        raise NothingToVerify
+    is_sent = verification.send_for(uow, user)
+    uow.audit_platform(PlatformAction.USER_VERIFICATION_SENT, user.id, sent=is_sent)
+    return is_sent

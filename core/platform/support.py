@@ -1,0 +1,124 @@
+"""The platform's support: people who help the users of the platform without governing it (decisions 5.12).
+
+Platform owners appoint and demote them. An appointment gives power only while the address is verified and the account
+has a second factor, and only in sessions that began with one; with the second factor the appointment ends for good
+(`core/organizations/platform_support.py`). What support may open and do is in `core/accounts/helped_accounts.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformSupport`
+from typing import TYPE_CHECKING
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.accounts.users import UserUnknown
+from core.email_addresses import normalize_email
+from core.errors import Conflict, NotFound
+from core.events.platform_actions import PlatformAction
+from core.organizations.access import authorize_platform
+from core.platform import owners
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+
+class NotPlatformSupport(NotFound):
+    """No user with this id is of the platform's support."""
+
+    default_message = "This user is not of the platform's support."
+
+
+class AlreadyPlatformSupport(Conflict):
+    """The user is of the platform's support already."""
+
+    default_message = "This user is of the platform's support already."
+
+
+class SupportIsOwner(Conflict):
+    """A platform owner may do all that support may."""
+
+    default_message = "This user is a platform owner, who may do all that support may. Demote them first."
+
+
+class SupportUnverified(Conflict):
+    """The address is not verified, so the account may belong to another person than is meant."""
+
+    default_message = "This user has not verified their email address. Appoint them after they have."
+
+
+class SupportWithoutSecondFactor(Conflict):
+    """The account has no second factor."""
+
+    default_message = (
+        "This user has no second factor. Ask them to turn on multi-factor authentication on their account's page, then"
+        " appoint them."
+    )
+
+
+class SupportDeactivated(Conflict):
+    """The account is deactivated or closed."""
+
+    default_message = "This account is deactivated and cannot sign in. Choose another one."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformSupport:
+    """A user who is of the platform's support, which has effect while the address is verified and MFA is enabled."""
+
+    id: UUID
+    email: str
+    name: str | None
+    email_verified: bool
+    mfa_enabled: bool
+    created_at: datetime
+
+
+def list_all(uow: UnitOfWork) -> Sequence[PlatformSupport]:
+    """List the people of the platform's support by their addresses, as a platform owner."""
+    authorize_platform(uow)
+    return uow.platform_support.all()
+
+
+def appoint(uow: UnitOfWork, email: str) -> PlatformSupport:
+    """Appoint the user of an address to the platform's support, from their next request on, and return them.
+
+    Raise `UserUnknown` for an address without an account, and `Conflict` for an account that cannot be appointed.
+    """
+    authorize_platform(uow)
+    owners.lock_owners(uow)
+    user = uow.users.lock_by_email(normalize_email(email, uow.domain_names.to_ascii))
+    if user is None:
+        raise UserUnknown("No account has this email address. Check the spelling, or ask the person to register.")
+    if not user.is_active:
+        raise SupportDeactivated
+    if user.is_platform_owner:
+        raise SupportIsOwner
+    if not user.is_verified or user.is_disowned:
+        raise SupportUnverified
+    if not user.has_mfa:
+        raise SupportWithoutSecondFactor
+    if not uow.platform_support.add(user.id):
+        raise AlreadyPlatformSupport
+    uow.audit_platform(PlatformAction.SUPPORT_APPOINTED, user.id)
+    return PlatformSupport(
+        id=user.id,
+        email=user.email,
+        name=user.name,
+        email_verified=user.is_verified,
+        mfa_enabled=user.has_mfa,
+        created_at=user.created_at,
+    )
+
+
+def demote(uow: UnitOfWork, user_id: UUID) -> None:
+    """Take a user out of the platform's support, from their next request on; raise `NotPlatformSupport`."""
+    authorize_platform(uow)
+    owners.lock_owners(uow)
+    # Behind what the user does at this moment as support.
+    uow.users.lock(user_id)
+    if not uow.users.end_support(user_id):
+        raise NotPlatformSupport
+    uow.audit_platform(PlatformAction.SUPPORT_DEMOTED, user_id)

@@ -1,0 +1,217 @@
+"""The record of one account for those who help its user: ways to sign in, sessions, organizations, mails, limits.
+
+It holds no secrets, no contents of mails and no tokens of providers. Each opening by support is an entry of the
+platform's audit log (decisions 5.12). The sign-ins beyond the newest are in `core/sign_in/sign_ins.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.accounts import helped_accounts, sign_in_failures
+from core.accounts.helped_accounts import RecordPart
+from core.accounts.sign_in_failures import AddressLimits  # noqa: TC001 - likewise
+from core.accounts.users import UserUnknown
+from core.credentials.passkeys import PasskeyItem  # noqa: TC001 - likewise
+from core.email_addresses import normalize_email
+from core.platform import mails
+from core.platform.mails import OutboxFilter, OutboxMail
+from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
+from core.sign_in import sign_ins
+from core.sign_in.identities import IdentityItem
+from core.sign_in.sign_ins import SignIn, SignInOrganization, SignInService  # noqa: TC001 - likewise
+
+if TYPE_CHECKING:
+    from core.accounts.users import User
+    from core.credentials.devices import DeviceState
+    from core.sign_in.own_sessions import OwnSession
+    from ports.unit_of_work import UnitOfWork
+
+DEVICES_MAX: Final = 50
+SESSIONS_MAX: Final = 50
+SIGN_INS_MAX: Final = 20
+MAILS_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedAccount:
+    """The account itself.
+
+    It is deactivated by others, or closed by its user; it is disowned while the organization of its mail domain has
+    taken the address back. `is_platform_support` is whether it is appointed to the platform's support.
+    """
+
+    id: UUID
+    email: str
+    name: str | None
+    language: str | None
+    email_verified: bool
+    disowned: bool
+    is_platform_owner: bool
+    is_platform_support: bool
+    created_at: datetime
+    updated_at: datetime
+    deactivated_at: datetime | None
+    closed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedWays:
+    """How the user signs in."""
+
+    has_password: bool
+    mfa_enabled: bool
+    backup_codes_remaining: int
+    passkeys: list[PasskeyItem]
+    identities: list[IdentityItem]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedDevice:
+    """A device that the user has signed in from; `trusted` is whether it was ever trusted as a second factor."""
+
+    id: UUID
+    name: str
+    last_used_at: datetime
+    last_ip: str | None
+    trusted: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedSession:
+    """A live session of the user."""
+
+    id: UUID
+    provider: str
+    amr: list[str]
+    created_at: datetime
+    last_used_at: datetime
+    expires_at: datetime
+    ip_address: str | None
+    user_agent: str | None
+    is_impersonation: bool
+    organization: SignInOrganization | None
+    service: SignInService | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRecord:
+    """Everything of an account that helps its user; of long lists the newest, with the number of all of them."""
+
+    user: RecordedAccount
+    sign_in_methods: RecordedWays
+    limits: AddressLimits
+    organizations: list[PlatformUserOrganization]
+    devices: list[RecordedDevice]
+    devices_total: int
+    sessions: list[RecordedSession]
+    sessions_total: int
+    sign_ins: list[SignIn]
+    sign_ins_total: int
+    mails: list[OutboxMail]
+    mails_total: int
+
+
+def show(uow: UnitOfWork, user_id: UUID) -> UserRecord:
+    """Return the record of an account, as a platform owner or support; raise `UserUnknown`."""
+    return _record(uow, helped_accounts.open_record(uow, user_id, RecordPart.ACCOUNT))
+
+
+def show_of_address(uow: UnitOfWork, email: str) -> UserRecord:
+    """Return the record of the account of an address, by command; raise `UserUnknown`."""
+    user = uow.users.by_email(normalize_email(email, uow.domain_names.to_ascii))
+    if user is None:
+        raise UserUnknown("No account has this email address.")
+    return _record(uow, user)
+
+
+def _record(uow: UnitOfWork, user: User) -> UserRecord:
+    signed_in = sign_ins.of_user(uow, user.id, None, page=1, limit=SIGN_INS_MAX)
+    # No session has the id of an account, so none stands first.
+    alive, sessions_total = uow.own_sessions.alive_of(user.id, limits=None, current_id=user.id, limit=SESSIONS_MAX)
+    devices, devices_total = uow.devices.of_user(user.id, at=uow.now, limit=DEVICES_MAX)
+    sent = mails.find(uow, OutboxFilter(email=user.email), page=1, limit=MAILS_MAX)
+    found = uow.platform_users.with_id(
+        user.id, email_part="", organizations_max=ORGANIZATIONS_SHOWN_MAX, hides_owners=False
+    )
+    return UserRecord(
+        user=_account(uow, user),
+        sign_in_methods=_ways(uow, user),
+        limits=sign_in_failures.limits_of(uow, user.email),
+        organizations=[organization for one in found for organization in one.organizations],
+        devices=[_device(state) for state in devices],
+        devices_total=devices_total,
+        sessions=[_session(one) for one in alive],
+        sessions_total=sessions_total,
+        sign_ins=signed_in.sign_ins,
+        sign_ins_total=signed_in.total,
+        mails=list(sent.mails),
+        mails_total=sent.total,
+    )
+
+
+def _account(uow: UnitOfWork, user: User) -> RecordedAccount:
+    return RecordedAccount(
+        id=user.id,
+        email=user.email,
+        name=user.name,
+        language=user.language,
+        email_verified=user.is_verified,
+        disowned=user.is_disowned,
+        is_platform_owner=user.is_platform_owner,
+        is_platform_support=uow.platform_support.has(user.id),
+        created_at=user.created_at,
+        updated_at=user.updated_at,
+        deactivated_at=user.deactivated_at,
+        closed_at=user.closed_at,
+    )
+
+
+def _ways(uow: UnitOfWork, user: User) -> RecordedWays:
+    return RecordedWays(
+        has_password=uow.credentials.has_password(user.id),
+        mfa_enabled=user.has_mfa,
+        backup_codes_remaining=uow.backup_codes.count_unused(user.id),
+        passkeys=[passkey.item for passkey in uow.passkeys.of_user(user.id)],
+        identities=[
+            IdentityItem(
+                provider=identity.provider,
+                provider_user_id=identity.subject,
+                email=identity.email,
+                linked_at=identity.linked_at,
+            )
+            for identity in uow.identities.of_user(user.id, None)
+        ],
+    )
+
+
+def _device(state: DeviceState) -> RecordedDevice:
+    device = state.device
+    return RecordedDevice(
+        id=device.id,
+        name=device.name,
+        last_used_at=device.last_used_at,
+        last_ip=device.last_ip,
+        trusted=state.mfa_trusted_at is not None,
+        created_at=device.created_at,
+    )
+
+
+def _session(one: OwnSession) -> RecordedSession:
+    return RecordedSession(
+        id=one.id,
+        provider=one.provider,
+        amr=one.amr,
+        created_at=one.created_at,
+        last_used_at=one.last_used_at,
+        expires_at=one.expires_at,
+        ip_address=one.ip_address,
+        user_agent=one.user_agent,
+        is_impersonation=one.is_impersonation,
+        organization=one.organization,
+        service=one.service,
+    )

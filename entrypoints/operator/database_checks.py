@@ -1,0 +1,197 @@
+"""What `gatehouse doctor` checks of the database and of what is in it, and the mail server, which it needs it for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import trio
+
+from core.accounts import user_import
+from core.billing import sandbox
+from core.email_addresses import canonical_email
+from core.mail.mail import MailMessage, MailTemplate
+from core.platform import health_figures, left_credentials, owners, public_names
+from core.sessions.signing_keys import KeyState
+from entrypoints import equipment, main
+from entrypoints.operator.findings import Finding
+from entrypoints.operator.terminal import printable
+from entrypoints.refusals import CannotStart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from core.secrets import Secret
+    from entrypoints.main import ConnectedInstallation
+    from entrypoints.settings import Settings
+    from ports.unit_of_work import UnitOfWork
+
+CLOCK_DIFFERENCE_SECONDS_MAX: Final = 2.0
+MAIL_SECONDS_MAX: Final = 30.0
+LISTED_MAX: Final = 10
+CREDENTIALS_LISTED_MAX: Final = 20
+SALES_LISTED_MAX: Final = 100
+
+
+def listening(problem: str | None) -> Finding:
+    """Check the address for notifications; `problem` is None when it works."""
+    if problem is None:
+        return Finding("notifications", True, "connected")
+    advice = "Set GATEHOUSE_DATABASE_LISTEN_URL to the same database, by an address without a pooler."
+    return Finding("notifications", False, problem, advice)
+
+
+def migrations(applied: Sequence[object], pending: Sequence[object], ahead: Sequence[object]) -> Finding:
+    """Check that the schema fits this version."""
+    if pending:
+        advice = "Run `gatehouse migrate`. The checks that need the schema were skipped."
+        return Finding("migrations", False, f"{len(pending)} pending", advice)
+    if ahead:
+        what = f"ahead of this version at {applied[-1]}, and says that this version works with it"
+        return Finding("migrations", True, what, "Replace this version by the newer one when it suits.")
+    return Finding("migrations", True, f"up to date at {applied[-1]}")
+
+
+def addresses(accounts: Sequence[UUID]) -> Finding:
+    """Check that every account has an address that mail is sent to."""
+    if not accounts:
+        return Finding("addresses", True, "every account has its address in the canonical form")
+    listed = ", ".join(str(account) for account in accounts[:LISTED_MAX])
+    what = f"addresses that no mail is sent to: {len(accounts)}; the accounts are {listed}"
+    return Finding("addresses", False, what, "See ops/runbooks/mail.md, the section on addresses.")
+
+
+def connections(changed: Sequence[UUID]) -> Iterator[Finding]:
+    """Yield a finding when there are connections whose client secret may go to another issuer."""
+    if changed:
+        listed = ", ".join(str(one) for one in changed[:LISTED_MAX])
+        what = f"with another issuer than before, and the client secret of before: {len(changed)}; they are {listed}"
+        advice = "Ask their organizations to enter the client secret again, and to withdraw it at the issuer before."
+        yield Finding("connections", False, what, advice)
+
+
+async def connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:
+    """Check what the connected installation has stored, and the mail server."""
+    async with main.connected(settings, address) as connected:
+        return [
+            await _clock(connected),
+            await _keys(connected),
+            await _credentials(connected),
+            *await _imported_passwords(connected),
+            *await _sandbox_sales(connected),
+            *await _names(connected),
+            await _platform_owners(connected),
+            await _mail(connected, mail_to),
+        ]
+
+
+async def _clock(connected: ConnectedInstallation) -> Finding:
+    before = connected.installation.clock()
+    database_time = await connected.installation.database.read(health_figures.database_time)
+    after = connected.installation.clock()
+    difference = max((database_time - after).total_seconds(), (before - database_time).total_seconds(), 0.0)
+    is_ok = difference <= CLOCK_DIFFERENCE_SECONDS_MAX
+    advice = "" if is_ok else "Synchronize both machines with NTP; one-time codes and tokens depend on the time."
+    what = f"{after:%Y-%m-%d %H:%M:%S} UTC, {difference:.1f} s from the database's clock"
+    return Finding("clock", is_ok, what, advice)
+
+
+async def _keys(connected: ConnectedInstallation) -> Finding:
+    try:
+        published = await main.published_signing_keys(connected.installation)
+    except CannotStart as refusal:
+        return Finding("keys", False, str(refusal), "The server cannot start until this is solved.")
+    active = [key for key in published if key.state is KeyState.ACTIVE]
+    if not active:
+        return Finding("keys", True, "none yet", "The first `gatehouse serve` makes them.")
+    described = ", ".join(f"{key.kid} ({key.algorithm}, made on {key.created_at:%Y-%m-%d})" for key in active)
+    return Finding("keys", True, f"active signing keys: {described}")
+
+
+async def _credentials(connected: ConnectedInstallation) -> Finding:
+    left = await connected.installation.database.read(left_credentials.without_right)
+    if not left:
+        return Finding("credentials", True, "every maker of one may do what it allows")
+    listed = "; ".join(str(credential) for credential in left[:CREDENTIALS_LISTED_MAX])
+    more = f"; and {len(left) - CREDENTIALS_LISTED_MAX} more" if len(left) > CREDENTIALS_LISTED_MAX else ""
+    what = f"{len(left)} whose maker may not do any more what they allow; {listed}{more}"
+    return Finding("credentials", True, what, "Ask the owner of each organization to replace or revoke them.")
+
+
+async def _imported_passwords(connected: ConnectedInstallation) -> list[Finding]:
+    counts = await connected.installation.database.read(user_import.count_kinds)
+    refused = sum(count for decoy, count in counts if not equipment.is_comparable(decoy))
+    if refused:
+        what = f"{refused:,} accounts have a hash that cannot be compared, or is too expensive to"
+        advice = "They cannot sign in with a password. Tell their users to choose a new one with 'forgot password'."
+        return [Finding("imported passwords", False, what, advice)]
+    if counts:
+        what = f"{sum(count for _, count in counts):,} accounts have a hash of another kind than ours"
+        advice = "Until their users have signed in, every refused sign-in does the work of all kinds."
+        return [Finding("imported passwords", True, what, advice)]
+    return []
+
+
+async def _sandbox_sales(connected: ConnectedInstallation) -> list[Finding]:
+    """Return a finding when a sandbox that is closed has subscriptions, which go on without being paid."""
+    settings = connected.installation.settings
+    if settings.has_billing_provider or settings.has_billing_sandbox:
+        return []
+    newest = await connected.installation.database.read(sandbox.list_subscriptions, SALES_LISTED_MAX)
+    going_on = [subscription.id for subscription in newest if not subscription.has_ended]
+    if not going_on:
+        return []
+    what = f"subscriptions that are not paid go on: {', '.join(going_on[:LISTED_MAX])}"
+    advice = "`gatehouse billing list` shows what was bought, and `gatehouse billing cancel ID` ends one."
+    return [Finding("sandbox", False, what, advice)]
+
+
+async def _names(connected: ConnectedInstallation) -> list[Finding]:
+    """Return a finding when there are names of services, plans or connections that would be refused today."""
+    found = await connected.installation.database.read(public_names.breaking_the_rule)
+    if not found:
+        return []
+    listed = ", ".join(one.place for one in found[:LISTED_MAX])
+    what = f"names that mention an address of the web: {len(found)}; {listed}"
+    advice = "Ask their organizations to rename them. They keep working, and mails say a neutral word instead."
+    return [Finding("names", False, what, advice)]
+
+
+async def _platform_owners(connected: ConnectedInstallation) -> Finding:
+    present = await connected.installation.database.read(owners.active)
+    if not present:
+        settings = connected.installation.settings
+        if settings.owner_email is not None:
+            return Finding("platform owner", True, "none yet", "The next `gatehouse serve` makes the one that is set.")
+        what = "none, so new organizations wait" if not settings.auto_approve else "none"
+        advice = "Make one: `gatehouse owner you@example.com`."
+        return Finding("platform owner", True, what, advice, is_for_production=False)
+    without = sum(not owner.has_mfa for owner in present)
+    page = f"{connected.installation.settings.base_url}/app/account/second-factor"
+    advice = f"Without a second factor: {without}. Ask them to turn it on at {page}." if without else ""
+    return Finding("platform owner", True, f"active: {len(present)}", advice)
+
+
+async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:
+    if connected.send_mail is None:
+        advice = "Set GATEHOUSE_SMTP_URL to send mail."
+        return Finding("mail", True, "stored in the database, not sent", advice, is_for_production=False)
+    if mail_to is None:
+        return Finding("mail", True, "a server is set", "To test it, run `gatehouse doctor --mail-to ADDRESS`.")
+    mail_to = canonical_email(mail_to, connected.installation.domain_names.to_ascii)
+    language = await connected.installation.database.read(_language, mail_to)
+    message = MailMessage(to=mail_to, template=MailTemplate.TEST, values={}, language=language)
+    try:
+        with trio.fail_after(MAIL_SECONDS_MAX):
+            await connected.send_mail(UUID(int=0), mail_to, connected.installation.mail_renderer.render(message))
+    except trio.TooSlowError:
+        return Finding("mail", False, f"no response within {MAIL_SECONDS_MAX:.0f} s", "Check GATEHOUSE_SMTP_URL.")
+    except equipment.MAIL_FAILURES as failure:
+        return Finding("mail", False, printable(str(failure)), "Check GATEHOUSE_SMTP_URL.")
+    return Finding("mail", True, f"a test mail was sent to {mail_to}")
+
+
+def _language(uow: UnitOfWork, email: str) -> str | None:
+    """Return the language of the account with this address; None when none is known."""
+    user = uow.users.by_email(email)
+    return user.language if user is not None else None
