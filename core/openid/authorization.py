@@ -19,7 +19,7 @@ from core.errors import Refusal, on_the_way_to
 from core.openid import clients, codes, requests, scopes
 from core.openid.refused_requests import RequestOver, RequestRefused
 from core.openid.requests import FORM_POST, AuthorizationRefused
-from core.organizations.access import SecondFactorRequired
+from core.organizations.session_strength import SecondFactorRequired
 from core.secrets import hash_token
 from core.sessions import security_profiles
 from core.sign_in import browser_returns, child_sessions

@@ -12,8 +12,9 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
+from core.organizations import session_strength
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
-from core.organizations.organizations import OrganizationStatus, is_device_trusted
+from core.organizations.organizations import OrganizationStatus
 from core.sessions.callers import AddressNotConfirmed
 from core.wording import Wording
 
@@ -25,24 +26,6 @@ if TYPE_CHECKING:
     from core.organizations.organizations import Organization
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
-
-
-class SecondFactorRequired(Forbidden):
-    """The organization requires two factors of its members, and this session began with one."""
-
-    default_message = (
-        "This organization requires multi-factor authentication. Set up MFA on your account if you have not, signed in"
-        " without naming an organization, and sign in again with a code."
-    )
-
-
-class DeviceTrustedTooLongAgo(Forbidden):
-    """The device was used instead of the second factor, and was trusted longer ago than the organization allows."""
-
-    default_message = (
-        "Your device was trusted longer ago than this organization allows."
-        " Sign in to this organization again and enter a code."
-    )
 
 
 class MembershipSuspended(Forbidden):
@@ -307,8 +290,8 @@ def authorize(
         context.caller.forbid_credentials()
     # Otherwise a sign-in that does not name the organization would bypass its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
-        require_second_factor(context.caller)
-        require_device_trust(uow, context.caller, organization)
+        session_strength.require_second_factor(context.caller)
+        session_strength.require_device_trust(uow, context.caller, organization)
     if context.is_unconfirmed and not context.caller.is_impersonated and operation is not Operation.ORGANIZATION_LEAVE:
         context.caller.require_confirmable()
         # The user works in the organization in person, which is consent. Only their first request writes.
@@ -346,26 +329,6 @@ def authorize_support(uow: UnitOfWork) -> Caller:
     if not (caller.acts_as_platform_owner or caller.acts_as_platform_support):
         raise Forbidden("Only a platform owner or the platform's support can do this.")
     return caller
-
-
-def require_second_factor(caller: Caller) -> None:
-    """Raise `SecondFactorRequired` when the session began without one; for organizations that require it."""
-    # The settings of an organization do not keep a platform owner out who impersonates a member.
-    if not (caller.has_second_factor or caller.is_impersonated):
-        raise SecondFactorRequired
-
-
-def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:
-    """Raise `DeviceTrustedTooLongAgo` when the session began on a trusted device that this organization would refuse.
-
-    The organization would have refused it at the sign-in, when its own trust period was already over.
-    """
-    if caller.is_impersonated or not caller.is_remembered:
-        return
-    device = uow.devices.by_id(caller.device_id, at=uow.now) if caller.device_id is not None else None
-    trusted_at = device.mfa_trusted_at if device is not None else None
-    if not is_device_trusted(trusted_at, organization.device_trust, at=caller.authenticated_at):
-        raise DeviceTrustedTooLongAgo
 
 
 def _entered(context: AccessContext, operation: Operation) -> tuple[Organization, Membership]:

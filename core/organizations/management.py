@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.events.actions import AuditAction
-from core.organizations.access import Operation, SecondFactorRequired, authorize, authorize_and_lock
+from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import Membership  # noqa: TC001 - the reference is generated from the fields of `OrganizationMembership`
 from core.organizations.organizations import Organization, checked_name
+from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.tiers import Tier  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:

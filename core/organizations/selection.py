@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.organizations import access
+from core.organizations import access, session_strength
 from core.organizations.access import Operation
 from core.organizations.creation import PersonSummary, person_of
 from core.sessions import refresh
@@ -32,7 +32,7 @@ class Selected:
 def select(uow: UnitOfWork, slug: str) -> Selected:
     """Make an organization the context of the caller's session, and return the session's next tokens."""
     authorized = access.authorize(uow, slug, Operation.ORGANIZATION_SELECT)
-    access.require_device_trust(uow, authorized.caller, authorized.organization)
+    session_strength.require_device_trust(uow, authorized.caller, authorized.organization)
     return Selected(
         user=person_of(authorized.caller),
         membership=authorized.membership,

@@ -19,7 +19,7 @@ from core.errors import Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
-from core.organizations import access, inviters, keys
+from core.organizations import inviters, keys, session_strength
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -131,7 +131,7 @@ def _require_owning_all(caller: Caller, user_id: UUID, affiliations: Sequence[Af
     if not all(one.is_active for one in affiliations):
         raise OrganizationNotActive
     if any(one.mfa_required for one in affiliations):
-        access.require_second_factor(caller)
+        session_strength.require_second_factor(caller)
 
 
 def _deactivate(uow: UnitOfWork, subject: Subject) -> Anonymous:

@@ -19,7 +19,7 @@ from core.events import platform_actions
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
-from core.organizations import access
+from core.organizations import session_strength
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +151,7 @@ def _within(uow: UnitOfWork, caller: Caller, user_id: UUID, user: User | None) -
     if not active:
         raise OrganizationNotActive
     if any(one.mfa_required for one in active):
-        access.require_second_factor(caller)
+        session_strength.require_second_factor(caller)
     return [one.organization_id for one in active]
 
 

@@ -12,7 +12,8 @@ from core.accounts.providers import Provider
 from core.errors import Refusal, on_the_way_to
 from core.key_certificates import SamlSigningKey  # noqa: TC001 - a field
 from core.organizations import access
-from core.organizations.access import MembershipSuspended, Operation, SecondFactorRequired
+from core.organizations.access import MembershipSuspended, Operation
+from core.organizations.session_strength import SecondFactorRequired
 from core.saml import assertions, judgement, providers, requests
 from core.saml.messages import SUCCESS, IssuedAssertion, Response, SamlStatus, StatusOf
 from core.saml.providers import ProviderUnknown

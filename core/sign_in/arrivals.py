@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts import single_sign_on
 from core.errors import Forbidden
-from core.organizations.access import SecondFactorRequired
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
+from core.organizations.session_strength import SecondFactorRequired
 from core.sessions.callers import have_second_factor
 from core.sign_in import recognition, risk
 from core.sign_in.reasons import SignInReason

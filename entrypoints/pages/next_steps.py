@@ -14,7 +14,8 @@ from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.errors import BadRequest, DatabaseFailed, NoSuchPath, Refusal, SsoRequired, TemporaryRefusal
-from core.organizations.access import MembershipSuspended, SecondFactorRequired
+from core.organizations.access import MembershipSuspended
+from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.setup_links import SetupLinkDead
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue

@@ -29,7 +29,7 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.openid.refused_requests import RequestRefused
-from core.organizations.access import SecondFactorRequired
+from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.settings.domain import DomainUnset
 from core.saml.messages import MessageRefused
 from core.scim.tokens import ScimTokenUnknown

@@ -6,7 +6,7 @@ import msgspec
 
 from core.errors import BadRequest, OrganizationNotActive
 from core.organizations import creation, management, members, selection
-from core.organizations.access import DeviceTrustedTooLongAgo, Operation, SecondFactorRequired
+from core.organizations.access import Operation
 from core.organizations.creation import (
     AddressNotVerified,
     CreatedOrganization,
@@ -16,6 +16,7 @@ from core.organizations.creation import (
 )
 from core.organizations.management import OrganizationDetails, OrganizationMembership, OrganizationSettings
 from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX, Organization
+from core.organizations.session_strength import DeviceTrustedTooLongAgo, SecondFactorRequired
 from entrypoints.http.organizations.members import MembershipRecord
 from entrypoints.shared.sessions.token_answers import Tokens, signed
 from entrypoints.web.serving.calls import Call

@@ -11,7 +11,7 @@ from quart import Response
 from core.errors import Forbidden, OrganizationNotActive
 from core.openid import device
 from core.openid.device import ACTIVATION_PATH, UserCodeExpired, UserCodeUnknown, WaitingDevice
-from core.organizations.access import SecondFactorRequired
+from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns

@@ -5,7 +5,7 @@ from typing import Final
 from quart import Response
 
 from core.errors import Refusal
-from core.organizations.access import SecondFactorRequired
+from core.organizations.session_strength import SecondFactorRequired
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, MessageRefused, OutgoingMessage, SamlBinding
 from core.saml.requests import LIFETIME
 from core.saml.sign_in import NotAdmitted, ResponseToPost

@@ -14,7 +14,8 @@ from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive, on_the_way_to
 from core.limits import LARGE_BODY_BYTES_MAX
-from core.organizations.access import MembershipSuspended, SecondFactorRequired
+from core.organizations.access import MembershipSuspended
+from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.saml import contacts, providers, requests, sign_in
 from core.saml.messages import AuthnRequest, EncodedMessage, MessageRefused, SamlBinding

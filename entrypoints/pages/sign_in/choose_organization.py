@@ -2,8 +2,8 @@
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.organizations import management, selection
-from core.organizations.access import SecondFactorRequired
 from core.organizations.organizations import Organization
+from core.organizations.session_strength import SecondFactorRequired
 from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page

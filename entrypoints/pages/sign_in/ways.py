@@ -6,7 +6,7 @@ from quart import Response
 
 from core.accounts import return_targets
 from core.accounts.return_targets import ReturnTarget
-from core.organizations.access import SecondFactorRequired
+from core.organizations.session_strength import SecondFactorRequired
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
