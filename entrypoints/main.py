@@ -1,8 +1,8 @@
 """The composition root: it connects every port to its adapter, and disconnects them in reverse order.
 
-Only this module and three others know the adapters: `database.py` the database and its schema, `master_keys.py` the
-encryption, `equipment.py` what else the settings choose. `serving.py`, `operations.py` and `doctor.py` use what is
-connected here.
+Only this module and four others know the adapters: `database.py` the database and its schema, `master_keys.py` the
+encryption, `signing_key_pairs.py` the keys of tokens, `equipment.py` what else the settings choose. `serving.py`,
+`operations.py` and `doctor.py` use what is connected here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ from actors.supervision import Supervisor
 from actors.turns import MemoryTurns
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.crypto.json_web_signatures import JsonWebSignatures
-from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
@@ -71,12 +70,10 @@ from adapters.qr_codes import SegnoQrCodes
 from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
 from core.errors import Refusal
-from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.platform.housekeeping import Leftover
 from core.secrets import Secret
-from core.sessions import server_secrets, signing_keys
-from core.sessions.signing_keys import SignatureAlgorithm
-from entrypoints import equipment, master_keys
+from core.sessions import server_secrets
+from entrypoints import equipment, master_keys, signing_key_pairs
 from entrypoints.database import listening_address
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
@@ -84,7 +81,7 @@ from entrypoints.refusals import CannotStart
 from entrypoints.upstream_settings import external_providers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
     from uuid import UUID
 
     from actors.dispatching import Connections, Dispatcher
@@ -296,7 +293,7 @@ async def connected(
                     )
 
             async def load_secrets() -> None:
-                await ensure_signing_keys(installation)
+                await signing_key_pairs.ensure(installation)
                 await refresher.refresh()
                 pepper.load(await database.transact(server_secrets.pepper, os.urandom(PEPPER_BYTES)))
 
@@ -371,31 +368,3 @@ def _dispatchers(
         "mail_courier": MailCourier(renderer=renderer, gateway=gateway, **connections),
         "routed_mail_courier": RoutedMailCourier(renderer=renderer, gateway=routing, **connections),
     }
-
-
-async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:
-    """List the signing keys.
-
-    Raise `CannotStart` when they cannot be decrypted, because then no other secret can be either.
-    """
-    try:
-        return await installation.database.read(signing_keys.published)
-    except SealBroken as broken:
-        place = master_keys.place(installation.settings)
-        raise CannotStart(f"{broken} Put the master key back that the database was used with: {place}.") from broken
-
-
-async def ensure_signing_keys(installation: Installation) -> None:
-    """Make the signing keys of each kind that a new installation, or one of an older version, does not have."""
-    known = {key.algorithm for key in await published_signing_keys(installation)}
-    for algorithm in SignatureAlgorithm:
-        if algorithm not in known:
-            active, following = [await trio.to_thread.run_sync(make_key_pair, algorithm) for _ in range(2)]
-            await installation.database.transact(signing_keys.ensure, active, following)
-
-
-async def rotate_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:
-    """Make the next key of each kind the active one, which clients already know, and return these keys."""
-    fresh = [await trio.to_thread.run_sync(make_key_pair, algorithm) for algorithm in SignatureAlgorithm]
-    longest = max(installation.settings.access_token_ttl, IMPERSONATION_LIFETIME_MAX)
-    return await installation.database.transact(signing_keys.rotate_each, fresh, longest)

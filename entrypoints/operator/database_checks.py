@@ -13,7 +13,7 @@ from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
 from core.platform import health_figures, left_credentials, owners, public_names
 from core.sessions.signing_keys import KeyState
-from entrypoints import equipment, main
+from entrypoints import equipment, main, signing_key_pairs
 from entrypoints.operator.findings import Finding
 from entrypoints.operator.terminal import printable
 from entrypoints.refusals import CannotStart
@@ -98,7 +98,7 @@ async def _clock(connected: ConnectedInstallation) -> Finding:
 
 async def _keys(connected: ConnectedInstallation) -> Finding:
     try:
-        published = await main.published_signing_keys(connected.installation)
+        published = await signing_key_pairs.published(connected.installation)
     except CannotStart as refusal:
         return Finding("keys", False, str(refusal), "The server cannot start until this is solved.")
     active = [key for key in published if key.state is KeyState.ACTIVE]

@@ -14,7 +14,7 @@ import trio
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform import owners
-from entrypoints import database, equipment, main, master_keys
+from entrypoints import database, equipment, main, master_keys, signing_key_pairs
 from entrypoints.operator import migration_plan
 from entrypoints.operator.audit_verification import AuditVerification, KeptProof, NamedKeys, PresentKeys
 from entrypoints.operator.user_import import UserImportRun
@@ -55,7 +55,7 @@ def list_keys(settings: Settings, *, report: Report) -> None:
     """List the published signing keys."""
 
     async def run(connected: ConnectedInstallation) -> None:
-        published = await main.published_signing_keys(connected.installation)
+        published = await signing_key_pairs.published(connected.installation)
         if not published:
             report("There are no signing keys yet. `gatehouse serve` makes them at its first start.")
         for key in published:
@@ -70,7 +70,7 @@ def rotate_keys(settings: Settings, *, report: Report) -> None:
 
     async def run(connected: ConnectedInstallation) -> None:
         await connected.load_secrets()
-        for active in await main.rotate_signing_keys(connected.installation):
+        for active in await signing_key_pairs.rotate(connected.installation):
             report(f"Key {active.kid} signs by {active.algorithm} from now on.")
         report("Tokens signed with the previous keys stay valid until they expire.")
 

@@ -1,0 +1,48 @@
+"""The signing keys of an installation: those that are there, those that are missing, and the next ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import trio
+
+from adapters.crypto.key_pairs import make_key_pair
+from adapters.crypto.vault import SealBroken
+from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.sessions import signing_keys
+from core.sessions.signing_keys import SignatureAlgorithm
+from entrypoints import master_keys
+from entrypoints.refusals import CannotStart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from entrypoints.installation import Installation
+
+
+async def published(installation: Installation) -> Sequence[signing_keys.SigningKey]:
+    """List the signing keys.
+
+    Raise `CannotStart` when they cannot be decrypted, because then no other secret can be either.
+    """
+    try:
+        return await installation.database.read(signing_keys.published)
+    except SealBroken as broken:
+        place = master_keys.place(installation.settings)
+        raise CannotStart(f"{broken} Put the master key back that the database was used with: {place}.") from broken
+
+
+async def ensure(installation: Installation) -> None:
+    """Make the signing keys of each kind that a new installation, or one of an older version, does not have."""
+    known = {key.algorithm for key in await published(installation)}
+    for algorithm in SignatureAlgorithm:
+        if algorithm not in known:
+            active, following = [await trio.to_thread.run_sync(make_key_pair, algorithm) for _ in range(2)]
+            await installation.database.transact(signing_keys.ensure, active, following)
+
+
+async def rotate(installation: Installation) -> Sequence[signing_keys.SigningKey]:
+    """Make the next key of each kind the active one, which clients already know, and return these keys."""
+    fresh = [await trio.to_thread.run_sync(make_key_pair, algorithm) for algorithm in SignatureAlgorithm]
+    longest = max(installation.settings.access_token_ttl, IMPERSONATION_LIFETIME_MAX)
+    return await installation.database.transact(signing_keys.rotate_each, fresh, longest)
