@@ -33,6 +33,14 @@ class TestRead:
         await ada.log_in("wrong")
         world.connection.execute("UPDATE users SET name = 'Ada', language = 'de' WHERE id = %s", (ada.id,))
 
+        world.connection.execute(
+            """
+            INSERT INTO identities (id, user_id, provider, subject, email, linked_at, used_at)
+            VALUES (gen_random_uuid(), %s, 'codehost', '4711', 'ada@home.example', %s, %s)
+            """,
+            (ada.id, world.clock(), world.clock()),
+        )
+
         answer = await desk.request("GET", f"{USERS}/{ada.id}")
 
         assert answer.status == 200, answer.text
@@ -56,7 +64,14 @@ class TestRead:
             "mfa_enabled": True,
             "backup_codes_remaining": 10,
             "passkeys": [],
-            "identities": [],
+            "identities": [
+                {
+                    "provider": "codehost",
+                    "provider_user_id": "4711",
+                    "email": "ada@home.example",
+                    "linked_at": "2026-02-03T04:05:06Z",
+                }
+            ],
         }
         assert record["limits"] == {
             "failures": 1,

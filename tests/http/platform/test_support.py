@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, LiteralString
 
 import pytest
 
@@ -86,7 +86,7 @@ class TestAppoint:
         ],
     )
     async def test_an_account_that_cannot_be_trusted_is_not_appointed(
-        self, platform: Platform, helper: Person, world: World, change: str, names: str
+        self, platform: Platform, helper: Person, world: World, change: LiteralString, names: str
     ) -> None:
         world.connection.execute(f"UPDATE users SET {change} WHERE email = '{HELPER}'")
 
@@ -212,7 +212,7 @@ class TestEnd:
 
     @pytest.mark.parametrize("change", ["mfa_enabled_at = NULL", "email_verified_at = NULL", "disowned_at = now()"])
     async def test_without_what_it_requires_the_appointment_gives_no_power(
-        self, desk: SupportDesk, world: World, change: str
+        self, desk: SupportDesk, world: World, change: LiteralString
     ) -> None:
         world.connection.execute(f"UPDATE users SET {change} WHERE email = '{HELPER}'")
 
