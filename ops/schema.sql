@@ -944,7 +944,7 @@ CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
 CREATE INDEX mails_routed ON mails USING btree (organization_id, due_at) WHERE (state = 'routed'::text);
-CREATE INDEX mails_undelivered ON mails USING btree (state, created_at DESC, id DESC) WHERE (state = ANY (ARRAY['queued'::text, 'routed'::text, 'failed'::text]));
+CREATE INDEX mails_undelivered ON mails USING btree (state, created_at DESC, id DESC) WHERE (state = ANY (ARRAY['queued'::text, 'routed'::text, 'kept'::text, 'failed'::text]));
 
 CREATE TABLE membership_totals (
     organization_id uuid NOT NULL,

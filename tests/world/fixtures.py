@@ -17,6 +17,7 @@ from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.saml import SamlService, SamlWorld
 from tests.world.second_factors import Person
 from tests.world.setups import Setups
+from tests.world.support import SupportDesk, open_desk
 from tests.world.victim import Victim
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -58,6 +59,12 @@ async def platform(world: World) -> Platform:
     """The platform, with an owner who is signed in."""
     owner_id = world.user(PLATFORM_OWNER, is_platform_owner=True)
     return Platform(world, owner_id, await world.sign_in(PLATFORM_OWNER))
+
+
+@pytest.fixture
+async def desk(platform: Platform) -> SupportDesk:
+    """The platform, with a person of its support who is signed in."""
+    return await open_desk(platform)
 
 
 @pytest.fixture

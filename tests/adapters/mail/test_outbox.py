@@ -266,12 +266,12 @@ class TestSave:
         ("record", "arguments", "state", "is_erased"),
         [
             (messages.record_sent, (), "sent", True),
-            (messages.record_failed, ("no such user",), "failed", True),
+            (messages.record_failed, ("no such user",), "failed", False),
             (messages.record_kept, (), "kept", False),
             (messages.record_deferred, ("busy",), "queued", False),
         ],
     )
-    def test_the_content_of_a_mail_is_erased_once_it_is_sent_or_has_failed(
+    def test_the_content_of_a_mail_is_erased_once_it_is_sent(
         self,
         transact: Transact,
         connection: Connection,

@@ -57,6 +57,7 @@ def plan_of(connection: Connection, statement: str, part: str) -> str:
         "after": part + "\U0010ffff",
         "limit": 20,
         "organizations_max": 100,
+        "hides_owners": True,
         "user_id": "0191d3c1-0000-7000-8000-00000000000f",
     }
     rows = connection.execute(b"EXPLAIN " + statement.encode(), values).fetchall()

@@ -30,6 +30,7 @@ async def test_the_profile_outside_an_organization(world: World) -> None:
         "service": "",
         "email_verified": True,
         "is_platform_owner": False,
+        "is_platform_support": False,
         "created_at": "2026-02-03T04:05:06Z",
         "role": None,
         "permissions": [],

@@ -48,6 +48,7 @@ SHARED = {
     """,
     "its address is proved": "UPDATE users SET email_verified_at = created_at WHERE id = %(user_id)s",
     "it is a platform owner": "UPDATE users SET is_platform_owner = true WHERE id = %(user_id)s",
+    "it is of the platform's support": "UPDATE users SET is_platform_support = true WHERE id = %(user_id)s",
     "it owns the organization": """
         INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'owner', now(), now()
     """,

@@ -59,6 +59,9 @@ SHARED = {
         SELECT id, organization_id, %(user_id)s, now(), now() FROM services WHERE slug = 'till'
     """,
     "it is a platform owner": "UPDATE users SET is_platform_owner = true WHERE id = %(user_id)s",
+    "it is of the platform's support": """
+        UPDATE users SET is_platform_support = true, mfa_enabled_at = now() WHERE id = %(user_id)s
+    """,
 }
 ALONE = {
     "it belongs to the service alone": "SELECT %(user_id)s::uuid",

@@ -8,4 +8,4 @@ COMMENT ON COLUMN mails.values_sealed IS 'What the mail says, encrypted; null on
 COMMENT ON TABLE platform_audit_entries IS 'What platform owners, the platform''s support and operators by command did. An organization that was deleted is still named here.';
 
 CREATE INDEX CONCURRENTLY IF NOT EXISTS users_platform_support ON users (email) WHERE is_platform_support;
-CREATE INDEX CONCURRENTLY IF NOT EXISTS mails_undelivered ON mails (state, created_at DESC, id DESC) WHERE state IN ('queued', 'routed', 'failed');
+CREATE INDEX CONCURRENTLY IF NOT EXISTS mails_undelivered ON mails (state, created_at DESC, id DESC) WHERE state IN ('queued', 'routed', 'kept', 'failed');
