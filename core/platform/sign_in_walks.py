@@ -152,8 +152,8 @@ class Walker:
             if linking is not None:
                 standing = replace(standing, is_by_word_alone=False)
         user = user if user is not None else _fresh(self._uow)
-        if not connected.is_linked and not user.is_verified:
-            user = addresses.reclaimed(user, at=self._uow.now)
+        # The address of an account that was never proved is proved by the connection.
+        proves_address = not connected.is_linked and not user.is_verified
         organization_id = connected.organization.id
         role = by_connection.role_to_join(self._uow, organization_id, connection)
         joins = role is not None and standing.role is None and upstream_sign_in.may_join(user, standing)
@@ -163,7 +163,7 @@ class Walker:
             self._judge(Rule.SEAT, lambda: _check(Rule.SEAT, full))
         amr = (FEDERATED, MFA) if connection.trust_mfa else (FEDERATED,)
         confinement = Confinement(organization_id=organization_id, connection_id=connection.id)
-        proof = replace(self._proof(Provider.UPSTREAM, *amr), confinement=confinement)
+        proof = replace(self._proof(Provider.UPSTREAM, *amr), confinement=confinement, proves_address=proves_address)
         walked = WalkedConnection(id=connection.id, name=connection.name)
         return self._conclude(
             SignInWay.CONNECTION,

@@ -20,6 +20,7 @@ from core.platform.sign_in_walks import ByConnection, Journey, WalkedAccount, Wa
 from core.saml import providers
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import IdentityContext
+from core.sign_in.own_ways import NamedConnection
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from core.accounts.users import User
     from core.organizations.organizations import Organization
-    from core.sign_in.own_ways import NamedConnection
     from core.sign_in.sign_ins import Affiliation
     from core.sign_in.upstream.connections import ConnectionRecord
     from ports.unit_of_work import UnitOfWork
@@ -122,9 +122,9 @@ def explain_to_platform(
 ) -> SignInExplanation:
     """Explain any sign-in: to the platform, or to an organization or one of its services."""
     caller = authorize_platform(uow)
-    user = named(uow, question)
-    if user is not None and user.is_platform_owner and not caller.acts_as_platform_owner:
-        user = None
+    found = named(uow, question)
+    is_hidden = found is not None and found.is_platform_owner and not caller.acts_as_platform_owner
+    user = None if is_hidden else found
     return to_platform(uow, slug, user, question, are_limits_on=are_limits_on)
 
 
@@ -222,6 +222,7 @@ class _Asked:
         required = uow.own_ways.defer_required(user_id)
         self._place = uow.sign_in_places.defer(user_id, slug, question.service_slug)()
         self._required = required()
+        self._route = uow.domain_routes.open_route(domain_of(self._address))
         self._connections = self._walked_connections()
 
     def walks(self, *, are_limits_on: bool) -> tuple[SignInWalk, ...]:
@@ -236,7 +237,7 @@ class _Asked:
                     walks.append(self._walker(subject, journey).by_link())
                 case SignInWay.PASSKEY:
                     walks.append(self._walker(subject, journey).by_passkey())
-                case SignInWay.CONNECTION:
+                case _:
                     walks += [self._by_connection(subject, journey, one) for one in self._connections]
         return tuple(self._told(walk) for walk in walks)
 
@@ -272,8 +273,18 @@ class _Asked:
         )
 
     def _required_here(self) -> NamedConnection | None:
-        """Return the required connection; that of another organization is not told of an account that is not."""
-        required, organization = self._required, self._place.organization
+        """Return the required connection; that of another organization is not told of an account that is not.
+
+        An account that a connection makes has to come by the one of its mail domain.
+        """
+        required, organization, route = self._required, self._place.organization, self._route
+        if organization is not None and self._user is None and route is not None and route.enforced:
+            return NamedConnection(
+                id=route.connection_id,
+                organization_id=organization.id,
+                name=route.connection_name,
+                organization_name=organization.name,
+            )
         is_other = required is not None and (organization is None or required.organization_id != organization.id)
         return None if self._hidden and is_other else required
 
@@ -299,8 +310,7 @@ class _Asked:
         wanted = self._question.connection_id
         if wanted is not None:
             return [one for one in found if one.id == wanted]
-        route = self._uow.domain_routes.open_route(domain_of(self._address))
-        routed = route.connection_id if route is not None else None
+        routed = self._route.connection_id if self._route is not None else None
         return sorted(found, key=lambda one: (one.id != routed, not one.enabled))[:CONNECTIONS_WALKED_MAX]
 
     def _by_connection(self, subject: WalkedAccount, journey: Journey, connection: ConnectionRecord) -> SignInWalk:

@@ -81,6 +81,7 @@ async def predict(hood: Neighbourhood, question: SignInQuestion, at: str = "") -
     [walk] = platform.walks
     if organization is not None:
         _compare_contexts(platform, organization, walk)
+        _require_affiliated(hood, at, organization)
     return Prediction(walk, len(WATCH.lines))
 
 
@@ -112,6 +113,20 @@ def _compare_contexts(platform: SignInExplanation, organization: SignInExplanati
         check.rule for check in told.checks if check.verdict is RuleVerdict.NOT_TOLD
     }:
         raise Violation("another story", f"an organization was told of {account.email}, who has confirmed nothing")
+
+
+def _require_affiliated(hood: Neighbourhood, at: str, organization: SignInExplanation) -> None:
+    """Raise `Violation` when an organization was told of an account that is neither its member nor its end user."""
+    account = organization.account
+    if account is not None and not hood.world.rows(
+        """
+        SELECT 'member' FROM memberships WHERE organization_id = %s AND user_id = %s
+        UNION ALL
+        SELECT 'end user' FROM service_users WHERE organization_id = %s AND user_id = %s
+        """,
+        *(hood.organizations[at].party.organization_id, account.id) * 2,
+    ):
+        raise Violation("another story", f"an organization was told of {account.email}, whom it does not know")
 
 
 def _reasons_since(lines: int) -> set[str]:
