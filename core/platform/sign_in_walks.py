@@ -105,7 +105,7 @@ class Walker:
 
     def by_password(self) -> SignInWalk:
         """Walk the way by password, with the right one."""
-        self._judge(Rule.NAMED_ORGANIZATION, self._named_organization)
+        self._judge(Rule.ORGANIZATION, self._organization)
         self._judge(Rule.FAILURES, self._failures)
         reason = login.reason_before_comparison(self._subject.user, has_password=self._subject.has_password)
         for rule in _OF_PASSWORD.values():
@@ -115,7 +115,7 @@ class Walker:
 
     def by_link(self) -> SignInWalk:
         """Walk the way by a mailed link or code."""
-        self._judge(Rule.NAMED_ORGANIZATION, self._named_organization)
+        self._judge(Rule.ORGANIZATION, self._organization)
         self._judge(Rule.ACCOUNT, self._account)
         self._judge(Rule.ACTIVATED, self._activated)
         user = self._subject.user
@@ -128,7 +128,7 @@ class Walker:
 
     def by_passkey(self) -> SignInWalk:
         """Walk the way by a passkey; with several, by one that verifies its user."""
-        self._judge(Rule.NAMED_ORGANIZATION, self._named_organization)
+        self._judge(Rule.ORGANIZATION, self._organization)
         self._judge(Rule.ACCOUNT, self._account)
         passkeys = sorted(self._subject.passkeys, key=lambda passkey: not passkey.verifies_user)
         reason = None if passkeys else SignInReason.WRONG_PASSKEY
@@ -252,9 +252,9 @@ class Walker:
         self._checks[rule] = check
         self._is_refused = self._is_refused or check.verdict is RuleVerdict.REFUSES
 
-    def _named_organization(self) -> RuleCheck:
+    def _organization(self) -> RuleCheck:
         refusal = places.refusal_of_unknown(self._journey.place, self._journey.destination)
-        return _refused(Rule.NAMED_ORGANIZATION, refusal)
+        return _refused(Rule.ORGANIZATION, refusal)
 
     def _account(self) -> RuleCheck:
         return _check(Rule.ACCOUNT, SignInReason.UNKNOWN_ACCOUNT if self._subject.user is None else None)

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 
 
 class Rule(StrEnum):
-    """What a sign-in is judged by, in the order in which it is."""
+    """What a sign-in is judged by, in the order in which it is.
+
+    The ways that name an organization in their first step look for it before everything else.
+    """
 
     # What a way takes, before it has proved an identity.
-    NAMED_ORGANIZATION = "named_organization"
     FAILURES = "failures"
     ACCOUNT = "account"
     CONNECTION_OPEN = "connection_open"

@@ -39,7 +39,7 @@ _OF_SECRETS: Final = {
     SignInWay.CONNECTION: frozenset({SignInReason.WRONG_PASSWORD, SignInReason.LINK_REQUIRED}),
 }
 # What is judged before the secret is compared.
-_BEFORE_SECRET: Final = frozenset({Rule.NAMED_ORGANIZATION, Rule.FAILURES, Rule.ACCOUNT, Rule.ACTIVATED})
+_BEFORE_SECRET: Final = frozenset({Rule.ORGANIZATION, Rule.FAILURES, Rule.ACCOUNT, Rule.ACTIVATED})
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,8 @@ def add_many(connection: Connection, organization_id: UUID) -> None:
         WHERE  s.organization_id = %(organization_id)s
         """,
         """
-        INSERT INTO identities (id, user_id, provider, subject, organization_id, connection_id, linked_at)
-        SELECT gen_random_uuid(), u.id, 'upstream', u.email, c.organization_id, c.id, %(now)s
+        INSERT INTO identities (id, user_id, provider, subject, organization_id, connection_id, linked_at, used_at)
+        SELECT gen_random_uuid(), u.id, 'upstream', u.email, c.organization_id, c.id, %(now)s, %(now)s
         FROM   users u, upstream_connections c
         WHERE  c.organization_id = %(organization_id)s
         """,

@@ -99,7 +99,7 @@ def set_profile(world: World, organization_id: UUID) -> None:
         (lambda world, _id: world.user(is_active=False), {}, Rule.ACTIVATED),
         (lambda world, _id: world.user(password_hash=None), {}, Rule.CREDENTIAL),
         (lambda world, _id: world.user(is_verified=False), {}, Rule.ADDRESS_VERIFIED),
-        (lambda world, _id: world.user(), {"org_slug": "nowhere"}, Rule.NAMED_ORGANIZATION),
+        (lambda world, _id: world.user(), {"org_slug": "nowhere"}, Rule.ORGANIZATION),
         (lambda world, _id: world.user(), ACME, Rule.MEMBERSHIP),
         (lambda world, _id: world.user(), {**ACME, "service_slug": "none"}, Rule.SERVICE),
         (add_suspended, ACME, Rule.MEMBERSHIP),
