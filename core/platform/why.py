@@ -222,7 +222,8 @@ class _Asked:
         required = uow.own_ways.defer_required(user_id)
         self._place = uow.sign_in_places.defer(user_id, slug, question.service_slug)()
         self._required = required()
-        self._route = uow.domain_routes.open_route(domain_of(self._address))
+        is_by_connection = question.way in {None, SignInWay.CONNECTION}
+        self._route = uow.domain_routes.open_route(domain_of(self._address)) if is_by_connection else None
         self._connections = self._walked_connections()
 
     def walks(self, *, are_limits_on: bool) -> tuple[SignInWalk, ...]:
@@ -262,11 +263,13 @@ class _Asked:
         return Walker(self._uow, subject, journey, self._hidden)
 
     def _subject(self, *, are_limits_on: bool) -> WalkedAccount:
-        uow, user = self._uow, self._user
+        uow, user, way = self._uow, self._user, self._question.way
+        # What no walk asks for is not read.
+        by_password, by_passkey = (way in {None, one} for one in (SignInWay.PASSWORD, SignInWay.PASSKEY))
         return WalkedAccount(
             user=user,
-            has_password=user is not None and uow.credentials.has_password(user.id),
-            passkeys=uow.passkeys.of_user(user.id) if user is not None else (),
+            has_password=user is not None and by_password and uow.credentials.has_password(user.id),
+            passkeys=uow.passkeys.of_user(user.id) if user is not None and by_passkey else (),
             failures=sign_in_failures.read(uow, self._address) if are_limits_on else None,
             network=self._question.network,
             required=self._required_here(),

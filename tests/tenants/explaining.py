@@ -1,6 +1,6 @@
 """Before each sign-in the explanation is asked (`core/platform/why.py`): it names the rule that then refuses, or none.
 
-It is asked as the platform and as the organization, in a transaction of its own, and compared with the reason in the
+It is asked as the platform and as the organization, without a transaction, and compared with the reason in the
 log of the refused request. What it cannot know is whether the password, the code or the link is the right one.
 """
 
@@ -77,7 +77,7 @@ class Prediction:
 async def predict(hood: Neighbourhood, question: SignInQuestion, at: str = "") -> Prediction:
     """Ask for the explanation of a sign-in that is about to be made, on the platform or at an organization."""
     slug = hood.organizations[at].slug if at else None
-    platform, organization = await hood.world.installation.database.transact(_ask, slug, question)
+    platform, organization = await hood.world.installation.database.read(_ask, slug, question)
     [walk] = platform.walks
     if organization is not None:
         _compare_contexts(platform, organization, walk)

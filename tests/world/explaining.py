@@ -27,7 +27,7 @@ async def explained_to_platform(
     """Return what a platform owner is told."""
     database = world.installation.database.on_behalf_of(BACKGROUND, by.tokens.session_id)
     wanted = SignInQuestion(**_with_address(question))
-    return await database.transact(why.explain_to_platform, slug, wanted, are_limits_on=are_limits_on)
+    return await database.read(why.explain_to_platform, slug, wanted, are_limits_on=are_limits_on)
 
 
 async def explained_to_organization(
@@ -36,7 +36,7 @@ async def explained_to_organization(
     """Return what a member of an organization is told."""
     database = world.installation.database.on_behalf_of(BACKGROUND, by.tokens.session_id)
     wanted = SignInQuestion(**_with_address(question))
-    return await database.transact(why.explain_to_organization, slug, wanted, are_limits_on=are_limits_on)
+    return await database.read(why.explain_to_organization, slug, wanted, are_limits_on=are_limits_on)
 
 
 def _with_address(question: dict[str, Any]) -> dict[str, Any]:
