@@ -209,7 +209,7 @@ async def _by_connection(
 
 
 async def _predict(hood: Neighbourhood, of: str, claims: dict[str, Any]) -> Prediction | None:
-    """Ask for the explanation of a sign-in by a connection; None where it cannot know whom the provider asserts.
+    """Ask for the explanation of a sign-in by a connection; None where it cannot know which account is meant.
 
     It is asked about an account; a provider that asserts another person for the same one is beyond it.
     """

@@ -126,7 +126,7 @@ def _require_affiliated(hood: Neighbourhood, at: str, organization: SignInExplan
         """,
         *(hood.organizations[at].party.organization_id, account.id) * 2,
     ):
-        raise Violation("another story", f"an organization was told of {account.email}, whom it does not know")
+        raise Violation("another story", f"an organization was told of {account.email} outside of its context")
 
 
 def _reasons_since(lines: int) -> set[str]:

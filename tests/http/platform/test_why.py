@@ -232,12 +232,12 @@ async def test_an_application_by_saml_is_for_those_who_were_given_access(
     otherwise = await explained_to_platform(world, root, "acme", **at_shop, by_saml=False)
     world.link(organization_id, service.service_id, user_id)
     linked = await explained_to_platform(world, root, "acme", **at_shop)
-    nobody = await explained_to_platform(world, root, "acme", **at_shop, email="nobody@example.com")
+    no_account = await explained_to_platform(world, root, "acme", **at_shop, email="nobody@example.com")
 
     assert refusal_by(stranger) == ("saml_admission", "not_admitted")
     assert refusal_by(otherwise) is None
     assert refusal_by(linked) is None
-    assert refusal_by(nobody) == ("account", "unknown_account")
+    assert refusal_by(no_account) == ("account", "unknown_account")
 
 
 async def fail(world: World, count: int, network: str) -> None:
