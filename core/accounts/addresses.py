@@ -21,9 +21,11 @@ from core.organizations import departures, keys, members
 from core.sessions.callers import AddressDisowned, MailedProofRequired
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from core.accounts.users import User
+    from core.errors import Refusal
     from ports.unit_of_work import UnitOfWork
 
 # The reason that organizations are told when what they gave to an address has ended with it.
@@ -55,19 +57,22 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
     uow.users.set_changed_by_service(user.id, at=None)
     uow.users.set_name(user.id, None, at=uow.now)
     uow.users.set_verified(user.id, at=uow.now)
-    return replace(user, email_verified_at=uow.now, mfa_enabled_at=None, changed_by_service_at=None, name=None)
+    return reclaimed(user, at=uow.now)
 
 
-def settle(uow: UnitOfWork, user: User, *, proves_address: bool) -> User:
-    """Return the account of a user who is about to use an unconfirmed gift, where using it does not confirm it.
+def reclaimed(user: User, *, at: datetime) -> User:
+    """Return the account as `reclaim` leaves it."""
+    return replace(user, email_verified_at=at, mfa_enabled_at=None, changed_by_service_at=None, name=None)
 
-    A proof of the address gives the account to its owner first. Raise `AddressDisowned` and `MailedProofRequired`.
+
+def refusal_to_settle(user: User, *, proves_address: bool) -> Refusal | None:
+    """Refuse a user who is about to use an unconfirmed gift, where using it does not confirm it.
+
+    None for one who proves the address: `reclaim` gives the account to its owner first.
     """
     if user.is_disowned:
-        raise AddressDisowned
-    if not proves_address:
-        raise MailedProofRequired
-    return reclaim(uow, user)
+        return AddressDisowned().because("address_disowned")
+    return None if proves_address else MailedProofRequired().because("mailed_proof_required")
 
 
 def give(uow: UnitOfWork, user: User, address: str, *, keeps_successor: bool = False) -> bool:

@@ -59,19 +59,11 @@ def attempt(
     email_hash = hash_address(uow, address)
     attempt_id = uow.randomness.new_id()
     uow.sign_in_failures.add(attempt_id, email_hash, network or _UNLIMITED, at=uow.now, session_id=session_id)
-    failures = uow.sign_in_failures.since(
-        email_hash, failed_since=uow.now - WINDOW, undecided_since=uow.now - UNDECIDED_MAX
-    )
+    failures = _read(uow, email_hash)
     if network is None:
         return attempt_id
-    blocking = [failure for failure in failures if failure.network == network][FAILURES_FROM_NETWORK_MAX:][:1]
-    if session_id is not None:
-        blocking += _blocking_inside(failures, session_id)
-    elif not is_known_device:
-        blocking += failures[FAILURES_FROM_ANYWHERE_MAX:][:1]
-    if blocking:
-        # The newest is the attempt itself; it is allowed once the oldest of those that fill a limit leaves the window.
-        allowed_at = max(failure.at + WINDOW for failure in blocking)
+    allowed_at = blocked_until(failures, network, is_known_device=is_known_device, session_id=session_id)
+    if allowed_at is not None:
         # Raising rolls this attempt back: only attempts that are compared are counted.
         raise RateLimitExceeded(
             "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
@@ -103,20 +95,18 @@ class AddressLimits:
 
 def limits_of(uow: UnitOfWork, address: str) -> AddressLimits:
     """Return what is counted for an address, and what it limits."""
-    failures = uow.sign_in_failures.since(
-        hash_address(uow, address), failed_since=uow.now - WINDOW, undecided_since=uow.now - UNDECIDED_MAX
-    )
+    failures = read(uow, address)
     by_network: dict[str, list[SignInFailure]] = {}
     for failure in failures:
         by_network.setdefault(failure.network, []).append(failure)
     return AddressLimits(
         failures=len(failures),
-        blocked_until=_blocked_until(failures, FAILURES_FROM_ANYWHERE_MAX),
+        blocked_until=_filled_until(failures, FAILURES_FROM_ANYWHERE_MAX),
         networks=[
             NetworkLimit(
                 network=network,
                 failures=len(of_network),
-                blocked_until=_blocked_until(of_network, FAILURES_FROM_NETWORK_MAX),
+                blocked_until=_filled_until(of_network, FAILURES_FROM_NETWORK_MAX),
             )
             for network, of_network in by_network.items()
             if network != _UNLIMITED
@@ -124,8 +114,38 @@ def limits_of(uow: UnitOfWork, address: str) -> AddressLimits:
     )
 
 
-def _blocked_until(failures: Sequence[SignInFailure], failures_max: int) -> datetime | None:
+def _filled_until(failures: Sequence[SignInFailure], failures_max: int) -> datetime | None:
     return failures[failures_max - 1].at + WINDOW if len(failures) >= failures_max else None
+
+
+def blocked_until(
+    failures: Sequence[SignInFailure],
+    network: str,
+    *,
+    is_known_device: bool = False,
+    session_id: UUID | None = None,
+) -> datetime | None:
+    """Return until when the newest of the attempts for an address is refused; None when it is not.
+
+    The newest is the attempt itself; it is allowed once the oldest of those that fill a limit leaves the window.
+    """
+    blocking = [failure for failure in failures if failure.network == network][FAILURES_FROM_NETWORK_MAX:][:1]
+    if session_id is not None:
+        blocking += _blocking_inside(failures, session_id)
+    elif not is_known_device:
+        blocking += failures[FAILURES_FROM_ANYWHERE_MAX:][:1]
+    return max((failure.at + WINDOW for failure in blocking), default=None)
+
+
+def read(uow: UnitOfWork, address: str) -> Sequence[SignInFailure]:
+    """Return the attempts for an address that count, the newest first, without another one."""
+    return _read(uow, hash_address(uow, address))
+
+
+def _read(uow: UnitOfWork, email_hash: bytes) -> Sequence[SignInFailure]:
+    return uow.sign_in_failures.since(
+        email_hash, failed_since=uow.now - WINDOW, undecided_since=uow.now - UNDECIDED_MAX
+    )
 
 
 def hash_address(uow: UnitOfWork, address: str) -> bytes:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import single_sign_on
-from core.errors import Forbidden
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.organizations.session_strength import SecondFactorRequired
 from core.sessions.callers import have_second_factor
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from core.accounts.users import User
     from core.deferred import Deferred
+    from core.errors import Refusal
     from core.sign_in.places import Place
     from core.sign_in.proofs import Destination, IdentityProof
     from core.sign_in.recognition import DeviceMatch
@@ -54,15 +54,10 @@ class AssessedSignIn:
         return replace(self, proof=self.proof.with_methods(*methods))
 
     def require_second_factor(self) -> None:
-        """Raise `SecondFactorRequired` for a single factor where the organization requires two of its members.
-
-        It does so at its services too (decisions 5.1); their users who are no members are the services' matter.
-        """
-        organization = self.place.organization
-        if organization is None or not organization.mfa_required or have_second_factor(self.proof.amr):
-            return
-        if self.place.service is None or self.place.has_access:
-            raise SecondFactorRequired().because(SignInReason.SECOND_FACTOR_REQUIRED)
+        """Raise `SecondFactorRequired` for a single factor where the organization requires two of its members."""
+        refusal = refusal_of_single_factor(self.place, self.proof)
+        if refusal is not None:
+            raise refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +81,10 @@ def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination
 
 
 def assess(
-    uow: UnitOfWork, user: User, proof: IdentityProof, destination: Destination, circumstances: Circumstances
+    uow: UnitOfWork, user: User, proof: IdentityProof, place: Place, circumstances: Circumstances
 ) -> AssessedSignIn:
-    """Return the assessment of a user who signs in; refuse a destination that is not open to the user."""
-    place, device_match = circumstances.place(), circumstances.device_match()
-    place.require_open(destination)
-    _require_allowed(proof, place)
+    """Return the assessment of a user who signs in at a place that is open to them."""
+    device_match = circumstances.device_match()
     return AssessedSignIn(
         user=user,
         proof=proof,
@@ -101,9 +94,19 @@ def assess(
     )
 
 
-def _require_allowed(proof: IdentityProof, place: Place) -> None:
-    """Raise `Forbidden` when the user has signed in for another organization or service alone."""
-    if proof.confinement is not None and not proof.confinement.allows(place.organization_id, place.service_id):
-        raise Forbidden(
-            "You have signed in for another organization alone. Sign out first, and sign in here in another way."
-        ).because(SignInReason.CONFINED_ELSEWHERE)
+def asks_second_factor(user: User, proof: IdentityProof, destination: Destination) -> bool:
+    """Return whether a sign-in waits for a second factor, unless its device is trusted."""
+    return user.has_mfa and not proof.has_second_factor and not destination.continues_two_factors
+
+
+def refusal_of_single_factor(place: Place, proof: IdentityProof) -> Refusal | None:
+    """Refuse a single factor where the organization requires two of its members.
+
+    It does so at its services too (decisions 5.1); their users who are no members are the services' matter.
+    """
+    organization = place.organization
+    if organization is None or not organization.mfa_required or have_second_factor(proof.amr):
+        return None
+    if place.service is not None and not place.has_access:
+        return None
+    return SecondFactorRequired().because(SignInReason.SECOND_FACTOR_REQUIRED)

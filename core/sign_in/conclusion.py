@@ -9,10 +9,10 @@ makes its proof in its own module; refusals are recorded in `refusals.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, closing
-from core.errors import Refusal, SsoRequired
+from core.errors import Refusal
 from core.events import person_events
 from core.events.events import EventType
 from core.mail import mail
@@ -21,19 +21,12 @@ from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
-from core.sign_in import entitlement, in_browsers, login_events, mfa_challenges, recognition
-from core.sign_in.arrivals import AssessedSignIn, Circumstances, assess, defer_circumstances
+from core.sign_in import entitlement, in_browsers, login_events, mfa_challenges, recognition, rules
+from core.sign_in.arrivals import AssessedSignIn, Circumstances, asks_second_factor, assess, defer_circumstances
 from core.sign_in.login_events import Attempt
-from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import (
-    ClosedToProviders,
-    EmailNotVerified,
-    SecondFactorDue,
-    SignInInterrupted,
-    SignInRefused,
-    noted,
-    refuse,
-)
+from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.refusals import SecondFactorDue, SignInInterrupted, SignInRefused, note, noted, refuse
+from core.sign_in.rules import Candidate, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +38,13 @@ if TYPE_CHECKING:
     from core.sign_in.mfa_challenges import MfaChallenge
     from core.sign_in.proofs import Destination, IdentityProof
     from core.sign_in.recognition import AdmittedDevice
-    from core.sign_in.refusals import Refused
+    from core.sign_in.rules import SignInRule
     from ports.unit_of_work import UnitOfWork
+
+# Refusals that count as failed sign-ins: they are recorded in the same transaction, and published.
+_FAILED: Final = frozenset(
+    {Rule.ACTIVATED, Rule.REOPENING, Rule.ADDRESS_VERIFIED, Rule.AFFILIATION, Rule.SINGLE_SIGN_ON}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +97,19 @@ def _conclude(
     destination: Destination,
     circumstances: Circumstances | None,
 ) -> Outcome:
-    sign_in = _admit(uow, user, proof, destination, SignInRefused(), circumstances)
+    sign_in = _admit(
+        Candidate(
+            uow=uow,
+            user=user,
+            proof=proof,
+            destination=destination,
+            circumstances=circumstances,
+            of_unusable=SignInRefused(),
+        )
+    )
     if isinstance(sign_in, Refusal):
         return sign_in
-    if sign_in.user.has_mfa and not proof.has_second_factor and not destination.continues_two_factors:
+    if asks_second_factor(sign_in.user, proof, destination):
         if not sign_in.has_trusted_device(uow.now):
             if destination.parent_id is not None:
                 return SecondFactorDue()
@@ -121,7 +128,16 @@ def conclude_with_second_factor(
     proof = challenge.proof.with_methods(factor, "mfa")
     try:
         # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
-        sign_in = _admit(uow, user, proof, destination, SignInInterrupted())
+        sign_in = _admit(
+            Candidate(
+                uow=uow,
+                user=user,
+                proof=proof,
+                destination=destination,
+                circumstances=None,
+                of_unusable=SignInInterrupted(),
+            )
+        )
         if isinstance(sign_in, Refusal):
             return sign_in
         return _begin_session(uow, sign_in, destination, trust_device=trust_device, event_id=challenge.id)
@@ -137,61 +153,50 @@ def _ask_second_factor(uow: UnitOfWork, sign_in: AssessedSignIn, destination: De
     return SecondFactorPending(challenge=challenge)
 
 
-def _admit(
-    uow: UnitOfWork,
-    user: User | None,
-    proof: IdentityProof,
-    destination: Destination,
-    of_unusable: SignInRefused,
-    circumstances: Circumstances | None = None,
-) -> AssessedSignIn | Refusal:
+def _admit(candidate: Candidate) -> AssessedSignIn | Refusal:
     """Return the assessed sign-in, or refuse an account that may not be used or a destination that is not open."""
-    if user is None or not user.may_sign_in:
-        return _refuse(uow, user, proof, destination, of_unusable, SignInReason.DEACTIVATED)
-    if user.closed_at is not None and proof.is_of_provider:
-        return _refuse(uow, user, proof, destination, ClosedToProviders(), SignInReason.CLOSED)
-    if not user.is_verified:
-        if not proof.proves_address:
-            return _refuse(uow, user, proof, destination, EmailNotVerified(), SignInReason.EMAIL_NOT_VERIFIED)
-        user, circumstances = addresses.mark_proved(uow, user), None
-    slug = destination.organization_slug
-    if user.waits_for_proof and slug is not None and uow.departures.is_waiting(user.id, slug, destination.service_slug):
-        user, circumstances = addresses.settle(uow, user, proves_address=proof.proves_address), None
-    # A proof has just changed what was read before it.
-    circumstances = circumstances or defer_circumstances(uow, user.id, destination)
-    refusal = entitlement.refusal_of(uow, user, proof, destination)
+    uow = candidate.uow
+    refusal = _refusal_by(rules.OF_ACCOUNT, candidate)
     if refusal is not None:
         return refusal
-    if _is_single_sign_on_missing(uow, user, proof, destination, circumstances.required_connection()):
-        return _refuse(uow, user, proof, destination, SsoRequired(), SignInReason.SSO_REQUIRED)
-    return assess(uow, user, proof, destination, circumstances)
+    if not candidate.account.is_verified:
+        candidate = candidate.as_proved(addresses.mark_proved(uow, candidate.account))
+    refusal = _refusal_by(rules.OF_GIFTS, candidate)
+    assert refusal is None, "an address that its user does not own was refused without rolling back"
+    if candidate.uses_unconfirmed_gift:
+        candidate = candidate.as_proved(addresses.reclaim(uow, candidate.account))
+    candidate = candidate.informed()
+    refusal = _refusal_by(rules.OF_DESTINATION, candidate)
+    if refusal is not None:
+        return refusal
+    return assess(uow, candidate.account, candidate.proof, candidate.place, candidate.known_circumstances)
 
 
-def _refuse(
-    uow: UnitOfWork,
-    user: User | None,
-    proof: IdentityProof,
-    destination: Destination,
-    refusal: Refused,
-    reason: SignInReason,
-) -> Refused:
-    return refuse(uow, user, proof.provider, destination, refusal, reason=reason, confinement=proof.confinement)
+def _refusal_by(of: Sequence[SignInRule], candidate: Candidate) -> Refusal | None:
+    """Return the refusal of the first rule that refuses, after recording it; raise one that rolls everything back."""
+    for rule in of:
+        refusal = rule.judge(candidate)
+        if refusal is not None:
+            return _keep(rule.name, candidate, refusal)
+    return None
 
 
-def _is_single_sign_on_missing(
-    uow: UnitOfWork, user: User, proof: IdentityProof, destination: Destination, required: UUID | None
-) -> bool:
-    """Return whether the user has to sign in by the required connection, and has not."""
-    if required is None or (proof.confinement is not None and proof.confinement.connection_id == required):
-        return False
-    browser = destination.browser
-    if browser is None:
-        return True
-    if browser.is_again and browser.present is not None and browser.present.connection_id == required:
-        return False
-    # A browser that comes from the connection signs in to the account, so that the two are linked.
-    binding = browser.upstream_binding
-    return binding is None or not uow.upstream_sign_ins.is_linking(hash_token(binding), user.id, required)
+def _keep(rule: Rule, candidate: Candidate, refusal: Refusal) -> Refusal:
+    """Return a refusal whose changes are kept, with its record among them; raise any other one."""
+    uow, proof, destination = candidate.uow, candidate.proof, candidate.destination
+    reason = reason_of(refusal.reason)
+    assert reason is not None, "a rule refuses for no reason of the vocabulary"
+    if rule is Rule.ADDRESS_CONFIRMED:
+        note(uow, proof.user_id, proof.provider, destination, reason, proof.confinement)
+        return refusal
+    if rule not in _FAILED:
+        raise refusal
+    refuse(uow, candidate.user, proof.provider, destination, refusal, reason=reason, confinement=proof.confinement)
+    if rule is Rule.AFFILIATION:
+        assert proof.confinement is not None, "a proof by a connection is not confined"
+        assert candidate.standing is not None, "a user was refused by a connection that is gone"
+        entitlement.unlink(uow, candidate.account, proof.confinement, candidate.standing)
+    return refusal
 
 
 def _begin_session(

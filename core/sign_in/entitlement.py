@@ -2,8 +2,8 @@
 
 The identity provider of an organization speaks for the people of that organization alone: its members, the end users of
 its services, and the addresses of its verified mail domains. For anyone else, such as a person who has left, it opens
-nothing, and the identity is unlinked. Every sign-in passes `refusal_of`, also the second half of one, and the child of
-a browser session (`core/sign_in/conclusion.py`).
+nothing, and the identity is unlinked. Every sign-in passes these rules (`rules.py`), also the second half of one, and
+the child of a browser session (`core/sign_in/conclusion.py`).
 
 An identity that the connection's word alone has linked opens no role but `member` and the one with which the connection
 lets people join, until its user has once typed a code that was mailed to the address of the account.
@@ -19,12 +19,14 @@ from core.organizations import departures
 from core.organizations.memberships import MEMBER
 from core.sessions.callers import AddressNotConfirmed
 from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import SignInInterrupted, note, refuse
+from core.sign_in.refusals import SignInInterrupted
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from core.accounts.users import User
     from core.errors import Refusal
-    from core.sign_in.proofs import Destination, IdentityProof
+    from core.sessions.confinement import Confinement
     from ports.unit_of_work import UnitOfWork
 
 
@@ -60,48 +62,35 @@ class ConnectionStanding:
         return (self.joins_as or MEMBER) if self.is_by_word_alone else None
 
 
-def standing_of(uow: UnitOfWork, proof: IdentityProof) -> ConnectionStanding | None:
-    """Return what the user of a proof is to the connection by which it was made; None for a proof by no connection."""
-    confinement = proof.confinement
-    if confinement is None or confinement.connection_id is None:
+def standing_of(uow: UnitOfWork, user_id: UUID, confinement: Confinement) -> ConnectionStanding | None:
+    """Return what a user is to the connection of a proof; None when it was deleted or switched off since."""
+    assert confinement.connection_id is not None, "a proof by no connection has no standing"
+    found = uow.identities.standing(user_id, confinement.organization_id, confinement.connection_id)
+    return found if found is not None and found.is_enabled else None
+
+
+def refusal_of_closed(standing: ConnectionStanding | None) -> Refusal | None:
+    """Refuse a connection that was deleted or switched off."""
+    return SignInInterrupted().because(SignInReason.CONNECTION_CLOSED) if standing is None else None
+
+
+def refusal_of_stranger(standing: ConnectionStanding) -> Refusal | None:
+    """Refuse a user who does not belong to the organization of the connection."""
+    return None if standing.may_sign_in else NotOfOrganization().because(SignInReason.NOT_OF_ORGANIZATION)
+
+
+def refusal_of_word_alone(standing: ConnectionStanding, confinement: Confinement) -> Refusal | None:
+    """Refuse a role that takes more than the connection's word alone."""
+    if confinement.opens_role(standing.role):
         return None
-    found = uow.identities.standing(proof.user_id, confinement.organization_id, confinement.connection_id)
-    if found is None or not found.is_enabled:
-        # It was deleted or switched off since.
-        raise SignInInterrupted().because(SignInReason.CONNECTION_CLOSED)
-    return found
+    return AddressNotConfirmed().because(SignInReason.ADDRESS_NOT_CONFIRMED)
 
 
-def refusal_of(uow: UnitOfWork, user: User, proof: IdentityProof, destination: Destination) -> Refusal | None:
-    """Return why a user may not sign in by a connection, None when they may; an identity that may not is unlinked.
+def unlink(uow: UnitOfWork, user: User, confinement: Confinement, standing: ConnectionStanding) -> None:
+    """Unlink the identity of a user who does not belong to the organization of its connection.
 
     The caller has locked the account.
     """
-    standing = standing_of(uow, proof)
-    if standing is None:
-        return None
-    if not standing.may_sign_in:
-        refusal = refuse(
-            uow,
-            user,
-            proof.provider,
-            destination,
-            NotOfOrganization(),
-            reason=SignInReason.NOT_OF_ORGANIZATION,
-            confinement=proof.confinement,
-        )
-        _unlink(uow, user, proof, standing)
-        return refusal
-    assert proof.confinement is not None, "a proof by a connection is not confined"
-    if not proof.confinement.opens_role(standing.role):
-        reason = SignInReason.ADDRESS_NOT_CONFIRMED
-        note(uow, user.id, proof.provider, destination, reason, proof.confinement)
-        return AddressNotConfirmed().because(reason)
-    return None
-
-
-def _unlink(uow: UnitOfWork, user: User, proof: IdentityProof, standing: ConnectionStanding) -> None:
-    assert proof.confinement is not None, "a proof by a connection is not confined"
     # A suspended member can be restored, and then signs in as before.
     if not standing.is_suspended:
-        departures.end(uow, proof.confinement.organization_id, [user.id], ())
+        departures.end(uow, confinement.organization_id, [user.id], ())

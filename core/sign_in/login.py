@@ -119,8 +119,15 @@ def _refuse(uow: UnitOfWork, attempt: LoginAttempt, destination: Destination, *,
 
 
 def _reason(attempt: LoginAttempt) -> SignInReason:
-    if attempt.user is None:
+    return reason_before_comparison(attempt.user, has_password=attempt.password_hash is not None) or (
+        SignInReason.WRONG_PASSWORD
+    )
+
+
+def reason_before_comparison(user: User | None, *, has_password: bool) -> SignInReason | None:
+    """Return why no password signs in to an account; None when the right one does."""
+    if user is None:
         return SignInReason.UNKNOWN_ACCOUNT
-    if not attempt.user.may_sign_in:
+    if not user.may_sign_in:
         return SignInReason.DEACTIVATED
-    return SignInReason.NO_PASSWORD if attempt.password_hash is None else SignInReason.WRONG_PASSWORD
+    return None if has_password else SignInReason.NO_PASSWORD

@@ -16,6 +16,8 @@ from core.accounts.profile import SignInMethods  # noqa: TC001 - beside the othe
 from core.sign_in import identities
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
@@ -33,6 +35,8 @@ class AccountLimit(StrEnum):
 class NamedConnection:
     """A connection of an organization, by its name and that of the organization."""
 
+    id: UUID
+    organization_id: UUID
     name: str
     organization_name: str
 

@@ -48,25 +48,47 @@ class Place:
         """Whether the user has a membership that is not suspended."""
         return self.is_member and not self.is_suspended
 
-    def require_open(self, destination: Destination) -> None:
-        """Refuse a place that is not open to the user, in the order of decisions 1.6; any user may use a service."""
-        if destination.organization_slug is None:
-            return
-        if self.organization is None:
-            raise _unknown()
-        if destination.service_slug is None and not self.has_access:
-            raise Forbidden("You are not a member of this organization.").because(SignInReason.NOT_A_MEMBER)
-        if not self.organization.is_active:
-            raise OrganizationNotActive().because(SignInReason.ORGANIZATION_NOT_ACTIVE)
-        if destination.service_slug is None:
-            return
-        if self.service is None:
-            raise NotFound("This organization has no such service.").because(SignInReason.UNKNOWN_SERVICE)
-        if self.is_suspended:
-            # A suspended member may not use the organization's services either.
-            raise MembershipSuspended().because(SignInReason.SUSPENDED)
-        if self.service.security_profile is not None and not destination.is_pushed:
-            raise OtherWayRefused().because(SignInReason.OTHER_WAY)
+
+# The rules of a place, in the order of decisions 1.6; any user may use a service. Each returns its refusal, None when
+# the place passes.
+def refusal_of_unknown(place: Place, destination: Destination) -> Refusal | None:
+    """Refuse an organization that is named and does not exist."""
+    return _unknown() if destination.organization_slug is not None and place.organization is None else None
+
+
+def refusal_of_stranger(place: Place, destination: Destination) -> Refusal | None:
+    """Refuse a user who is not a member, where no service is named."""
+    if place.organization is None or destination.service_slug is not None or place.has_access:
+        return None
+    return Forbidden("You are not a member of this organization.").because(SignInReason.NOT_A_MEMBER)
+
+
+def refusal_of_inactive(place: Place, _destination: Destination) -> Refusal | None:
+    """Refuse an organization that is not active."""
+    if place.organization is None or place.organization.is_active:
+        return None
+    return OrganizationNotActive().because(SignInReason.ORGANIZATION_NOT_ACTIVE)
+
+
+def refusal_of_unknown_service(place: Place, destination: Destination) -> Refusal | None:
+    """Refuse a service that is named and does not exist."""
+    if place.organization is None or destination.service_slug is None or place.service is not None:
+        return None
+    return NotFound("This organization has no such service.").because(SignInReason.UNKNOWN_SERVICE)
+
+
+def refusal_of_suspended(place: Place, _destination: Destination) -> Refusal | None:
+    """Refuse a suspended member, who may not use the organization's services either."""
+    if place.service is None or not place.is_suspended:
+        return None
+    return MembershipSuspended().because(SignInReason.SUSPENDED)
+
+
+def refusal_of_other_way(place: Place, destination: Destination) -> Refusal | None:
+    """Refuse a service with a security profile that has not pushed the request."""
+    if place.service is None or place.service.security_profile is None or destination.is_pushed:
+        return None
+    return OtherWayRefused().because(SignInReason.OTHER_WAY)
 
 
 def require_known(uow: UnitOfWork, slug: str | None) -> Organization | None:

@@ -47,6 +47,11 @@ class IdentityProof:
         """Whether it began with the word of another party."""
         return FEDERATED in self.amr
 
+    @property
+    def is_by_connection(self) -> bool:
+        """Whether it was made by a connection of an organization."""
+        return self.confinement is not None and self.confinement.connection_id is not None
+
     def confined_to_role(self, role: str | None) -> IdentityProof:
         """Return the proof, by a connection, with the role that it opens at most; None for no such limit."""
         assert self.confinement is not None, "a proof without limits opens a single role"

@@ -42,6 +42,14 @@ class SignInReason(StrEnum):
         "The user has closed the account. A sign-in by password, passkey or mailed link opens it again.",
     )
     EMAIL_NOT_VERIFIED = "email_not_verified", "The address of the account is not verified yet."
+    ADDRESS_DISOWNED = (
+        "address_disowned",
+        "The organization of the mail domain has taken the address back, so nothing that was given to it opens.",
+    )
+    MAILED_PROOF_REQUIRED = (
+        "mailed_proof_required",
+        "A service has changed how the account signs in, so its user has to confirm by mail what they were given.",
+    )
     TOO_MANY_FAILURES = (
         "too_many_failures",
         "There were too many failed sign-ins for this address. Sign-ins are refused for up to 15 minutes.",

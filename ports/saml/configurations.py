@@ -53,3 +53,7 @@ class SamlProviders(Protocol):
         It is None when there is no such session.
         """
         ...
+
+    def standing_of_user(self, provider: SamlProvider, user_id: UUID) -> AdmissionStanding | None:
+        """Return what a user has to do with the organization and the service; None when there is no such account."""
+        ...

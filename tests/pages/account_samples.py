@@ -23,7 +23,7 @@ _SIGN_IN_SERVICE: Final = SignInService(id=UUID(ID), slug="harbour", name=SHORT)
 _METHODS: Final = SignInMethods(
     has_password=True, second_factor=MfaStatus(enabled=False, has_backup_codes=False), passkeys=0
 )
-_CONNECTION: Final = NamedConnection(name=SHORT, organization_name=NAME)
+_CONNECTION: Final = NamedConnection(id=UUID(ID), organization_id=UUID(ID), name=SHORT, organization_name=NAME)
 WAYS: Final = OwnWays(methods=_METHODS, providers=["codehost"], connection=None, required=None, limit=None)
 BOUND: Final = OwnWays(
     methods=replace(_METHODS, has_password=False),

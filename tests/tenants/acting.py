@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.platform.sign_in_checks import SignInWay
+from core.platform.why import SignInQuestion
+from tests.tenants import explaining
 from tests.tenants.judging import judge, select
 from tests.tenants.neighbourhood import B
 
@@ -48,7 +51,10 @@ async def sign_in(hood: Neighbourhood, person: Person, address: str, at: str = "
         party = hood.organizations[at].party
         context = {"org_slug": party.slug, "service_slug": party.service_slug}
     body = {"email": address, "password": person.password, **context}
+    question = SignInQuestion(email=address, service_slug=context.get("service_slug"), way=SignInWay.PASSWORD)
+    predicted = await explaining.predict(hood, question, at)
     held = hood.hold(person, await hood.send("POST", "/api/auth/login", body, by=person))
+    predicted.compare(hood, is_signed_in=held is not None)
     await judge(hood, held)
     return held
 

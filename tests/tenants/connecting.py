@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
+from uuid import UUID
 
+from core.platform.sign_in_checks import SignInWay
+from core.platform.why import SignInQuestion
 from tests.openid_provider import CLIENT_SECRET
-from tests.tenants import judging
+from tests.tenants import explaining, judging
 from tests.tenants.model import Ended, Way
 from tests.tenants.neighbourhood import DEPUTY, A
 from tests.tenants.taking import Story, step
@@ -15,6 +18,7 @@ from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
     from tests.application import Answer
+    from tests.tenants.explaining import Prediction
     from tests.tenants.model import Held, Person
     from tests.tenants.neighbourhood import Neighbourhood
 
@@ -184,6 +188,7 @@ async def _by_connection(
     location = begun.headers["Location"]
     if not location.startswith(provider.url):
         return None
+    predicted = await _predict(hood, of, claims)
     provider.claims = claims
     page = await visitor.open(provider.sign_in(location))
     provider.codes.clear()
@@ -193,12 +198,50 @@ async def _by_connection(
         if _form(methods, "/app/sign-in/password"):
             await visitor.submit(methods, "/app/sign-in/password", password=password)
     if not visitor.has_session:
+        _compare(hood, predicted, is_signed_in=False)
         return None
     held = hood.hold(person, await _tokens(hood, visitor, of), way)
+    _compare(hood, predicted, is_signed_in=held is not None)
     if held is not None and of == A and hood.joins_as and not hood.is_redirected:
         _joined(hood, held, claims["email"])
     await judging.judge(hood, held)
     return held
+
+
+async def _predict(hood: Neighbourhood, of: str, claims: dict[str, Any]) -> Prediction | None:
+    """Ask for the explanation of a sign-in by a connection; None where it cannot know which account is meant.
+
+    It is asked about an account; a provider that asserts another person for the same one is beyond it.
+    """
+    organization = hood.organizations[of]
+    if of == A and hood.is_redirected:
+        return None
+    linked = hood.world.rows(
+        """
+        SELECT i.subject, i.user_id
+        FROM   identities i
+        LEFT   JOIN users u ON u.id = i.user_id
+        WHERE  i.connection_id = %s AND (i.subject = %s OR u.email = %s)
+        """,
+        organization.connection_id,
+        claims["sub"],
+        claims["email"],
+    )
+    if any(subject != claims["sub"] for subject, _ in linked):
+        return None
+    question = SignInQuestion(
+        email=claims["email"],
+        user_id=linked[0][1] if linked else None,
+        service_slug=organization.party.service_slug,
+        way=SignInWay.CONNECTION,
+        connection_id=UUID(organization.connection_id),
+    )
+    return await explaining.predict(hood, question, of)
+
+
+def _compare(hood: Neighbourhood, predicted: Prediction | None, *, is_signed_in: bool) -> None:
+    if predicted is not None:
+        predicted.compare(hood, is_signed_in=is_signed_in)
 
 
 def _joined(hood: Neighbourhood, held: Held, address: str) -> None:

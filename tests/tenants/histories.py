@@ -56,7 +56,7 @@ class Runner:
     world: World
     work: OpenIdProvider
     evil: OpenIdProvider
-    # What the histories so far led to: how sessions came about, and what B gave.
+    # What the histories so far led to: how sessions came about, what B gave, and which rules refused as was explained.
     happened: set[str] = field(default_factory=set[str])
 
     async def violation_of(self, steps: list[Step]) -> Violation | None:
@@ -76,6 +76,7 @@ class Runner:
     def _remember(self, hood: Neighbourhood) -> None:
         slug = hood.organizations[B].slug
         self.happened.update(held.way for held in hood.model.sessions)
+        self.happened.update(hood.explained)
         self.happened.update("membership" for of, _ in hood.model.gifts if of == slug)
         self.happened.update("subscription" for of, _ in hood.model.subscriptions if of == slug)
 

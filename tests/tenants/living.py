@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.tenants import judging
+from core.platform.sign_in_checks import SignInWay
+from core.platform.why import SignInQuestion
+from tests.tenants import explaining, judging
 from tests.tenants.acting import RESETS, change_address, reset, sign_in
 from tests.tenants.giving import joined_by_invitation, picked, removed
 from tests.tenants.taking import Story, step
@@ -83,7 +85,9 @@ async def uses_magic_link(hood: Neighbourhood, address: str) -> None:
     mails = await hood.mails(address, "magic_link")
     if mails:
         token = {"token": mails[-1].values["token"]}
+        predicted = await explaining.predict(hood, SignInQuestion(email=address, way=SignInWay.LINK))
         held = hood.hold(person, await hood.send("POST", "/api/auth/magic-link/verify", token, by=person))
+        predicted.compare(hood, is_signed_in=held is not None)
         await judging.judge(hood, held)
 
 

@@ -79,6 +79,8 @@ class Neighbourhood:
     is_redirected: bool = False
     # Mails that a person has caused: their tokens.
     caused: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    # Which rules the explanation has named that then refused.
+    explained: set[str] = field(default_factory=set[str])
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from core.platform.sign_in_checks import RuleCheck, RuleVerdict
+from core.platform.why import named
+from core.sign_in.sign_ins import Affiliation
 from tests.tenants.taking import Story
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     import pytest
 
     from core.accounts.users import User
+    from core.platform.why import SignInQuestion
     from ports.unit_of_work import UnitOfWork
 
 
@@ -61,6 +65,20 @@ def _newest_password(_original: Any) -> Any:
         return replace(user, email_verified_at=uow.now)
 
     return prove
+
+
+def _passed(_original: Any) -> Any:
+    """Return a function that takes every refusal for none."""
+    return lambda rule, _refusal: RuleCheck(rule=rule, verdict=RuleVerdict.PASSES)
+
+
+def _any_account(_original: Any) -> Any:
+    """Return a function that finds every account, and takes it for that of a member."""
+
+    def find(uow: UnitOfWork, _organization_id: Any, question: SignInQuestion) -> tuple[User | None, Affiliation]:
+        return named(uow, question), Affiliation(since=uow.now)
+
+    return find
 
 
 UNDONE: Final = (
@@ -111,5 +129,29 @@ UNDONE: Final = (
         _no,
         Story.CONNECTING,
         ("outlived a connection", "taken over"),
+    ),
+    Undone(
+        "what refuses a sign-in is explained",
+        "core.platform.sign_in_walks",
+        "_refused",
+        _passed,
+        Story.SUSPENDING,
+        ("another story",),
+    ),
+    Undone(
+        "what is explained refuses a sign-in",
+        "core.sign_in.conclusion",
+        "_refusal_by",
+        _nothing,
+        Story.REGISTERING,
+        ("another story",),
+    ),
+    Undone(
+        "an organization is told what lies in its context alone",
+        "core.platform.why",
+        "_affiliated",
+        _any_account,
+        Story.LEAVING,
+        ("another story",),
     ),
 )

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
     from core.deferred import Deferred
 
-_REQUIRED: Final = f"SELECT c.name, o.name AS organization_name {OF_USER} AND {IS_ENFORCED}"
-_OF_SESSION: Final = """
-    SELECT c.name, o.name AS organization_name
+_NAMED: Final = "c.id, c.organization_id, c.name, o.name AS organization_name"
+_REQUIRED: Final = f"SELECT {_NAMED} {OF_USER} AND {IS_ENFORCED}"
+_OF_SESSION: Final = f"""
+    SELECT {_NAMED}
     FROM   sessions s
     JOIN   upstream_connections c ON c.id = s.connection_id AND c.organization_id = s.confined_to
     JOIN   organizations o ON o.id = c.organization_id
     WHERE  s.id = %s
-"""
+"""  # noqa: S608 - made of constants alone
 
 
 class PostgresWaysOfUser(Aggregate):

@@ -102,26 +102,32 @@ def lock(uow: UnitOfWork, sign_in: UpstreamSignIn) -> Connected | None:
         return None
     organization = uow.organizations.lock(context.organization_id)
     connection = uow.upstream_connections.find(context.organization_id, context.connection_id)
-    if organization is None or not organization.is_active or connection is None or not connection.enabled:
+    if organization is None or connection is None or not is_open(organization, connection):
         raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
     if not uow.upstream_sign_ins.is_kept(sign_in.id):
         raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
     return Connected(connection=connection, organization=organization)
 
 
+def is_open(organization: Organization, connection: ConnectionRecord) -> bool:
+    """Return whether a connection of an organization signs in."""
+    return organization.is_active and connection.enabled
+
+
 def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
     """Make the user a member of an organization that is locked, if the connection says so."""
-    role, organization_id = connected.connection.joins_as, connected.organization.id
-    if role is None or uow.members.of_user(organization_id, user.id) is not None:
+    connection, organization_id = connected.connection, connected.organization.id
+    if connection.joins_as is None or uow.members.of_user(organization_id, user.id) is not None:
         return
-    if role not in BUILT_IN_ROLES and uow.roles.by_slug(organization_id, role) is None:
-        # The role was deleted since; then nobody joins with it.
+    role = role_to_join(uow, organization_id, connection)
+    if role is None:
         return
     membership = Membership(
         id=uow.randomness.new_id(), organization_id=organization_id, user_id=user.id, role=role, created_at=uow.now
     )
     uow.members.add(membership, is_confirmed=True)
-    _require_room(uow, connected.organization)
+    if not has_room(uow, connected.organization):
+        raise OrganizationFull().because(SignInReason.ORGANIZATION_FULL)
     uow.record(
         AuditAction.USER_JOINED,
         user.id,
@@ -130,17 +136,26 @@ def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
         actor_email=user.email,
         event_only={"user_id": str(user.id)},
         role=role,
-        connection_id=str(connected.connection.id),
+        connection_id=str(connection.id),
     )
 
 
-def _require_room(uow: UnitOfWork, organization: Organization) -> None:
+def role_to_join(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> str | None:
+    """Return as what people join who sign in by a connection; None when they do not join."""
+    role = connection.joins_as
+    if role is None or role in BUILT_IN_ROLES:
+        return role
+    # A custom role may have been deleted since; then no person joins with it.
+    return role if uow.roles.by_slug(organization_id, role) is not None else None
+
+
+def has_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0) -> bool:
+    """Return whether an organization may have as many members as it has, and those who are about to join."""
     tier = uow.tiers.by_id(organization.tier_id)
     limits = members.limits_of(
         organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
     )
-    if limits.max_users is not None and uow.members.count(organization.id) > limits.max_users:
-        raise OrganizationFull().because(SignInReason.ORGANIZATION_FULL)
+    return limits.max_users is None or uow.members.count(organization.id) + joining <= limits.max_users
 
 
 def _open(uow: UnitOfWork, organization: Organization, connection_id: UUID) -> OpenConnection:

@@ -25,9 +25,12 @@ from core.sign_in.refusals import SignInInterrupted, note
 from core.sign_in.upstream import by_connection, flows, refused
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from core.secrets import Secret
     from core.sessions.browser_sessions import BrowserSession
     from core.sign_in.conclusion import Outcome
+    from core.sign_in.entitlement import ConnectionStanding
     from core.sign_in.identities import IdentityContext, ProvenIdentity
     from core.sign_in.proofs import Destination
     from core.sign_in.upstream.by_connection import Connected
@@ -92,8 +95,8 @@ def _conclude(
         # The account is locked now; a concurrent sign-in may have linked the same identity before.
         identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
         if identity is None:
-            if user.is_verified:
-                reason = SignInReason.LINK_REQUIRED
+            reason = reason_to_link(user)
+            if reason is not None:
                 note(uow, user.id, proven.provider, destination, reason, context.confinement)
                 return SignInToLink(continue_id=flows.keep_proven(uow, sign_in, proven, user.id, browser=browser))
             user = addresses.mark_proved(uow, user)
@@ -172,9 +175,10 @@ def _begin(
         if connected.connection.trust_mfa:
             proof = proof.with_methods(MFA)
         # Asked before the user joins: an organization does not get back, by its own word, a person it has removed.
-        standing = entitlement.standing_of(uow, proof)
-        assert standing is not None, "a sign-in by a connection has made a proof by none"
-        if user.may_sign_in and user.closed_at is None and standing.may_sign_in:
+        assert proof.confinement is not None, "a sign-in by a connection has made a proof without limits"
+        standing = entitlement.standing_of(uow, user.id, proof.confinement)
+        assert standing is not None, "a connection that is locked was deleted or switched off"
+        if may_join(user, standing):
             by_connection.join(uow, connected, user)
         proof = proof.confined_to_role(standing.confined_to_role)
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
@@ -195,10 +199,25 @@ def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: Identity
     if context.connection_id is None or context.organization_id is None:
         is_verified = proven.is_email_verified
     else:
-        is_verified = uow.domain_routes.is_own_domain(context.organization_id, domain_of(email))
+        is_verified = vouches_for(uow, context.organization_id, email)
     if not is_verified:
         raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
     return email
+
+
+def vouches_for(uow: UnitOfWork, organization_id: UUID, email: str) -> bool:
+    """Return whether the connections of an organization vouch for an address: for those of its own domains only."""
+    return uow.domain_routes.is_own_domain(organization_id, domain_of(email))
+
+
+def reason_to_link(user: User) -> SignInReason | None:
+    """Return why an identity does not sign in to the account of its address; None for one that was never proved."""
+    return SignInReason.LINK_REQUIRED if user.is_verified else None
+
+
+def may_join(user: User, standing: ConnectionStanding) -> bool:
+    """Return whether a connection that lets people join makes its user a member."""
+    return user.may_sign_in and user.closed_at is None and standing.may_sign_in
 
 
 def _fresh(uow: UnitOfWork, email: str) -> User:

@@ -18,6 +18,8 @@ REASONS: Final = {
     SignInReason.DEACTIVATED: marked("Your account was deactivated."),
     SignInReason.CLOSED: marked("You had closed your account."),
     SignInReason.EMAIL_NOT_VERIFIED: marked("Your email address was not confirmed yet."),
+    SignInReason.ADDRESS_DISOWNED: marked("The organization that your address belongs to had taken it back."),
+    SignInReason.MAILED_PROOF_REQUIRED: marked("What you were given waited for your confirmation by mail."),
     SignInReason.TOO_MANY_FAILURES: marked("There had been too many wrong attempts. Wait, and try again."),
     SignInReason.WRONG_PASSKEY: marked("The passkey was not accepted, or its answer came too late."),
     SignInReason.SIGN_COUNT_REGRESSED: marked("The passkey may have been copied. Remove it, and add a new one."),

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from core.sign_in.rules import Rule
 from tests.openid_provider import running_openid_provider
+from tests.tenants.explaining import SIGNED_IN
 from tests.tenants.histories import Runner, draw
 from tests.tenants.model import Way
 from tests.tenants.taking import Story
@@ -52,6 +54,8 @@ async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> Non
 
     # Histories in which every step is refused would show nothing.
     assert runner.happened >= {Way.PERSON, Way.MAKER, Way.CONNECTION, "membership", "subscription"}
+    # Nor would explanations that are compared with nothing.
+    assert runner.happened >= {SIGNED_IN, Rule.ACCOUNT, Rule.ACTIVATED, Rule.ADDRESS_VERIFIED, Rule.NOT_SUSPENDED}
 
 
 @pytest.mark.hypothesis

@@ -1,0 +1,230 @@
+"""The rules of signing in, in their order: each reads what it judges, and answers with a refusal or with nothing.
+
+A rule changes nothing. Signing in records or raises what a rule answers (`conclusion.py`); the explanation for those
+who help reads the same rules (`core/platform/why.py`), so that it cannot say anything else. What a way takes before it
+has proved an identity is judged beside that way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from core.accounts import addresses
+from core.errors import Forbidden, SsoRequired
+from core.secrets import hash_token
+from core.sign_in import entitlement, places
+from core.sign_in.arrivals import defer_circumstances
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import ClosedToProviders, EmailNotVerified
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.accounts.users import User
+    from core.errors import Refusal
+    from core.sign_in.arrivals import Circumstances
+    from core.sign_in.entitlement import ConnectionStanding
+    from core.sign_in.places import Place
+    from core.sign_in.proofs import Destination, IdentityProof
+    from core.sign_in.refusals import SignInRefused
+    from ports.unit_of_work import UnitOfWork
+
+
+class Rule(StrEnum):
+    """What a sign-in is judged by, in the order in which it is.
+
+    The ways that name an organization in their first step look for it before everything else.
+    """
+
+    # What a way takes, before it has proved an identity.
+    FAILURES = "failures"
+    ACCOUNT = "account"
+    CONNECTION_OPEN = "connection_open"
+    CREDENTIAL = "credential"
+    MAIL_DOMAIN = "mail_domain"
+    LINK = "link"
+    SEAT = "seat"
+    # What every proof has to pass.
+    ACTIVATED = "activated"
+    REOPENING = "reopening"
+    ADDRESS_VERIFIED = "address_verified"
+    ADDRESS_OWNED = "address_owned"
+    CONNECTION_KEPT = "connection_kept"
+    AFFILIATION = "affiliation"
+    ADDRESS_CONFIRMED = "address_confirmed"
+    SINGLE_SIGN_ON = "single_sign_on"
+    ORGANIZATION = "organization"
+    MEMBERSHIP = "membership"
+    ORGANIZATION_ACTIVE = "organization_active"
+    SERVICE = "service"
+    NOT_SUSPENDED = "not_suspended"
+    SECURITY_PROFILE = "security_profile"
+    SAML_ADMISSION = "saml_admission"
+    CONFINEMENT = "confinement"
+    SECOND_FACTOR = "second_factor"
+    REQUIRED_SECOND_FACTOR = "required_second_factor"
+
+
+@dataclass(kw_only=True)
+class Candidate:
+    """A user who would sign in: the account, the proof, and the destination; the rest is read when a rule asks for it.
+
+    `circumstances` are None while they are not read, or are out of date. `of_unusable` is how an account is refused
+    that may not be used.
+    """
+
+    uow: UnitOfWork
+    user: User | None
+    proof: IdentityProof
+    destination: Destination
+    circumstances: Circumstances | None
+    of_unusable: SignInRefused
+
+    @property
+    def account(self) -> User:
+        """The account of a candidate who has one, as the first rule has found."""
+        assert self.user is not None, "a rule judges a candidate without an account"
+        return self.user
+
+    @cached_property
+    def uses_unconfirmed_gift(self) -> bool:
+        """Whether the sign-in uses what an organization gave, where using it does not confirm it."""
+        slug, service_slug = self.destination.organization_slug, self.destination.service_slug
+        if slug is None or not self.account.waits_for_proof:
+            return False
+        return self.uow.departures.is_waiting(self.account.id, slug, service_slug)
+
+    @cached_property
+    def standing(self) -> ConnectionStanding | None:
+        """What the user is to the connection of the proof; None when that is gone."""
+        assert self.proof.confinement is not None, "a proof by a connection is not confined"
+        return entitlement.standing_of(self.uow, self.proof.user_id, self.proof.confinement)
+
+    @cached_property
+    def place(self) -> Place:
+        """Where the sign-in leads, and what the user is there."""
+        return self.known_circumstances.place()
+
+    @property
+    def known_circumstances(self) -> Circumstances:
+        """The circumstances of a candidate for whom they are read."""
+        assert self.circumstances is not None, "a rule judges a destination that is not read"
+        return self.circumstances
+
+    def as_proved(self, user: User) -> Candidate:
+        """Return the candidate with an account that a proof has changed, and with it what was read of it before."""
+        return replace(self, user=user, circumstances=None)
+
+    def informed(self) -> Candidate:
+        """Return the candidate with the circumstances deferred, unless they were before."""
+        circumstances = self.circumstances or defer_circumstances(self.uow, self.account.id, self.destination)
+        return replace(self, circumstances=circumstances)
+
+
+@dataclass(frozen=True, slots=True)
+class SignInRule:
+    """A rule, and the function that returns its refusal of a candidate, None when it passes."""
+
+    name: Rule
+    judge: Callable[[Candidate], Refusal | None]
+
+
+def _activated(candidate: Candidate) -> Refusal | None:
+    if candidate.user is not None and candidate.user.may_sign_in:
+        return None
+    return candidate.of_unusable.because(SignInReason.DEACTIVATED)
+
+
+def _reopening(candidate: Candidate) -> Refusal | None:
+    if candidate.account.closed_at is None or not candidate.proof.is_of_provider:
+        return None
+    return ClosedToProviders().because(SignInReason.CLOSED)
+
+
+def _address_verified(candidate: Candidate) -> Refusal | None:
+    if candidate.account.is_verified or candidate.proof.proves_address:
+        return None
+    return EmailNotVerified().because(SignInReason.EMAIL_NOT_VERIFIED)
+
+
+def _address_owned(candidate: Candidate) -> Refusal | None:
+    if not candidate.uses_unconfirmed_gift:
+        return None
+    return addresses.refusal_to_settle(candidate.account, proves_address=candidate.proof.proves_address)
+
+
+def _connection_kept(candidate: Candidate) -> Refusal | None:
+    return entitlement.refusal_of_closed(candidate.standing) if candidate.proof.is_by_connection else None
+
+
+def _affiliation(candidate: Candidate) -> Refusal | None:
+    standing = candidate.standing if candidate.proof.is_by_connection else None
+    return entitlement.refusal_of_stranger(standing) if standing is not None else None
+
+
+def _address_confirmed(candidate: Candidate) -> Refusal | None:
+    standing, confinement = (
+        candidate.standing if candidate.proof.is_by_connection else None,
+        candidate.proof.confinement,
+    )
+    if standing is None or confinement is None:
+        return None
+    return entitlement.refusal_of_word_alone(standing, confinement)
+
+
+def _single_sign_on(candidate: Candidate) -> Refusal | None:
+    required = candidate.known_circumstances.required_connection()
+    confinement = candidate.proof.confinement
+    if required is None or (confinement is not None and confinement.connection_id == required):
+        return None
+    refusal = SsoRequired().because(SignInReason.SSO_REQUIRED)
+    browser = candidate.destination.browser
+    if browser is None:
+        return refusal
+    if browser.is_again and browser.present is not None and browser.present.connection_id == required:
+        return None
+    # A browser that comes from the connection signs in to the account, so that the two are linked.
+    binding = browser.upstream_binding
+    if binding is None:
+        return refusal
+    is_linking = candidate.uow.upstream_sign_ins.is_linking(hash_token(binding), candidate.account.id, required)
+    return None if is_linking else refusal
+
+
+def _of_place(judge: Callable[[Place, Destination], Refusal | None]) -> Callable[[Candidate], Refusal | None]:
+    return lambda candidate: judge(candidate.place, candidate.destination)
+
+
+def _confinement(candidate: Candidate) -> Refusal | None:
+    """Refuse a user who has signed in for another organization or service alone."""
+    confinement, place = candidate.proof.confinement, candidate.place
+    if confinement is None or confinement.allows(place.organization_id, place.service_id):
+        return None
+    return Forbidden(
+        "You have signed in for another organization alone. Sign out first, and sign in here in another way."
+    ).because(SignInReason.CONFINED_ELSEWHERE)
+
+
+# A proof of the address takes effect behind each of the first two, so they are judged one after the other.
+OF_ACCOUNT: Final = (
+    SignInRule(Rule.ACTIVATED, _activated),
+    SignInRule(Rule.REOPENING, _reopening),
+    SignInRule(Rule.ADDRESS_VERIFIED, _address_verified),
+)
+OF_GIFTS: Final = (SignInRule(Rule.ADDRESS_OWNED, _address_owned),)
+OF_DESTINATION: Final = (
+    SignInRule(Rule.CONNECTION_KEPT, _connection_kept),
+    SignInRule(Rule.AFFILIATION, _affiliation),
+    SignInRule(Rule.ADDRESS_CONFIRMED, _address_confirmed),
+    SignInRule(Rule.SINGLE_SIGN_ON, _single_sign_on),
+    SignInRule(Rule.ORGANIZATION, _of_place(places.refusal_of_unknown)),
+    SignInRule(Rule.MEMBERSHIP, _of_place(places.refusal_of_stranger)),
+    SignInRule(Rule.ORGANIZATION_ACTIVE, _of_place(places.refusal_of_inactive)),
+    SignInRule(Rule.SERVICE, _of_place(places.refusal_of_unknown_service)),
+    SignInRule(Rule.NOT_SUSPENDED, _of_place(places.refusal_of_suspended)),
+    SignInRule(Rule.SECURITY_PROFILE, _of_place(places.refusal_of_other_way)),
+    SignInRule(Rule.CONFINEMENT, _confinement),
+)

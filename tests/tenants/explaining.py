@@ -1,0 +1,140 @@
+"""Before each sign-in the explanation is asked (`core/platform/why.py`): it names the rule that then refuses, or none.
+
+It is asked as the platform and as the organization, without a transaction, and compared with the reason in the
+log of the refused request. What it cannot know is whether the password, the code or the link is the right one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from core.platform import why
+from core.platform.sign_in_checks import RuleVerdict, SignInWay
+from core.sign_in.reasons import SignInReason
+from core.sign_in.rules import Rule
+from tests.secret_watch import WATCH
+from tests.tenants.model import Violation
+
+if TYPE_CHECKING:
+    from core.platform.sign_in_checks import RuleCheck, SignInWalk
+    from core.platform.why import SignInExplanation, SignInQuestion
+    from ports.unit_of_work import UnitOfWork
+    from tests.tenants.neighbourhood import Neighbourhood
+
+SIGNED_IN: Final = "signed in as was explained"
+# What a way asks of its user, and no explanation can know.
+_OF_SECRETS: Final = {
+    SignInWay.PASSWORD: frozenset({SignInReason.WRONG_PASSWORD}),
+    SignInWay.LINK: frozenset(
+        {
+            SignInReason.UNKNOWN_LINK,
+            SignInReason.USED_LINK,
+            SignInReason.EXPIRED_LINK,
+            SignInReason.ADDRESS_CHANGED,
+        }
+    ),
+    SignInWay.CONNECTION: frozenset({SignInReason.WRONG_PASSWORD, SignInReason.LINK_REQUIRED}),
+}
+# What is judged before the secret is compared.
+_BEFORE_SECRET: Final = frozenset({Rule.ORGANIZATION, Rule.FAILURES, Rule.ACCOUNT, Rule.ACTIVATED})
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the explanation says of a sign-in that follows, and where the log was then."""
+
+    walk: SignInWalk
+    lines: int
+
+    def compare(self, hood: Neighbourhood, *, is_signed_in: bool) -> None:
+        """Raise `Violation` when the sign-in went otherwise."""
+        refusal = self.walk.refusal
+        if is_signed_in:
+            if refusal is not None:
+                raise Violation("another story", f"{self._told(refusal)}, and the sign-in was not refused")
+            hood.explained.add(SIGNED_IN)
+            return
+        reasons = _reasons_since(self.lines)
+        if refusal is not None and _published(refusal) in reasons:
+            hood.explained.add(refusal.rule)
+            return
+        is_known = refusal is None or refusal.rule not in _BEFORE_SECRET
+        if reasons & _OF_SECRETS[self.walk.way] and is_known:
+            return
+        if not reasons and any(check.verdict is RuleVerdict.ASKS for check in self.walk.checks):
+            # The page for what is asked, such as signing in to the account once, was left unanswered.
+            return
+        raise Violation("another story", f"{self._told(refusal)}, and the reasons were {sorted(reasons)}")
+
+    def _told(self, refusal: RuleCheck | None) -> str:
+        rule = f"refused by {refusal.rule} ({refusal.reason})" if refusal is not None else "not refused"
+        return f"a sign-in by {self.walk.way} was to be {rule}"
+
+
+async def predict(hood: Neighbourhood, question: SignInQuestion, at: str = "") -> Prediction:
+    """Ask for the explanation of a sign-in that is about to be made, on the platform or at an organization."""
+    slug = hood.organizations[at].slug if at else None
+    platform, organization = await hood.world.installation.database.read(_ask, slug, question)
+    [walk] = platform.walks
+    if organization is not None:
+        _compare_contexts(platform, organization, walk)
+        _require_affiliated(hood, at, organization)
+    return Prediction(walk, len(WATCH.lines))
+
+
+def _ask(
+    uow: UnitOfWork, slug: str | None, question: SignInQuestion
+) -> tuple[SignInExplanation, SignInExplanation | None]:
+    """Ask as the platform, and as the organization, if there is one."""
+    user = why.named(uow, question)
+    platform = why.to_platform(uow, slug, user, question, are_limits_on=False)
+    organization = uow.organizations.by_slug(slug) if slug is not None else None
+    if organization is None:
+        return platform, None
+    return platform, why.to_organization(uow, organization, question, are_limits_on=False)
+
+
+def _compare_contexts(platform: SignInExplanation, organization: SignInExplanation, walk: SignInWalk) -> None:
+    """Raise `Violation` when an organization is told another story than the platform, or more than its context."""
+    [told] = organization.walks
+    account = organization.account
+    if account is None:
+        is_silent = [check.rule for check in told.checks] == [Rule.ACCOUNT] and not organization.attempts
+        if not is_silent:
+            raise Violation("another story", "an organization was told of an address that it does not know")
+    elif account.is_told:
+        same = [(check.rule, check.verdict, check.reason) for check in told.checks]
+        if same != [(check.rule, check.verdict, check.reason) for check in walk.checks]:
+            raise Violation("another story", f"an organization was told {same}")
+    elif organization.attempts or {Rule.ACTIVATED, Rule.SECOND_FACTOR} - {
+        check.rule for check in told.checks if check.verdict is RuleVerdict.NOT_TOLD
+    }:
+        raise Violation("another story", f"an organization was told of {account.email}, who has confirmed nothing")
+
+
+def _require_affiliated(hood: Neighbourhood, at: str, organization: SignInExplanation) -> None:
+    """Raise `Violation` when an organization was told of an account that is neither its member nor its end user."""
+    account = organization.account
+    if account is not None and not hood.world.rows(
+        """
+        SELECT 'member' FROM memberships WHERE organization_id = %s AND user_id = %s
+        UNION ALL
+        SELECT 'end user' FROM service_users WHERE organization_id = %s AND user_id = %s
+        """,
+        *(hood.organizations[at].party.organization_id, account.id) * 2,
+    ):
+        raise Violation("another story", f"an organization was told of {account.email} outside of its context")
+
+
+def _reasons_since(lines: int) -> set[str]:
+    """Return the reasons in the log lines of requests since."""
+    found = [msgspec.json.decode(line) for line in WATCH.lines[lines:] if '"reason"' in line]
+    return {line["reason"] for line in found if line["event"] == "request"}
+
+
+def _published(refusal: RuleCheck) -> str:
+    assert refusal.reason is not None, "a rule refuses for no reason"
+    return refusal.reason.published
