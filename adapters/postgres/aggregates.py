@@ -45,6 +45,7 @@ from adapters.postgres.organizations.keys import PostgresOrganizationKeys
 from adapters.postgres.organizations.made_credentials import PostgresMadeCredentials
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
+from adapters.postgres.organizations.overview import PostgresOverviews
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.settings.branding import PostgresBrandings
@@ -162,6 +163,7 @@ class Aggregates:
     tiers: PostgresTiers
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
+    overviews: PostgresOverviews
     departures: PostgresDepartures
     roles: PostgresRoles
     mail_servers: PostgresMailServers

@@ -28,6 +28,8 @@ OTHERS = {
     "base.html",
     "card.html",
     "components.html",
+    "console.html",
+    "console_components.html",
     "mailbox.html",
     "platform.html",
     "reference.html",

@@ -132,6 +132,17 @@ class PostgresMembers(Aggregate):
             (organization_id, user_id),
         )
 
+    def owner_email(self, organization_id: UUID) -> str:
+        return self._value(
+            """
+            SELECT u.email
+            FROM   memberships m
+            JOIN   users u ON u.id = m.user_id
+            WHERE  m.organization_id = %s AND m.role = 'owner'
+            """,
+            (organization_id,),
+        )
+
     def count(self, organization_id: UUID) -> int:
         return self._value(
             "SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0)", (organization_id,)
