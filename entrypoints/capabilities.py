@@ -71,6 +71,7 @@ from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
+from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
@@ -225,6 +226,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_subscription_pages.routes,
     identity_page.routes,
     own_organization_pages.routes,
+    people_pages.routes,
     data_page.routes,
     closing_page.routes,
     registration_pages.routes,

@@ -46,6 +46,7 @@ from adapters.postgres.organizations.made_credentials import PostgresMadeCredent
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.overview import PostgresOverviews
+from adapters.postgres.organizations.people import PostgresPeople
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.settings.branding import PostgresBrandings
@@ -164,6 +165,7 @@ class Aggregates:
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
     overviews: PostgresOverviews
+    people: PostgresPeople
     departures: PostgresDepartures
     roles: PostgresRoles
     mail_servers: PostgresMailServers

@@ -45,6 +45,8 @@ ROWS_SHOWN: Final = 25
 # What a form has just done, by the word in the address of its page.
 OUTCOMES: Final = {
     "created": marked("The organization is created."),
+    "role-changed": marked("The role is changed. It counts from the next request of this person."),
+    "removed": marked("The member is removed, and has no access to this organization any more."),
 }
 
 

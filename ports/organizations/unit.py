@@ -9,6 +9,7 @@ from ports.organizations.made_credentials import MadeCredentials
 from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
 from ports.organizations.overview import Overviews
+from ports.organizations.people import People
 from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
 from ports.organizations.settings.branding import Brandings
@@ -32,6 +33,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def overviews(self) -> Overviews: ...
+
+    @property
+    def people(self) -> People: ...
 
     @property
     def departures(self) -> Departures: ...

@@ -1,11 +1,15 @@
 """The pages of the console with sample values: a part of `samples.py`."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
+from uuid import UUID
 
-from core.organizations.access import RequiredStanding
+from core.organizations.access import Capability, RequiredStanding
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import Attention, Overview, SetupSteps, SignInTotals
+from core.organizations.people import FoundMembers, ListedMember, MemberDeparture, MemberSource
+from entrypoints.pages.organizations.people import SOURCES
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 # Longer than every real one, and in one word.
@@ -44,7 +48,39 @@ CONSOLE: Final[dict[str, Any]] = {
     "problem": PROBLEM,
 }
 
+_MEMBER: Final = ListedMember(
+    id=UUID(ID),
+    user_id=UUID(ID),
+    email=EMAIL,
+    name=NAME,
+    role="a" * 50,
+    created_at=NOW,
+    is_confirmed=True,
+    is_suspended=False,
+    has_second_factor=True,
+    last_sign_in_at=NOW,
+    source=MemberSource.DIRECTORY,
+)
+_MEMBER_PAGE: Final[dict[str, Any]] = {
+    **CONSOLE,
+    "member": replace(_MEMBER, is_suspended=True),
+    "page": f"/app/organizations/{LONG_SLUG}/people/{ID}",
+}
+
 CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "console_member.html": {
+        **_MEMBER_PAGE,
+        "chosen": "admin",
+        "roles": [("admin", "admin"), ("a" * 50, "a" * 50)],
+        "sources": SOURCES,
+        "lacks_change": None,
+        "lacks_removal": Capability.ORG_MEMBERS_MANAGE,
+        "is_self": False,
+    },
+    "console_member_removal.html": {
+        **_MEMBER_PAGE,
+        "departure": MemberDeparture(sessions=214, services=3, subscriptions=1, grants=2, invitations=7, keys=1),
+    },
     "console_organizations.html": {
         **CONSOLE,
         "standing": None,
@@ -60,6 +96,25 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "next": "/app/organizations?after=b",
         "form": SimpleNamespace(name=NAME, slug=LONG_SLUG),
         "problems": {"name": "", "slug": PROBLEM},
+    },
+    "console_people.html": {
+        **CONSOLE,
+        "query": SimpleNamespace(search=EMAIL, role="admin"),
+        "found": FoundMembers(
+            found=[
+                _MEMBER,
+                replace(_MEMBER, is_suspended=True, has_second_factor=False, name=None),
+                replace(_MEMBER, is_confirmed=False, has_second_factor=None, last_sign_in_at=None),
+            ],
+            total=10_001,
+            next=None,
+        ),
+        "roles": [("", "Every role"), ("admin", "admin"), ("a" * 50, "a" * 50)],
+        "sources": SOURCES,
+        "page": f"/app/organizations/{LONG_SLUG}/people",
+        "file": f"/app/organizations/{LONG_SLUG}/people/members.csv",
+        "first": f"/app/organizations/{LONG_SLUG}/people",
+        "next": f"/app/organizations/{LONG_SLUG}/people?after=b",
     },
     "console_overview.html": {
         **CONSOLE,
