@@ -65,6 +65,7 @@ from entrypoints.pages.credentials import mfa as own_second_factor_pages
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
+from entrypoints.pages.invitations import invited as invited_pages
 from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.openid import authorize as authorize_pages
@@ -227,6 +228,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     identity_page.routes,
     own_organization_pages.routes,
     people_pages.routes,
+    invited_pages.routes,
     data_page.routes,
     closing_page.routes,
     registration_pages.routes,

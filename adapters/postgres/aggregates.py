@@ -30,6 +30,7 @@ from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, Po
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
+from adapters.postgres.invitations.invited import PostgresInvited
 from adapters.postgres.mail.brands import PostgresMailBrands
 from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
 from adapters.postgres.mail.routed_mail import PostgresRoutedMail
@@ -208,6 +209,7 @@ class Aggregates:
     event_feed: PostgresEventFeed
     event_sequencing: PostgresEventSequencing
     invitations: PostgresInvitations
+    invited: PostgresInvited
     end_users: PostgresEndUsers
     scim_tokens: PostgresScimTokens
     scim_users: PostgresScimUsers

@@ -46,6 +46,9 @@ ROWS_SHOWN: Final = 25
 OUTCOMES: Final = {
     "created": marked("The organization is created."),
     "role-changed": marked("The role is changed. It counts from the next request of this person."),
+    "invited": marked("The invitations are sent."),
+    "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
+    "withdrawn": marked("The invitation is withdrawn."),
     "removed": marked("The member is removed, and has no access to this organization any more."),
 }
 

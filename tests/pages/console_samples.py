@@ -5,10 +5,13 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from core.invitations.invitations import InvitationStatus
+from core.invitations.invited import FoundInvitations, ListedInvitation
 from core.organizations.access import Capability, RequiredStanding
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import Attention, Overview, SetupSteps, SignInTotals
 from core.organizations.people import FoundMembers, ListedMember, MemberDeparture, MemberSource
+from entrypoints.pages.invitations.invited import STATUSES
 from entrypoints.pages.organizations.people import SOURCES
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
@@ -67,7 +70,27 @@ _MEMBER_PAGE: Final[dict[str, Any]] = {
     "page": f"/app/organizations/{LONG_SLUG}/people/{ID}",
 }
 
+
+def _invitation(status: InvitationStatus) -> ListedInvitation:
+    return ListedInvitation(
+        id=UUID(ID), email=EMAIL, role=NAME, status=status, created_at=NOW, expires_at=NOW, inviter_email=EMAIL
+    )
+
+
 CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "console_invited.html": {
+        **CONSOLE,
+        "query": SimpleNamespace(search=EMAIL, status="pending"),
+        "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),
+        "results": [(EMAIL, ""), (NAME, PROBLEM)],
+        "found": FoundInvitations(found=[_invitation(status) for status in InvitationStatus], total=5, next=None),
+        "statuses": STATUSES,
+        "choices": [("", "Every status"), ("pending", "Waiting")],
+        "roles": [("member", "member"), ("a" * 50, "a" * 50)],
+        "page": f"/app/organizations/{LONG_SLUG}/people/invited",
+        "first": f"/app/organizations/{LONG_SLUG}/people/invited",
+        "next": f"/app/organizations/{LONG_SLUG}/people/invited?after=b",
+    },
     "console_member.html": {
         **_MEMBER_PAGE,
         "chosen": "admin",
@@ -111,6 +134,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "roles": [("", "Every role"), ("admin", "admin"), ("a" * 50, "a" * 50)],
         "sources": SOURCES,
+        "lacks_invitations": Capability.ORG_MEMBERS_MANAGE,
         "page": f"/app/organizations/{LONG_SLUG}/people",
         "file": f"/app/organizations/{LONG_SLUG}/people/members.csv",
         "first": f"/app/organizations/{LONG_SLUG}/people",

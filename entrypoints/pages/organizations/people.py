@@ -93,6 +93,7 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
         found=found,
         roles=[("", marked("Every role")), *await _roles(call, org_slug)],
         sources=SOURCES,
+        lacks_invitations=standing.lacks(Operation.INVITATIONS_LIST),
         page=page,
         file=with_query(f"{page}/members.csv", **kept),
         first=with_query(page, **kept) if query.after else "",
