@@ -70,6 +70,16 @@ async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, a
     assert max(sizes) < 40 * 1024
 
 
+@pytest.mark.parametrize(
+    "position", ["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59", "2026-02-03T04:05:06Z", "%00", "%ED%A0%80"]
+)
+async def test_an_odd_position_in_the_address_is_no_failure(ann: Visitor, position: str) -> None:
+    for page in (PAGE, f"{PAGE}/invited"):
+        answer = await ann.open(f"{page}?after={position}_0191d3c1-0000-7000-8000-00000000000f")
+
+        assert answer.status in {200, 400}
+
+
 async def test_a_member_who_has_not_confirmed_shows_nothing_of_the_account(
     world: World, people: Team, ann: Visitor
 ) -> None:
