@@ -17,6 +17,8 @@ PAGE_ITEMS_DEFAULT = 50
 PAGE_ITEMS_MAX = 100
 # Pages beyond this are empty anyway, and its product with the page size still fits PostgreSQL's bigint.
 PAGE_NUMBER_MAX = 10**9
+# Totals on pages are exact up to this, and counted no further, so that no number takes long.
+COUNTED_MAX = 10_000
 
 ACCESS_TOKEN_LIFETIME_DEFAULT = timedelta(seconds=900)
 IMPERSONATION_LIFETIME_MAX = timedelta(hours=1)

@@ -66,12 +66,14 @@ from entrypoints.pages.credentials import mfa as own_second_factor_pages
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
+from entrypoints.pages.invitations import invited as invited_pages
 from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
+from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
@@ -230,6 +232,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_subscription_pages.routes,
     identity_page.routes,
     own_organization_pages.routes,
+    people_pages.routes,
+    invited_pages.routes,
     data_page.routes,
     closing_page.routes,
     registration_pages.routes,

@@ -30,6 +30,7 @@ from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, Po
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
+from adapters.postgres.invitations.invited import PostgresInvited
 from adapters.postgres.mail.brands import PostgresMailBrands
 from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
 from adapters.postgres.mail.routed_mail import PostgresRoutedMail
@@ -45,6 +46,8 @@ from adapters.postgres.organizations.keys import PostgresOrganizationKeys
 from adapters.postgres.organizations.made_credentials import PostgresMadeCredentials
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
+from adapters.postgres.organizations.overview import PostgresOverviews
+from adapters.postgres.organizations.people import PostgresPeople
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.settings.branding import PostgresBrandings
@@ -166,6 +169,8 @@ class Aggregates:
     tiers: PostgresTiers
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
+    overviews: PostgresOverviews
+    people: PostgresPeople
     departures: PostgresDepartures
     roles: PostgresRoles
     mail_servers: PostgresMailServers
@@ -208,6 +213,7 @@ class Aggregates:
     event_feed: PostgresEventFeed
     event_sequencing: PostgresEventSequencing
     invitations: PostgresInvitations
+    invited: PostgresInvited
     end_users: PostgresEndUsers
     scim_tokens: PostgresScimTokens
     scim_users: PostgresScimUsers

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.events.actions import AuditAction
+from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import Membership  # noqa: TC001 - the reference is generated from the fields of `OrganizationMembership`
 from core.organizations.organizations import Organization, checked_name
@@ -25,6 +26,18 @@ class OrganizationMembership:
     organization: Organization
     membership: Membership
     tier: Tier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnOrganizations:
+    """A part of the user's organizations, in the order of their slugs.
+
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `is_last` means that no more follow.
+    """
+
+    found: Sequence[OrganizationMembership]
+    total: int
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +75,23 @@ def list_mine(uow: UnitOfWork) -> Sequence[OrganizationMembership]:
     """
     mine, only = uow.organizations.of_member(uow.caller.user_id), uow.caller.only_organization_id
     return [one for one in mine if only in {None, one.organization.id}]
+
+
+def search_mine(uow: UnitOfWork, *, search: str, after: str, limit: int) -> OwnOrganizations:
+    """Return those of the caller's organizations whose name or slug contains a text, beginning after a slug.
+
+    A session that is confined to one of them, or a service's, sees that one alone (decisions 10.8).
+    """
+    caller = uow.caller
+    found, total = uow.organizations.search_of_member(
+        caller.user_id,
+        only=caller.only_organization_id,
+        part=search.strip().lower(),
+        after=after,
+        limit=limit + 1,
+        counted_max=COUNTED_MAX + 1,
+    )
+    return OwnOrganizations(found=found[:limit], total=total, is_last=len(found) <= limit)
 
 
 def read(uow: UnitOfWork, slug: str) -> OrganizationDetails:

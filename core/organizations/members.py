@@ -11,7 +11,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.organizations import access, departures, inviters, keys, made_credentials
 from core.organizations.access import Operation
@@ -31,6 +31,15 @@ class MemberUnknown(NotFound):
     """The user is not a member, whether or not they have an account."""
 
     default_message = "This organization has no such member."
+
+
+class MemberChanged(Conflict):
+    """Another person has changed the role of the member since the caller saw it."""
+
+    default_message = (
+        "Another person has changed the role of this member meanwhile. Check what is shown now, and send the form again"
+        " if you still want it."
+    )
 
 
 class AssignedRoleUnknown(BadRequest):
@@ -99,8 +108,11 @@ def list_page(
     return found, limits_of(organization, has_tier=found.has_tier, tier_max_users=found.tier_max_users)
 
 
-def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
-    """Give a member another built-in or custom role, which takes effect with their next request."""
+def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_role: str | None = None) -> Member:
+    """Give a member another built-in or custom role, which takes effect with their next request.
+
+    Raise `MemberChanged` when the member has neither this role nor `seen_role`, which the caller has seen.
+    """
     authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_CHANGE)
     organization_id = authorized.organization.id
     if role == OWNER:
@@ -116,6 +128,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
         raise MemberUnknown
     if role == member.membership.role:
         return member
+    _require_seen(member, seen_role)
 
     uow.members.set_role(organization_id, user_id, role)
     inviters.withdraw(uow, organization_id, user_id, access.capabilities_of_role(uow, organization_id, role))
@@ -130,8 +143,10 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
     return replace(member, membership=replace(member.membership, role=role))
 
 
-def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
+def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None = None) -> None:
     """Remove a member, with the links to services that came with the membership, and their sessions.
+
+    Raise `MemberChanged` when the member has not `seen_role`, which the caller has seen.
 
     Other sessions stay: a token that names the organization is refused from now on, and the next refresh returns one
     without it (decisions 2.3).
@@ -145,8 +160,14 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
         raise MemberUnknown
     if member.membership.role == OWNER:
         raise BadRequest("The owner cannot be removed. Transfer the ownership first.")
+    _require_seen(member, seen_role)
     authorized.require_no_less(access.capabilities_of_role(uow, organization_id, member.membership.role), "remove")
     _end(uow, member.membership)
+
+
+def _require_seen(member: Member, seen_role: str | None) -> None:
+    if seen_role not in {None, member.membership.role}:
+        raise MemberChanged
 
 
 def leave(uow: UnitOfWork, slug: str) -> None:

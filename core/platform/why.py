@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts import sign_in_failures
 from core.email_addresses import canonical_email, domain_of
-from core.organizations.access import Operation, authorize, authorize_platform
+from core.organizations.access import Operation, authorize, authorize_support
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_walks import ByConnection, Journey, WalkedAccount, Walker
 from core.saml import providers
@@ -121,7 +121,7 @@ def explain_to_platform(
     uow: UnitOfWork, slug: str | None, question: SignInQuestion, *, are_limits_on: bool = True
 ) -> SignInExplanation:
     """Explain any sign-in: to the platform, or to an organization or one of its services."""
-    caller = authorize_platform(uow)
+    caller = authorize_support(uow)
     found = named(uow, question)
     is_hidden = found is not None and found.is_platform_owner and not caller.acts_as_platform_owner
     user = None if is_hidden else found

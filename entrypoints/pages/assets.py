@@ -19,7 +19,16 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("assets", "The style sheet, the scripts and the icon of the pages.")
 
 # In the order of the cascade: what is more specific comes later.
-STYLES: Final = ("base.css", "layout.css", "components.css", "account.css", "reference.css", "mailbox.css", "print.css")
+STYLES: Final = (
+    "base.css",
+    "layout.css",
+    "components.css",
+    "account.css",
+    "console.css",
+    "reference.css",
+    "mailbox.css",
+    "print.css",
+)
 # A picture that is opened by itself runs and loads nothing, whatever it contains.
 PICTURE_POLICY: Final = "default-src 'none'; sandbox"
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # The groups whose pages are in several modules, each with its introduction in the reference.
 account_pages = partial(Routes, "account pages", "Looking after your own account in a browser.", refusal_page)
+console_pages = partial(Routes, "console", "Looking after an organization in a browser.", refusal_page)
 invitation_pages = partial(
     Routes, "invitations", "Inviting people to an organization, and their answers.", refusal_page
 )

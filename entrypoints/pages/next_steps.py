@@ -71,6 +71,7 @@ _BY_PATH: Final[tuple[tuple[re.Pattern[str], tuple[NextStep, ...]], ...]] = (
     ),
     (re.compile("/app/invitations/"), (NextStep(text=marked("See your invitations"), href=_ORGANIZATIONS),)),
     (re.compile("/app/setup/"), (NextStep(text=marked("Back to the setup"), href="/app/setup"),)),
+    (re.compile("/app/organizations/"), (NextStep(text=marked("Your organizations"), href="/app/organizations"),)),
     (re.compile("/app/account/"), (NextStep(text=marked("Back to your account"), href="/app/account"),)),
     (re.compile("/auth/device"), (NextStep(text=marked("Enter another code"), href="/auth/device"),)),
     (re.compile("/sandbox/"), (_START,)),

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from ports.invitations.invitations import Invitations
+from ports.invitations.invited import Invited
 
 
 class InvitationsUnit(Protocol):
@@ -10,3 +11,6 @@ class InvitationsUnit(Protocol):
 
     @property
     def invitations(self) -> Invitations: ...
+
+    @property
+    def invited(self) -> Invited: ...

@@ -50,6 +50,10 @@ class Members(Protocol):
         """Return a member of an organization; None when the user is not a member."""
         ...
 
+    def owner_email(self, organization_id: UUID) -> str:
+        """Return the address of the owner of an organization."""
+        ...
+
     def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
         """Return whether a user is a member of an organization who is suspended."""
         ...

@@ -46,6 +46,16 @@ class Organizations(Protocol):
         """List the organizations of which a user is a member who is not suspended, by slug."""
         ...
 
+    def search_of_member(
+        self, user_id: UUID, *, only: UUID | None, part: str, after: str, limit: int, counted_max: int
+    ) -> tuple[Sequence[OrganizationMembership], int]:
+        """List organizations of a member in the order of their slugs, and count them up to a maximum.
+
+        `only` restricts both to one organization, `part` to names and slugs that contain it, in lower case; the list
+        begins after the slug `after`.
+        """
+        ...
+
     def detail(self, organization: Organization) -> OrganizationDetails:
         """Return the organization with its tier and its numbers of members and services."""
         ...

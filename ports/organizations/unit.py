@@ -8,6 +8,8 @@ from ports.organizations.keys import OrganizationKeys
 from ports.organizations.made_credentials import MadeCredentials
 from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
+from ports.organizations.overview import Overviews
+from ports.organizations.people import People
 from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
 from ports.organizations.settings.branding import Brandings
@@ -28,6 +30,12 @@ class OrganizationsUnit(Protocol):
 
     @property
     def members(self) -> Members: ...
+
+    @property
+    def overviews(self) -> Overviews: ...
+
+    @property
+    def people(self) -> People: ...
 
     @property
     def departures(self) -> Departures: ...

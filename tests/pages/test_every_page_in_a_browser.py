@@ -28,6 +28,8 @@ OTHERS = {
     "base.html",
     "card.html",
     "components.html",
+    "console.html",
+    "console_components.html",
     "mailbox.html",
     "platform.html",
     "reference.html",
@@ -136,7 +138,7 @@ FROM_THE_FIRST = """
 }
 """
 CONTROLS = """
-[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+[...document.querySelectorAll('a[href], button:enabled, input, select, textarea, summary, [tabindex="0"]')]
   .filter(one => one.checkVisibility() && one.type !== 'hidden')
   .map(one => one.outerHTML)
 """

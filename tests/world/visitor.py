@@ -28,6 +28,7 @@ class Form:
 
     action: str = ""
     id: str = ""
+    method: str = "post"
     fields: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -41,7 +42,9 @@ class _Forms(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.forms.append(Form(action=values["action"], id=values.get("id", "")))
+            self.forms.append(
+                Form(action=values["action"], id=values.get("id", ""), method=values.get("method", "get"))
+            )
         elif tag == "input" and self.forms and "name" in values and values.get("type") != "checkbox":
             self.forms[-1].fields[values["name"]] = values.get("value", "")
 
@@ -52,10 +55,13 @@ def forms_of(page: Answer) -> list[Form]:
 
 
 def forms_in(html: str) -> list[Form]:
-    """Return the forms in the source of a page, without the language switch, which stands on every page."""
+    """Return the forms in the source of a page that change something.
+
+    Without the language switch, which stands on every page, and without the filters of lists.
+    """
     parser = _Forms()
     parser.feed(html)
-    return [form for form in parser.forms if form.action != LANGUAGE]
+    return [form for form in parser.forms if form.action != LANGUAGE and form.method == "post"]
 
 
 @dataclass

@@ -15,21 +15,25 @@ if TYPE_CHECKING:
 
     from core.organizations.departures import LinkOrigin
 
-_UNPAID: Final = """
+UNPAID: Final = """
     NOT EXISTS (SELECT FROM subscriptions p
                 WHERE  p.service_id = l.service_id AND p.user_id = l.user_id
                   AND  p.billing_subscription_id IS NOT NULL AND p.status IN ('active', 'past_due'))
+"""
+# The sessions of users that end when they leave the organization.
+SESSIONS_THAT_END: Final = f"""
+    s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL AND s.expires_at > %(now)s
+    AND ((s.confined_to = %(organization_id)s AND s.connection_id IS NOT NULL)
+         OR (s.organization_id = %(organization_id)s
+             AND EXISTS (SELECT FROM service_users l
+                         WHERE  l.organization_id = %(organization_id)s AND l.service_id = s.service_id
+                           AND  l.user_id = s.user_id AND l.origin = ANY (%(origins)s) AND {UNPAID})))
 """
 _SESSIONS: Final = f"""
     WITH ended AS (
         UPDATE sessions s
         SET    revoked_at = %(now)s
-        WHERE  s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL AND s.expires_at > %(now)s
-          AND  ((s.confined_to = %(organization_id)s AND s.connection_id IS NOT NULL)
-                OR (s.organization_id = %(organization_id)s
-                    AND EXISTS (SELECT FROM service_users l
-                                WHERE  l.organization_id = %(organization_id)s AND l.service_id = s.service_id
-                                  AND  l.user_id = s.user_id AND l.origin = ANY (%(origins)s) AND {_UNPAID})))
+        WHERE  {SESSIONS_THAT_END}
         RETURNING s.user_id)
     SELECT   u.id AS user_id, u.email, count(*) AS sessions
     FROM     ended
@@ -58,7 +62,7 @@ _LINKS: Final = f"""
     WITH ending AS MATERIALIZED (
         {_LINK}
         WHERE  l.organization_id = %(organization_id)s AND l.user_id = ANY (%(user_ids)s)
-          AND  l.origin = ANY (%(origins)s) AND {_UNPAID}
+          AND  l.origin = ANY (%(origins)s) AND {UNPAID}
         FOR    UPDATE OF l)
     {_END}
 """
@@ -66,7 +70,7 @@ _UNCONFIRMED_LINKS: Final = f"""
     WITH ending AS MATERIALIZED (
         {_LINK}
         WHERE  l.user_id = %(user_id)s AND l.organization_id IS DISTINCT FROM %(except_organization_id)s
-          AND  l.last_login_at IS NULL AND {_UNPAID}
+          AND  l.last_login_at IS NULL AND {UNPAID}
         FOR    UPDATE OF l)
     {_END}
 """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 # What an unconfirmed membership does not show is its user's own name (`core/accounts/names.py`).
-_NAME: Final = f"""
+MEMBER_NAME: Final = f"""
     coalesce(CASE WHEN m.confirmed_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
              {DIRECTORY_NAME.format(organization_id="m.organization_id", user_id="m.user_id")}) AS name
 """
@@ -27,7 +27,7 @@ _NAME: Final = f"""
 # tells who is, because the other index does not.
 _COLUMNS: Final = f"""
     t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
-    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, {_NAME},
+    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, {MEMBER_NAME},
     u.is_platform_owner AND m.confirmed_at IS NOT NULL AS is_platform_owner,
     u.deactivated_at IS NULL
     AND NOT EXISTS (SELECT FROM memberships s
@@ -123,13 +123,24 @@ class PostgresMembers(Aggregate):
             _member,
             f"""
             SELECT {columns(Membership, table="m")},
-                   u.email, {_NAME}, u.is_platform_owner,
+                   u.email, {MEMBER_NAME}, u.is_platform_owner,
                    u.deactivated_at IS NULL AND m.suspended_at IS NULL AS is_active
             FROM   memberships m
             JOIN   users u ON u.id = m.user_id
             WHERE  m.organization_id = %s AND m.user_id = %s
             """,  # noqa: S608 - made of the names of fields
             (organization_id, user_id),
+        )
+
+    def owner_email(self, organization_id: UUID) -> str:
+        return self._value(
+            """
+            SELECT u.email
+            FROM   memberships m
+            JOIN   users u ON u.id = m.user_id
+            WHERE  m.organization_id = %s AND m.role = 'owner'
+            """,
+            (organization_id,),
         )
 
     def count(self, organization_id: UUID) -> int:

@@ -28,6 +28,14 @@ _OF_MEMBER: Final = """
     WHERE    m.user_id = %s AND m.suspended_at IS NULL
     ORDER BY o.slug
 """
+_SEARCHED: Final = """
+    FROM     memberships m
+    JOIN     organizations o ON o.id = m.organization_id
+    JOIN     tiers t         ON t.id = o.tier_id
+    WHERE    m.user_id = %(user_id)s AND m.suspended_at IS NULL
+      AND    (%(only)s::uuid IS NULL OR m.organization_id = %(only)s)
+      AND    (strpos(o.slug, %(part)s) > 0 OR strpos(lower(o.name), %(part)s) > 0)
+"""
 OF_MEMBER: Final = f"SELECT {ORGANIZATION}, {_TIER_AND_MEMBERSHIP} {_OF_MEMBER}"
 _ORGANIZATION: Final = f"SELECT {columns(Organization)} FROM organizations"  # noqa: S608 - made of the names of fields
 # Tables with very many rows of one organization, in the order of deletion. A statement must not take too long, so these
@@ -116,6 +124,32 @@ class PostgresOrganizations(Aggregate):
 
     def of_member(self, user_id: UUID) -> Sequence[OrganizationMembership]:
         return self._all(_of_mine, OF_MEMBER, (user_id,))
+
+    def search_of_member(
+        self, user_id: UUID, *, only: UUID | None, part: str, after: str, limit: int, counted_max: int
+    ) -> tuple[Sequence[OrganizationMembership], int]:
+        parameters = {
+            "user_id": user_id,
+            "only": only,
+            "part": part,
+            "after": after,
+            "limit": limit,
+            "counted_max": counted_max,
+        }
+        found = self._all(
+            _of_mine,
+            f"""
+            SELECT {ORGANIZATION}, {_TIER_AND_MEMBERSHIP} {_SEARCHED} AND o.slug > %(after)s
+            ORDER BY o.slug
+            LIMIT %(limit)s
+            """,
+            parameters,
+        )
+        total = self._value(
+            f"SELECT count(*) FROM (SELECT {_SEARCHED} LIMIT %(counted_max)s) AS counted",  # noqa: S608 - constants
+            parameters,
+        )
+        return found, total
 
     def detail(self, organization: Organization) -> OrganizationDetails:
         [row] = self._rows(

@@ -1,19 +1,35 @@
-"""The page of one's own organizations and of the invitations to others: accepting, declining, leaving."""
+"""The pages of one's own organizations: finding and creating them, the overview of one, joining and leaving."""
 
-from typing import Final
+from typing import Annotated, Final
+
+import msgspec
 
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.invitations import answers
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
 from core.invitations.answers import InvitationUnknown
-from core.organizations import management, members
+from core.organizations import creation, management, members, overview
+from core.organizations.access import Operation
+from core.organizations.creation import AddressNotVerified, SlugTaken
 from core.rate_limits import RateLimit
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after, after
+from entrypoints.pages.console_pages import (
+    CONSOLE,
+    ROWS_SHOWN,
+    Program,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
+from entrypoints.pages.console_pages import after as after_in_console
 from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser, in_console
 
 routes = account_pages()
 
@@ -83,3 +99,73 @@ async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect
     """Leave an organization; programs use `POST /api/organizations/:slug/leave`."""
     await call.transact(members.leave, form.org_slug)
     return after(ORGANIZATIONS, "left")
+
+
+class OwnOrganizationsQuery(Query, kw_only=True):
+    """Which of one's organizations to show."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the name or of the slug.", max_length=100)] = ""
+    after: Annotated[str, msgspec.Meta(description="The slug after which the page begins.")] = ""
+
+
+class NewOrganizationForm(ProtectedForm, kw_only=True):
+    """The organization to create."""
+
+    name: str = ""
+    slug: str = ""
+
+
+async def _list(
+    call: Call,
+    *,
+    query: OwnOrganizationsQuery | None = None,
+    form: NewOrganizationForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    query = query or OwnOrganizationsQuery()
+    mine = await call.read(management.search_mine, search=query.search, after=query.after, limit=ROWS_SHOWN)
+    next_page = "" if mine.is_last else mine.found[-1].organization.slug
+    # A refused field has its problem beside it, and needs no notice.
+    problems = {one.field: one.message for one in refusal.details} if isinstance(refusal, BadRequest) else {}
+    if isinstance(refusal, SlugTaken):
+        problems = {"slug": refusal.message}
+    return console_page(
+        call,
+        "console_organizations.html",
+        None,
+        program=Program(path="/api/organizations"),
+        refusal=refusal,
+        mine=mine,
+        query=query,
+        first=with_query(CONSOLE, search=query.search) if query.after else "",
+        next=with_query(CONSOLE, search=query.search, after=next_page) if next_page else "",
+        form=form or NewOrganizationForm(),
+        problems={"name": problems.get("name", ""), "slug": problems.get("slug", "")},
+    )
+
+
+@routes.get(CONSOLE)
+@in_browser
+async def show_my_organizations(call: Call, query: OwnOrganizationsQuery) -> Page:
+    """Show the organizations that you are a member of, by a part of their name or slug."""
+    return await _list(call, query=query)
+
+
+@routes.post(CONSOLE, refuses=(SlugTaken, AddressNotVerified))
+@in_browser
+@shows_again(_list, BadRequest, SlugTaken, AddressNotVerified)
+async def create_my_organization(call: Call, form: NewOrganizationForm) -> PageOrRedirect:
+    """Create an organization; programs use `POST /api/organizations`."""
+    is_welcome = call.installation.settings.auto_approve
+    created = await call.transact(creation.create, form.slug, form.name, is_welcome=is_welcome)
+    return after_in_console(page_of(created.organization.slug), "created")
+
+
+@routes.get(f"{CONSOLE}/:org_slug")
+@in_console(Operation.ORGANIZATION_READ)
+async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
+    """Show what is set up in an organization, what needs attention, and its sign-ins of 30 days."""
+    standing, found = await opened(call, org_slug, Operation.ORGANIZATION_READ, overview.show)
+    return console_page(
+        call, "console_overview.html", standing, program=Program(path=api(org_slug)), done=query.done, found=found
+    )

@@ -144,7 +144,7 @@ def all_codes() -> Schema:
 def _derived_codes(route: Route) -> Iterator[ErrorCode]:
     who = route.who
     yield from CREDENTIAL_REFUSALS[who.kind]
-    if who.operation is not None:
+    if who.operation is not None and who.kind is not CredentialKind.BROWSER_SESSION:
         # Also where no key may call, which is the answer then.
         yield from CREDENTIAL_REFUSALS[CredentialKind.ORGANIZATION_KEY]
     yield from _FAILURES
@@ -157,7 +157,7 @@ def _derived_codes(route: Route) -> Iterator[ErrorCode]:
     # An access token may name an organization that its user no longer belongs to.
     if who.kind is CredentialKind.ACCESS_TOKEN:
         yield ErrorCode.FORBIDDEN
-    if who.has_protected_forms and route.form is not None:
+    if who.has_protected_forms and (route.form is not None or who.operation is not None):
         yield ErrorCode.FORBIDDEN
     if who.operation is not None and who.operation.statuses != frozenset(OrganizationStatus):
         yield ErrorCode.ORGANIZATION_NOT_ACTIVE

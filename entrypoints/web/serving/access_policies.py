@@ -109,7 +109,11 @@ class AccessPolicy:
     @property
     def takes_key(self) -> bool:
         """Whether a key of the organization opens it, with the capability that it requires."""
-        return self.operation is not None and is_open_to_keys(self.operation)
+        return (
+            self.operation is not None
+            and self.kind is not CredentialKind.BROWSER_SESSION
+            and is_open_to_keys(self.operation)
+        )
 
     @property
     def label(self) -> str:
@@ -129,4 +133,5 @@ class AccessPolicy:
         if self.operation is None:
             return self.kind.label
         others = [*(["a grant"] if self.is_on_service else []), *(["a key"] if self.takes_key else [])]
-        return " or ".join([self.operation.takes, *others])
+        place = " in a browser" if self.kind is CredentialKind.BROWSER_SESSION else ""
+        return " or ".join([self.operation.takes, *others]) + place

@@ -141,6 +141,30 @@ def in_organization(operation: Operation, *, or_browser: bool = False) -> Callab
     return declare
 
 
+def in_console(operation: Operation) -> Callable[[Handler], Handler]:
+    """Require a browser session whose user may do this in the organization of the path; for a page of the console.
+
+    The use case decides it with `access.authorize`, as for `in_organization`; `standing.read` does both.
+    """
+
+    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
+        await call.read(access.authorize, _slug(words), operation)
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.BROWSER_SESSION,
+                admit=admission.admit_browser,
+                before_refusing=require_operation,
+                operation=operation,
+                has_protected_forms=True,
+            ),
+        )
+
+    return declare
+
+
 def on_service(operation: Operation) -> Callable[[Handler], Handler]:
     """Require an access token whose user may do this to the service of the path, by their role or by a grant.
 

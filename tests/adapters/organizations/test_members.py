@@ -13,11 +13,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from adapters.postgres.organizations import people
 from adapters.postgres.organizations.members import PAGE_OF_ALL, PAGE_OF_ROLE
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Refusal
 from core.organizations import members, ownership, roles
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.positions import BEGIN
 from core.sessions.origins import BACKGROUND
 from tests.clock import SettableClock
 from tests.plans import explained, nodes_of, tables_read_whole
@@ -316,6 +318,21 @@ def test_a_page_of_many_members_is_found_by_indexes(large: tuple[Connection, dic
         assert plan["Actual Rows"] == members_listed
     # A page of one role fetches neither the other members nor what comes before the page.
     assert max(node["Actual Rows"] for node in nodes_of(admins)) <= ADMINS_OF_LARGE
+
+
+@pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
+@pytest.mark.long
+def test_the_console_reads_a_page_of_many_members_by_indexes(
+    large: tuple[Connection, dict[str, object]], mode: str
+) -> None:
+    connection, organization = large
+    connection.execute(f"SET plan_cache_mode = {mode}".encode())
+    values = organization | {"part": "", "role": "", "at": BEGIN.at, "id": BEGIN.id, "limit": 26}
+
+    page = explained(connection, people.PAGE, values)
+
+    assert tables_read_whole(page) & {"memberships", "users", "login_events"} == set()
+    assert page["Actual Rows"] == 26
 
 
 def membership_of(organization_id: UUID, user_id: UUID, role: str, at: datetime) -> Membership:

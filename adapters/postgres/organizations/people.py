@@ -1,0 +1,133 @@
+"""Members in the console, found among the memberships of their organization alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.organizations.departures import SESSIONS_THAT_END, UNPAID
+from adapters.postgres.organizations.members import MEMBER_NAME
+from adapters.postgres.transaction import Aggregate
+from core.organizations.people import ListedMember, MemberDeparture, MemberSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.positions import Position
+
+# The memberships of the organization are read in the order of their index, and each address by its id. The index of all
+# addresses would be faster for a rare part in an organization of very many members, but its time would tell how many
+# accounts of other organizations have the part.
+_FILTERED: Final = """
+    FROM   memberships m
+    JOIN   users u ON u.id = m.user_id
+    WHERE  m.organization_id = %(organization_id)s AND strpos(u.email, %(part)s) > 0
+      AND  (%(role)s = '' OR m.role = %(role)s)
+"""
+_FROM_THERE: Final = "AND (m.created_at, m.id) > (%(at)s, %(id)s) ORDER BY m.created_at, m.id LIMIT %(limit)s"
+_SHOWN: Final = f"""
+    SELECT m.id, m.user_id, u.email, {MEMBER_NAME}, m.role, m.created_at,
+           m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
+           CASE WHEN m.confirmed_at IS NOT NULL THEN u.mfa_enabled_at IS NOT NULL END AS has_second_factor,
+           CASE WHEN m.confirmed_at IS NOT NULL
+                THEN (SELECT   created_at
+                      FROM     login_events
+                      WHERE    organization_id = m.organization_id AND user_id = m.user_id AND success
+                      ORDER BY created_at DESC, id DESC
+                      LIMIT    1) END AS last_sign_in_at,
+           CASE WHEN m.created_at = (SELECT created_at FROM organizations WHERE id = m.organization_id) THEN 'founder'
+                WHEN EXISTS (SELECT FROM scim_profiles
+                             WHERE  organization_id = m.organization_id AND user_id = m.user_id) THEN 'directory'
+                WHEN EXISTS (SELECT FROM identities
+                             WHERE  organization_id = m.organization_id AND user_id = m.user_id
+                               AND  connection_id IS NOT NULL) THEN 'connection'
+                ELSE 'invitation' END AS source
+"""  # noqa: S608 - composed only of constants
+_OF_PAGE: Final = "FROM page m JOIN users u ON u.id = m.user_id ORDER BY m.created_at, m.id"
+PAGE: Final = f"WITH page AS MATERIALIZED (SELECT m.* {_FILTERED} {_FROM_THERE}) {_SHOWN} {_OF_PAGE}"
+COUNT: Final = f"SELECT count(*) FROM (SELECT {_FILTERED} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+_DEPARTURE: Final = f"""
+    WITH ending AS MATERIALIZED (
+        SELECT l.service_id
+        FROM   service_users l
+        WHERE  l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s AND l.origin = 'membership'
+          AND  {UNPAID})
+    SELECT (SELECT count(*) FROM sessions s WHERE {SESSIONS_THAT_END}) AS sessions,
+           (SELECT count(*) FROM ending) AS services,
+           (SELECT count(*)
+            FROM   subscriptions b
+            JOIN   ending e ON e.service_id = b.service_id
+            WHERE  b.organization_id = %(organization_id)s AND b.user_id = %(user_id)s
+              AND  b.status IN ('active', 'past_due')) AS subscriptions,
+           (SELECT count(*)
+            FROM   service_grants
+            WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s) AS grants,
+           (SELECT count(*)
+            FROM   invitations
+            WHERE  organization_id = %(organization_id)s AND invited_by = %(user_id)s AND status = 'pending')
+               AS invitations,
+           (SELECT count(*)
+            FROM   organization_keys
+            WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s) AS keys
+"""  # noqa: S608 - composed only of constants
+
+
+class PostgresPeople(Aggregate):
+    """The port `People`."""
+
+    def page(
+        self, organization_id: UUID, *, part: str, role: str, after: Position, limit: int
+    ) -> Sequence[ListedMember]:
+        return self._all(
+            _listed,
+            PAGE,
+            {
+                "organization_id": organization_id,
+                "part": part,
+                "role": role,
+                "at": after.at,
+                "id": after.id,
+                "limit": limit,
+            },
+        )
+
+    def count(self, organization_id: UUID, *, part: str, role: str, counted_max: int) -> int:
+        if not part and not role:
+            return self._value(
+                """
+                SELECT least(%s, coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0))
+                """,
+                (counted_max, organization_id),
+            )
+        return self._value(
+            COUNT, {"organization_id": organization_id, "part": part, "role": role, "counted_max": counted_max}
+        )
+
+    def find(self, organization_id: UUID, user_id: UUID) -> ListedMember | None:
+        return self._one(
+            _listed,
+            f"""
+            {_SHOWN}
+            FROM   memberships m
+            JOIN   users u ON u.id = m.user_id
+            WHERE  m.organization_id = %s AND m.user_id = %s
+            """,
+            (organization_id, user_id),
+        )
+
+    def departure(self, organization_id: UUID, user_id: UUID) -> MemberDeparture:
+        return self._only(
+            MemberDeparture,
+            _DEPARTURE,
+            {
+                "organization_id": organization_id,
+                "user_id": user_id,
+                "user_ids": [user_id],
+                "origins": ["membership"],
+                "now": self._transaction.now,
+            },
+        )
+
+
+def _listed(*, source: str, **columns: Any) -> ListedMember:
+    return ListedMember(source=MemberSource(source), **columns)

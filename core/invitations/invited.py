@@ -1,0 +1,87 @@
+"""The invitations of an organization as the console shows them: found by address and status, and sent once more.
+
+Inviting and withdrawing are in `invitations.py`, as for the JSON interface.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.email_addresses import part_of_email
+from core.errors import NotFound
+from core.invitations.invitations import InvitationStatus, invite, revoke
+from core.limits import COUNTED_MAX
+from core.organizations.access import Operation, authorize
+from core.positions import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+
+class InvitationNotWaiting(NotFound):
+    """The invitation is answered or withdrawn, or there is none of that id."""
+
+    default_message = "This invitation no longer waits for an answer. The list below shows what became of it."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedInvitation:
+    """An invitation in the console, without its token; `inviter_email` is None when the account is gone."""
+
+    id: UUID
+    email: str
+    role: str
+    status: InvitationStatus
+    created_at: datetime
+    expires_at: datetime
+    inviter_email: str | None
+
+    @property
+    def position(self) -> Position:
+        """The place of the invitation in the list."""
+        return Position(at=self.created_at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundInvitations:
+    """A part of the invitations that were found, the newest first.
+
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
+    end.
+    """
+
+    found: Sequence[ListedInvitation]
+    total: int
+    next: Position | None
+
+
+def search(
+    uow: UnitOfWork, slug: str, *, search: str, status: InvitationStatus | None, after: Position | None, limit: int
+) -> FoundInvitations:
+    """Find invitations by a part of their address and by status; without them all, from the newest on."""
+    organization = authorize(uow, slug, Operation.INVITATIONS_LIST).organization
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    found = uow.invited.page(organization.id, part=part, status=status, after=after, limit=limit + 1)
+    total = uow.invited.count(organization.id, part=part, status=status, counted_max=COUNTED_MAX + 1)
+    listed = found[:limit]
+    return FoundInvitations(found=listed, total=total, next=listed[-1].position if len(found) > limit else None)
+
+
+def send_again(uow: UnitOfWork, slug: str, invitation_id: UUID) -> str:
+    """Replace an invitation that waits or has expired by a new one to the same role; return the address.
+
+    Its mail has a new link, and the earlier link no longer works. Raise `InvitationNotWaiting`.
+    """
+    organization = authorize(uow, slug, Operation.INVITATIONS_CHANGE).organization
+    invitation = uow.invitations.find(organization.id, invitation_id)
+    if invitation is None or invitation.status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}:
+        raise InvitationNotWaiting
+    if invitation.is_open(uow.now):
+        revoke(uow, slug, invitation_id)
+    invite(uow, slug, invitation.email, invitation.role)
+    return invitation.email

@@ -1,0 +1,85 @@
+"""The overview of an organization: what is set up, what needs attention, and how many sign-ins there were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.organizations.access import Capability, Operation, authorize
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+PERIOD: Final = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupSteps:
+    """What is set up; `has_second_factor` is about the account of the reader."""
+
+    has_service: bool
+    has_colleague: bool
+    has_provider: bool
+    has_domain: bool
+    has_webhook: bool
+    has_second_factor: bool
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to set up."""
+        return all(
+            (
+                self.has_service,
+                self.has_colleague,
+                self.has_provider,
+                self.has_domain,
+                self.has_webhook,
+                self.has_second_factor,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """Since when something fails, None for what does not; the number of webhooks with a failed delivery of a day."""
+
+    domain_failing_since: datetime | None
+    mail_failing_since: datetime | None
+    siem_failing_since: datetime | None
+    failing_webhooks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInTotals:
+    """The sign-ins of the period: each number is exact up to `COUNTED_MAX`, and one more than that beyond."""
+
+    succeeded: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """What the overview shows; None where the reader's role does not see it, or the organization is not active."""
+
+    steps: SetupSteps
+    sign_ins: SignInTotals | None
+    attention: Attention | None
+
+
+def show(uow: UnitOfWork, slug: str) -> Overview:
+    """Return the overview of an organization, with any status."""
+    authorized = authorize(uow, slug, Operation.ORGANIZATION_READ)
+    organization = authorized.organization
+    organization_id: UUID = organization.id
+    sees_sign_ins = organization.is_active and Capability.ANALYTICS_VIEW in authorized.capabilities
+    sees_settings = organization.is_active and Capability.INTEGRATIONS_MANAGE in authorized.capabilities
+    return Overview(
+        steps=uow.overviews.steps(organization_id, authorized.membership.user_id),
+        sign_ins=uow.overviews.sign_ins(organization_id, since=uow.now - PERIOD) if sees_sign_ins else None,
+        attention=uow.overviews.attention(organization_id, since=uow.now - timedelta(days=1))
+        if sees_settings
+        else None,
+    )

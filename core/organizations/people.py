@@ -1,0 +1,122 @@
+"""The members of an organization as the console shows them: found by address, one in detail, and what a removal ends.
+
+Changing and removing them is in `members.py`, as for the JSON interface.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from core.email_addresses import part_of_email
+from core.limits import COUNTED_MAX
+from core.organizations.access import Operation, authorize
+from core.organizations.members import MemberUnknown
+from core.positions import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+
+class MemberSource(StrEnum):
+    """How a member came to the organization."""
+
+    FOUNDER = "founder"
+    DIRECTORY = "directory"
+    CONNECTION = "connection"
+    INVITATION = "invitation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedMember:
+    """A member in the console.
+
+    Until the person has confirmed the membership, `has_second_factor` and `last_sign_in_at` are None: the organization
+    sees nothing of an account that it was not given. `last_sign_in_at` is the last sign-in to this organization.
+    """
+
+    id: UUID
+    user_id: UUID
+    email: str
+    name: str | None
+    role: str
+    created_at: datetime
+    is_confirmed: bool
+    is_suspended: bool
+    has_second_factor: bool | None
+    last_sign_in_at: datetime | None
+    source: MemberSource
+
+    @property
+    def position(self) -> Position:
+        """The place of the member in the list."""
+        return Position(at=self.created_at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundMembers:
+    """A part of the members that were found, the oldest membership first.
+
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
+    end.
+    """
+
+    found: Sequence[ListedMember]
+    total: int
+    next: Position | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberDeparture:
+    """What ends when a member is removed, in numbers."""
+
+    sessions: int
+    services: int
+    subscriptions: int
+    grants: int
+    invitations: int
+    keys: int
+
+
+def search(uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position, limit: int) -> FoundMembers:
+    """Find members by a part of their address and by role; empty texts find all."""
+    organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    found = uow.people.page(organization.id, part=part, role=role, after=after, limit=limit + 1)
+    total = uow.people.count(organization.id, part=part, role=role, counted_max=COUNTED_MAX + 1)
+    listed = found[:limit]
+    return FoundMembers(found=listed, total=total, next=listed[-1].position if len(found) > limit else None)
+
+
+def listed(
+    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position, limit: int
+) -> Sequence[ListedMember]:
+    """Return a part of what `search` finds, without counting; for files."""
+    organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    return uow.people.page(organization.id, part=part, role=role, after=after, limit=limit)
+
+
+def show(uow: UnitOfWork, slug: str, user_id: UUID) -> ListedMember:
+    """Return a member; raise `MemberUnknown` when the user is none."""
+    organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
+    return _found(uow, organization.id, user_id)
+
+
+def show_departure(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMember, MemberDeparture]:
+    """Return a member and what would end with the membership; raise `MemberUnknown` when the user is none."""
+    organization = authorize(uow, slug, Operation.MEMBER_REMOVE).organization
+    member = _found(uow, organization.id, user_id)
+    return member, uow.people.departure(organization.id, user_id)
+
+
+def _found(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ListedMember:
+    member = uow.people.find(organization_id, user_id)
+    if member is None:
+        raise MemberUnknown
+    return member

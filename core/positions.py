@@ -1,0 +1,36 @@
+"""Lists that go on after a position, so that no page reads what comes before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """The place of a row in a list that is ordered by time, and by id within the same time."""
+
+    at: datetime
+    id: UUID
+
+    def __str__(self) -> str:
+        """Return the position as it stands in an address."""
+        return f"{self.at.astimezone(UTC).isoformat().replace('+00:00', 'Z')}_{self.id}"
+
+
+# Before every row.
+BEGIN: Final = Position(at=datetime(1, 1, 2, tzinfo=UTC), id=UUID(int=0))
+
+
+def position_of(text: str) -> Position:
+    """Return the position that a text in an address names; `BEGIN` when it is empty or damaged."""
+    at, _, row_id = text.partition("_")
+    try:
+        moment = datetime.fromisoformat(at)
+        position = Position(at=moment, id=UUID(row_id))
+    except ValueError:
+        return BEGIN
+    # A time without a zone, or outside of what is stored, is none of ours.
+    return position if moment.tzinfo is not None and moment >= BEGIN.at else BEGIN

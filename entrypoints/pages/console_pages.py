@@ -1,0 +1,133 @@
+"""What the pages of the console share: the frame of an organization, what was just done, and the call of the interface.
+
+A list page of the console is a route like this one; `console.html` and `console_components.html` have the rest:
+
+    @routes.get("/app/organizations/:org_slug/widgets")
+    @in_console(Operation.WIDGETS_LIST)
+    async def show_widgets(call: Call, org_slug: str, query: WidgetsQuery) -> Page:
+        standing, found = await opened(call, org_slug, Operation.WIDGETS_LIST, widgets.search, search=query.search)
+        return console_page(call, "console_widgets.html", standing, program=Program(f"{api(org_slug)}/widgets"),
+                            query=query, found=found)
+
+`opened` authorizes and reads in one transaction, and `standing` says what the reader's role lacks.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from urllib.parse import urlencode
+
+from core.organizations import standing
+from entrypoints.pages.languages import language_of, marked
+from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.rendering import form_page
+from entrypoints.web.serving.answers import encode, see_other
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from quart import Response
+
+    from core.errors import Refusal
+    from core.organizations.access import Operation
+    from core.organizations.standing import Standing
+    from entrypoints.web.serving.calls import Call
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+CONSOLE: Final = "/app/organizations"
+# How many rows a list shows at once.
+ROWS_SHOWN: Final = 25
+# What a form has just done, by the word in the address of its page.
+OUTCOMES: Final = {
+    "created": marked("The organization is created."),
+    "role-changed": marked("The role is changed. It counts from the next request of this person."),
+    "invited": marked("The invitations are sent."),
+    "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
+    "withdrawn": marked("The invitation is withdrawn."),
+    "removed": marked("The member is removed, and has no access to this organization any more."),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """The call of the interface that does what a page shows, for its footer; a field without value is left out."""
+
+    path: str
+    method: str = "GET"
+    query: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    body: Mapping[str, Any] | None = None
+
+    def curl(self, base_url: str) -> str:
+        """Return the call as a command; $TOKEN is an access token."""
+        given = {name: value for name, value in self.query.items() if value}
+        address = shlex.quote(base_url + self.path + (f"?{urlencode(given)}" if given else ""))
+        method = "" if self.method == "GET" else f"-X {self.method} "
+        lines = [f"curl {method}{address}", '-H "Authorization: Bearer $TOKEN"']
+        if self.body is not None:
+            lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(encode(dict(self.body)).decode())}"]
+        return " \\\n  ".join(lines)
+
+
+def api(slug: str) -> str:
+    """Return the path of an organization in the interface."""
+    return f"/api/organizations/{slug}"
+
+
+def page_of(slug: str) -> str:
+    """Return the path of an organization in the console."""
+    return f"{CONSOLE}/{slug}"
+
+
+async def opened(
+    call: Call,
+    slug: str,
+    operation: Operation,
+    use_case: Callable[Concatenate[UnitOfWork, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[Standing, Found]:
+    """Authorize the reader of a page, and return their standing and what the use case reads."""
+    return await call.read(standing.read, slug, operation, use_case, *args, **kwargs)
+
+
+def console_page(
+    call: Call,
+    template: str,
+    standing: Standing | None,
+    *,
+    program: Program,
+    done: str = "",
+    refusal: Refusal | None = None,
+    **values: Any,
+) -> Response:
+    """Return a page of the console, with what was just done, or with what was refused; None is in no organization."""
+    return form_page(
+        call,
+        template,
+        status=refusal.code.status if refusal is not None else 200,
+        standing=standing,
+        curl=program.curl(call.installation.settings.base_url),
+        # Another word in the address means nothing.
+        outcome=language_of(call).known(OUTCOMES.get(done, "")),
+        problem=problem_of(refusal),
+        brand=None,
+        **values,
+    )
+
+
+def after(page: str, done: str) -> Response:
+    """Return the response that leads back to a page, which shows what was done."""
+    assert done in OUTCOMES, "no sentence says what was done"
+    return see_other(f"{page}?{urlencode({'done': done})}")
+
+
+def with_query(page: str, **query: Any) -> str:
+    """Return the address of a page with these fields of its query; a field without value is left out."""
+    given = {name: value for name, value in query.items() if value}
+    return f"{page}?{urlencode(given)}" if given else page

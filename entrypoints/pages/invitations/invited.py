@@ -1,0 +1,156 @@
+"""The page of the invitations of an organization: finding them, inviting many at once, sending again, withdrawing."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest, Forbidden, NotFound, RateLimitExceeded, Refusal
+from core.invitations import invitations, invited
+from core.invitations.invitations import InvitationStatus
+from core.invitations.invited import InvitationNotWaiting
+from core.organizations import roles
+from core.organizations.access import Capability, Operation, authorize
+from core.organizations.memberships import MEMBER, OWNER
+from core.positions import BEGIN, position_of
+from entrypoints.pages.console_pages import ROWS_SHOWN, Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.languages import marked
+from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+INVITED: Final = "/app/organizations/:org_slug/people/invited"
+# How many addresses one form takes; each is an invitation of its own, with a result of its own.
+LINES_MAX: Final = 100
+STATUSES: Final = {
+    InvitationStatus.PENDING: ("info", marked("Waiting")),
+    InvitationStatus.ACCEPTED: ("good", marked("Accepted")),
+    InvitationStatus.REJECTED: ("warning", marked("Declined")),
+    InvitationStatus.CANCELLED: ("warning", marked("Withdrawn")),
+    InvitationStatus.EXPIRED: ("warning", marked("Expired")),
+}
+
+
+class InvitedQuery(Query, kw_only=True):
+    """Which invitations to show."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
+    status: Annotated[str, msgspec.Meta(description="Only invitations with this status.", max_length=50)] = ""
+    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+
+class InvitationsForm(ProtectedForm, kw_only=True):
+    """The people to invite, and their role."""
+
+    emails: str = ""
+    role: str = MEMBER
+
+
+async def _page(
+    call: Call,
+    org_slug: str,
+    *,
+    query: InvitedQuery | None = None,
+    form: InvitationsForm | None = None,
+    results: list[tuple[str, str]] | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    query = query or InvitedQuery()
+    status = InvitationStatus(query.status) if query.status in set(InvitationStatus) else None
+    position = position_of(query.after)
+    standing, found = await opened(
+        call,
+        org_slug,
+        Operation.INVITATIONS_LIST,
+        invited.search,
+        search=query.search,
+        status=status,
+        # A damaged position is the begin of the list.
+        after=position if position != BEGIN else None,
+        limit=ROWS_SHOWN,
+    )
+    page = f"{page_of(org_slug)}/people/invited"
+    kept = {"search": query.search, "status": query.status}
+    offered = [(role.slug, role.slug) for role in await call.read(roles.list_all, org_slug) if role.slug != OWNER]
+    return console_page(
+        call,
+        "console_invited.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/invitations", query={"status": query.status}),
+        done=query.done,
+        refusal=refusal,
+        query=query,
+        form=form or InvitationsForm(),
+        results=results or [],
+        found=found,
+        statuses=STATUSES,
+        choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
+        # A role beyond that of a member takes another capability; the roles themselves decide which of them.
+        roles=offered if Capability.ORG_ROLES_MANAGE in standing.capabilities else [(MEMBER, MEMBER)],
+        page=page,
+        first=with_query(page, **kept) if query.after else "",
+        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(INVITED)
+@in_console(Operation.INVITATIONS_LIST)
+async def show_invited(call: Call, org_slug: str, query: InvitedQuery) -> Page:
+    """Show the invitations of an organization, by a part of their address and by status."""
+    return await _page(call, org_slug, query=query)
+
+
+@routes.post(INVITED, refuses=(BadRequest,))
+@in_console(Operation.INVITATIONS_CHANGE)
+@shows_again(_page, BadRequest)
+async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageOrRedirect:
+    """Invite people, one address a line; programs use `POST /api/organizations/:org_slug/invitations` for each."""
+    # Each line is a transaction of its own, which says no more than its own refusal.
+    await call.read(authorize, org_slug, Operation.INVITATIONS_CHANGE)
+    lines = list(dict.fromkeys(line.strip() for line in form.emails.splitlines() if line.strip()))
+    if not lines:
+        raise BadRequest.of_field("emails", "Enter at least one address.")
+    if len(lines) > LINES_MAX:
+        raise BadRequest.of_field("emails", "Enter at most 100 addresses at once.")
+    results = [(line, await _invite(call, org_slug, line, form.role)) for line in lines]
+    refused = [line for line, problem in results if problem]
+    page = f"{page_of(org_slug)}/people/invited"
+    if not refused:
+        return after(page, "invited")
+    # What was refused is kept, to be corrected and sent again.
+    return await _page(call, org_slug, form=InvitationsForm(emails="\n".join(refused), role=form.role), results=results)
+
+
+@routes.post(f"{INVITED}/:invitation_id/send-again", refuses=(InvitationNotWaiting, BadRequest, RateLimitExceeded))
+@in_console(Operation.INVITATIONS_CHANGE)
+@shows_again(_page, NotFound, BadRequest, RateLimitExceeded)
+async def send_again(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
+    """Replace an invitation by a new one with a new link."""
+    await call.transact(invited.send_again, org_slug, invitation_id)
+    return after(f"{page_of(org_slug)}/people/invited", "sent-again")
+
+
+@routes.post(f"{INVITED}/:invitation_id/withdraw", refuses=(NotFound,))
+@in_console(Operation.INVITATIONS_CHANGE)
+@shows_again(_page, NotFound)
+async def withdraw(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
+    """Withdraw an invitation; programs use `POST /api/organizations/:org_slug/invitations/:invitation_id`."""
+    await call.transact(invitations.revoke, org_slug, invitation_id)
+    return after(f"{page_of(org_slug)}/people/invited", "withdrawn")
+
+
+async def _invite(call: Call, slug: str, email: str, role: str) -> str:
+    """Invite a person; return what was refused, in English, or nothing."""
+    try:
+        await call.transact(invitations.invite, slug, email, role)
+    except (BadRequest, Forbidden, RateLimitExceeded) as refusal:
+        return problem_of(refusal)
+    return ""

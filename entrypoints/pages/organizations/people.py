@@ -1,0 +1,223 @@
+"""The pages of the members of an organization: finding them, changing a role, removing, and the list as a file."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Annotated, Any, Final, TypeAlias
+from uuid import UUID
+
+import msgspec
+from quart import Response
+
+from core.errors import BadRequest, Forbidden, Refusal
+from core.organizations import members, people, roles
+from core.organizations.access import Operation
+from core.organizations.members import AssignedRoleUnknown, MemberChanged, MemberUnknown
+from core.organizations.memberships import OWNER
+from core.organizations.people import MemberSource
+from core.positions import position_of
+from entrypoints.pages.console_pages import ROWS_SHOWN, Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.languages import marked
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+PEOPLE: Final = "/app/organizations/:org_slug/people"
+MEMBER: Final = f"{PEOPLE}/:user_id"
+# How members came, in the words of the page.
+SOURCES: Final = {
+    MemberSource.FOUNDER: marked("Created the organization"),
+    MemberSource.DIRECTORY: marked("By your directory"),
+    MemberSource.CONNECTION: marked("By your identity provider"),
+    MemberSource.INVITATION: marked("By invitation"),
+}
+_COLUMNS: Final = (
+    *("email", "name", "role", "member_since", "confirmed", "suspended"),
+    *("second_factor", "last_sign_in", "source"),
+)
+
+Csv: TypeAlias = Annotated[Response, Media(CSV)]
+
+
+class PeopleQuery(Query, kw_only=True):
+    """Which members to show."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
+    role: Annotated[str, msgspec.Meta(description="Only members with this role, by its slug.", max_length=50)] = ""
+    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+
+class RoleForm(ProtectedForm, kw_only=True):
+    """The new role of a member, and the one that the page has shown."""
+
+    role: str = ""
+    seen_role: str = ""
+
+
+class RemovalForm(ProtectedForm, kw_only=True):
+    """The role that the page has shown of the member to remove."""
+
+    seen_role: str = ""
+
+
+@routes.get(PEOPLE)
+@in_console(Operation.MEMBERS_LIST)
+async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
+    """Show the members of an organization, by a part of their address and by role."""
+    standing, found = await opened(
+        call,
+        org_slug,
+        Operation.MEMBERS_LIST,
+        people.search,
+        search=query.search,
+        role=query.role,
+        after=position_of(query.after),
+        limit=ROWS_SHOWN,
+    )
+    page = f"{page_of(org_slug)}/people"
+    kept = {"search": query.search, "role": query.role}
+    return console_page(
+        call,
+        "console_people.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/members", query={"role": query.role}),
+        done=query.done,
+        query=query,
+        found=found,
+        roles=[("", marked("Every role")), *await _roles(call, org_slug)],
+        sources=SOURCES,
+        lacks_invitations=standing.lacks(Operation.INVITATIONS_LIST),
+        page=page,
+        file=with_query(f"{page}/members.csv", **kept),
+        first=with_query(page, **kept) if query.after else "",
+        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(f"{PEOPLE}/members.csv")
+@in_console(Operation.MEMBERS_LIST)
+async def download_members(call: Call, org_slug: str, query: PeopleQuery) -> Csv:
+    """Download the members that a search finds, at most 100,000, for a spreadsheet."""
+    first = await _some(call, org_slug, query, query.after)
+    return csv_file(f"{org_slug}-members", _COLUMNS, _parts(call, org_slug, query, first))
+
+
+async def _member(
+    call: Call,
+    org_slug: str,
+    user_id: UUID,
+    *,
+    query: PeopleQuery | None = None,
+    form: RoleForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, member = await opened(call, org_slug, Operation.MEMBERS_LIST, people.show, user_id)
+    return console_page(
+        call,
+        "console_member.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/members/{user_id}", method="PATCH", body={"role": form.role if form else member.role}
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        member=member,
+        page=f"{page_of(org_slug)}/people/{user_id}",
+        # What was chosen stays chosen, also when another person has changed the role meanwhile.
+        chosen=form.role if form is not None else member.role,
+        roles=[role for role in await _roles(call, org_slug) if role[0] != OWNER],
+        sources=SOURCES,
+        lacks_change=standing.lacks(Operation.MEMBER_CHANGE),
+        lacks_removal=standing.lacks(Operation.MEMBER_REMOVE),
+        is_self=member.user_id == standing.user_id,
+    )
+
+
+@routes.get(MEMBER, refuses=(MemberUnknown,))
+@in_console(Operation.MEMBERS_LIST)
+async def show_member(call: Call, org_slug: str, user_id: UUID, query: PeopleQuery) -> Page:
+    """Show a member of an organization."""
+    return await _member(call, org_slug, user_id, query=query)
+
+
+@routes.post(MEMBER, refuses=(MemberUnknown, MemberChanged, AssignedRoleUnknown))
+@in_console(Operation.MEMBER_CHANGE)
+@shows_again(_member, BadRequest, MemberChanged)
+async def change_role(call: Call, org_slug: str, user_id: UUID, form: RoleForm) -> PageOrRedirect:
+    """Change the role of a member; programs use `PATCH /api/organizations/:slug/members/:user_id`."""
+    await call.transact(members.change_role, org_slug, user_id, form.role, seen_role=form.seen_role)
+    return after(f"{page_of(org_slug)}/people/{user_id}", "role-changed")
+
+
+async def _removal(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    standing, (member, departure) = await opened(
+        call, org_slug, Operation.MEMBER_REMOVE, people.show_departure, user_id
+    )
+    return console_page(
+        call,
+        "console_member_removal.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/members/{user_id}", method="POST"),
+        refusal=refusal,
+        member=member,
+        departure=departure,
+        page=f"{page_of(org_slug)}/people/{user_id}",
+    )
+
+
+@routes.get(f"{MEMBER}/remove", refuses=(MemberUnknown,))
+@in_console(Operation.MEMBER_REMOVE)
+async def ask_to_remove(call: Call, org_slug: str, user_id: UUID) -> Page:
+    """Show what ends when a member is removed, in numbers."""
+    return await _removal(call, org_slug, user_id)
+
+
+@routes.post(f"{MEMBER}/remove", refuses=(MemberUnknown, MemberChanged, BadRequest))
+@in_console(Operation.MEMBER_REMOVE)
+@shows_again(_removal, BadRequest, MemberChanged, Forbidden)
+async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalForm) -> PageOrRedirect:
+    """Remove a member; programs use `POST /api/organizations/:slug/members/:user_id`."""
+    await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role)
+    return after(f"{page_of(org_slug)}/people", "removed")
+
+
+async def _roles(call: Call, slug: str) -> list[tuple[str, str]]:
+    """Return the roles of an organization, as the pairs of a choice."""
+    return [(role.slug, role.slug) for role in await call.read(roles.list_all, slug)]
+
+
+async def _some(call: Call, slug: str, query: PeopleQuery, position: str) -> Sequence[people.ListedMember]:
+    return await call.read(
+        people.listed,
+        slug,
+        search=query.search,
+        role=query.role,
+        after=position_of(position),
+        limit=ROWS_AT_ONCE,
+    )
+
+
+async def _parts(
+    call: Call, slug: str, query: PeopleQuery, first: Sequence[people.ListedMember]
+) -> AsyncGenerator[list[tuple[Any, ...]]]:
+    """Yield the rows of the file, some at a time; each read is authorized anew, so a file ends with the role."""
+    found = first
+    while found:
+        yield [_row(member) for member in found]
+        if len(found) < ROWS_AT_ONCE:
+            return
+        found = await _some(call, slug, query, str(found[-1].position))
+
+
+def _row(member: people.ListedMember) -> tuple[Any, ...]:
+    return (
+        *(member.email, member.name, member.role, member.created_at, member.is_confirmed, member.is_suspended),
+        *(member.has_second_factor, member.last_sign_in_at, member.source.value),
+    )

@@ -1,0 +1,30 @@
+"""Members as the console shows them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.organizations.people import ListedMember, MemberDeparture
+from core.positions import Position
+
+
+class People(Protocol):
+    """Reads of members; none of them reads the accounts of the platform whole."""
+
+    def page(
+        self, organization_id: UUID, *, part: str, role: str, after: Position, limit: int
+    ) -> Sequence[ListedMember]:
+        """List members after a position, the oldest membership first; an empty part or role filters nothing."""
+        ...
+
+    def count(self, organization_id: UUID, *, part: str, role: str, counted_max: int) -> int:
+        """Count the same members, to a maximum."""
+        ...
+
+    def find(self, organization_id: UUID, user_id: UUID) -> ListedMember | None:
+        """Return a member; None when the user is none."""
+        ...
+
+    def departure(self, organization_id: UUID, user_id: UUID) -> MemberDeparture:
+        """Count what a removal would end now."""
+        ...

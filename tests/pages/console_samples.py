@@ -1,0 +1,160 @@
+"""The pages of the console with sample values: a part of `samples.py`."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, Final
+from uuid import UUID
+
+from core.invitations.invitations import InvitationStatus
+from core.invitations.invited import FoundInvitations, ListedInvitation
+from core.organizations.access import Capability, RequiredStanding
+from core.organizations.organizations import OrganizationStatus
+from core.organizations.overview import Attention, Overview, SetupSteps, SignInTotals
+from core.organizations.people import FoundMembers, ListedMember, MemberDeparture, MemberSource
+from entrypoints.pages.invitations.invited import STATUSES
+from entrypoints.pages.organizations.people import SOURCES
+from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
+
+# Longer than every real one, and in one word.
+LONG_SLUG: Final = "a" * 50
+_ORGANIZATION: Final = SimpleNamespace(
+    id=ID,
+    name=NAME,
+    slug=LONG_SLUG,
+    is_active=False,
+    status=OrganizationStatus.REJECTED,
+    rejection_reason=NAME,
+    suspension_reason=None,
+)
+_ACTIVE: Final = SimpleNamespace(
+    id=ID, name="x" * 100, slug=LONG_SLUG, is_active=True, status=OrganizationStatus.ACTIVE
+)
+
+
+def standing(organization: Any = _ACTIVE) -> SimpleNamespace:
+    """Return the standing of a reader who lacks everything."""
+    return SimpleNamespace(
+        organization=organization,
+        user_id=ID,
+        role=NAME,
+        owner_email=EMAIL,
+        lacks=lambda _operation: RequiredStanding.OWNER,
+    )
+
+
+CONSOLE: Final[dict[str, Any]] = {
+    "form_token": "token",
+    "browser": SimpleNamespace(email=EMAIL, is_disowned=False, confined_to=None),
+    "standing": standing(),
+    "curl": "curl 'https://id.example.com/api/organizations/harbour' \\\n  -H \"Authorization: Bearer $TOKEN\"",
+    "outcome": "The organization is created.",
+    "problem": PROBLEM,
+}
+
+_MEMBER: Final = ListedMember(
+    id=UUID(ID),
+    user_id=UUID(ID),
+    email=EMAIL,
+    name=NAME,
+    role="a" * 50,
+    created_at=NOW,
+    is_confirmed=True,
+    is_suspended=False,
+    has_second_factor=True,
+    last_sign_in_at=NOW,
+    source=MemberSource.DIRECTORY,
+)
+_MEMBER_PAGE: Final[dict[str, Any]] = {
+    **CONSOLE,
+    "member": replace(_MEMBER, is_suspended=True),
+    "page": f"/app/organizations/{LONG_SLUG}/people/{ID}",
+}
+
+
+def _invitation(status: InvitationStatus) -> ListedInvitation:
+    return ListedInvitation(
+        id=UUID(ID), email=EMAIL, role=NAME, status=status, created_at=NOW, expires_at=NOW, inviter_email=EMAIL
+    )
+
+
+CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "console_invited.html": {
+        **CONSOLE,
+        "query": SimpleNamespace(search=EMAIL, status="pending"),
+        "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),
+        "results": [(EMAIL, ""), (NAME, PROBLEM)],
+        "found": FoundInvitations(found=[_invitation(status) for status in InvitationStatus], total=5, next=None),
+        "statuses": STATUSES,
+        "choices": [("", "Every status"), ("pending", "Waiting")],
+        "roles": [("member", "member"), ("a" * 50, "a" * 50)],
+        "page": f"/app/organizations/{LONG_SLUG}/people/invited",
+        "first": f"/app/organizations/{LONG_SLUG}/people/invited",
+        "next": f"/app/organizations/{LONG_SLUG}/people/invited?after=b",
+    },
+    "console_member.html": {
+        **_MEMBER_PAGE,
+        "chosen": "admin",
+        "roles": [("admin", "admin"), ("a" * 50, "a" * 50)],
+        "sources": SOURCES,
+        "lacks_change": None,
+        "lacks_removal": Capability.ORG_MEMBERS_MANAGE,
+        "is_self": False,
+    },
+    "console_member_removal.html": {
+        **_MEMBER_PAGE,
+        "departure": MemberDeparture(sessions=214, services=3, subscriptions=1, grants=2, invitations=7, keys=1),
+    },
+    "console_organizations.html": {
+        **CONSOLE,
+        "standing": None,
+        "mine": SimpleNamespace(
+            total=10_001,
+            found=[
+                SimpleNamespace(organization=_ORGANIZATION, membership=SimpleNamespace(role="owner")),
+                SimpleNamespace(organization=_ACTIVE, membership=SimpleNamespace(role=NAME)),
+            ],
+        ),
+        "query": SimpleNamespace(search=NAME, after="b"),
+        "first": "/app/organizations",
+        "next": "/app/organizations?after=b",
+        "form": SimpleNamespace(name=NAME, slug=LONG_SLUG),
+        "problems": {"name": "", "slug": PROBLEM},
+    },
+    "console_people.html": {
+        **CONSOLE,
+        "query": SimpleNamespace(search=EMAIL, role="admin"),
+        "found": FoundMembers(
+            found=[
+                _MEMBER,
+                replace(_MEMBER, is_suspended=True, has_second_factor=False, name=None),
+                replace(_MEMBER, is_confirmed=False, has_second_factor=None, last_sign_in_at=None),
+            ],
+            total=10_001,
+            next=None,
+        ),
+        "roles": [("", "Every role"), ("admin", "admin"), ("a" * 50, "a" * 50)],
+        "sources": SOURCES,
+        "lacks_invitations": Capability.ORG_MEMBERS_MANAGE,
+        "page": f"/app/organizations/{LONG_SLUG}/people",
+        "file": f"/app/organizations/{LONG_SLUG}/people/members.csv",
+        "first": f"/app/organizations/{LONG_SLUG}/people",
+        "next": f"/app/organizations/{LONG_SLUG}/people?after=b",
+    },
+    "console_overview.html": {
+        **CONSOLE,
+        "found": Overview(
+            steps=SetupSteps(
+                has_service=True,
+                has_colleague=False,
+                has_provider=False,
+                has_domain=False,
+                has_webhook=True,
+                has_second_factor=False,
+            ),
+            sign_ins=SignInTotals(succeeded=10_001, refused=12),
+            attention=Attention(
+                domain_failing_since=NOW, mail_failing_since=NOW, siem_failing_since=NOW, failing_webhooks=3
+            ),
+        ),
+    },
+}

@@ -1,0 +1,148 @@
+"""The page of the invitations of an organization."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.world.inviter import GUEST, INVITER
+
+if TYPE_CHECKING:
+    from tests.world.inviter import Inviter
+    from tests.world.visitor import Visitor
+
+PAGE = "/app/organizations/acme/people/invited"
+HOSTILE = "<b>bolt</b>@example.com"
+
+
+@pytest.fixture
+async def olga(inviter: Inviter, visitor: Visitor) -> Visitor:
+    """The browser of the owner, who invites."""
+    assert inviter.organization_id
+    await visitor.sign_in(INVITER)
+    return visitor
+
+
+async def test_many_are_invited_and_each_line_has_its_result(inviter: Inviter, olga: Visitor) -> None:
+    lines = f"one@example.com\r\n\r\n {HOSTILE}\r\none@example.com\r\n{INVITER}\r\nTwo@Example.com"
+
+    page = await olga.submit(await olga.open(PAGE), PAGE, emails=lines, role="member")
+
+    assert page.status == 200
+    assert page.text.count(">Invited</span>") == 2
+    assert page.text.count(">Not invited</span>") == 2
+    assert "This person is already a member of the organization." in page.text
+    assert HOSTILE not in page.text
+    # What was refused is kept, to be corrected.
+    kept = page.text.partition("<textarea")[2].partition("</textarea>")[0].partition(">")[2]
+    assert kept.split("\n") == ["&lt;b&gt;bolt&lt;/b&gt;@example.com", INVITER]
+    assert inviter.world.rows("SELECT email FROM invitations ORDER BY 1") == [
+        ("one@example.com",),
+        ("two@example.com",),
+    ]
+
+
+async def test_when_all_are_invited_the_page_says_so(olga: Visitor) -> None:
+    page = await olga.submit(await olga.open(PAGE), PAGE, emails="one@example.com\ntwo@example.com", role="admin")
+
+    assert "The invitations are sent." in page.text
+    assert "2 found" in page.text
+
+
+async def test_no_line_and_too_many_lines_are_refused(inviter: Inviter, olga: Visitor) -> None:
+    nothing = await olga.submit(await olga.open(PAGE), PAGE, emails=" \r\n ", role="member")
+    many = "\n".join(f"{number}@example.com" for number in range(101))
+    too_many = await olga.submit(await olga.open(PAGE), PAGE, emails=many, role="member")
+
+    assert (nothing.status, too_many.status) == (400, 400)
+    assert "Enter at least one address." in nothing.text
+    assert "Enter at most 100 addresses at once." in too_many.text
+    assert "100@example.com" in too_many.text
+    assert inviter.world.value("SELECT count(*) FROM invitations") == 0
+
+
+async def test_invitations_are_found_by_address_and_status(inviter: Inviter, olga: Visitor) -> None:
+    first = await inviter.invite("ada@example.com")
+    await inviter.invite("bea@example.com")
+    await inviter.revoke(first)
+
+    everything = (await olga.open(PAGE)).text
+    withdrawn = (await olga.open(f"{PAGE}?status=cancelled")).text
+    by_address = (await olga.open(f"{PAGE}?search=BEA&status=nonsense")).text
+
+    assert everything.index("bea@example.com") < everything.index("ada@example.com")
+    assert "ada@example.com" in withdrawn
+    assert "bea@example.com" not in withdrawn
+    assert "One found" in by_address
+    assert "ada@example.com" not in by_address
+
+
+async def test_a_long_list_goes_on_after_its_last_row(inviter: Inviter, olga: Visitor) -> None:
+    for number in range(30):
+        await inviter.invite(f"guest-{number:02}@example.com")
+
+    first = await olga.open(PAGE)
+    link = first.text.partition('aria-label="Pages of the list"')[2].partition('href="')[2].partition('"')[0]
+    second = await olga.open(link.replace("&amp;", "&"))
+
+    assert len(first.text.encode()) < 40 * 1024
+    assert "guest-29@" in first.text
+    assert "guest-04@" not in first.text
+    assert "guest-04@" in second.text
+    assert "guest-05@" not in second.text
+    assert "30 found" in second.text
+
+
+async def test_an_invitation_is_withdrawn_and_a_second_withdrawal_says_so(inviter: Inviter, olga: Visitor) -> None:
+    invitation = await inviter.invite()
+    form = await olga.open(PAGE)
+
+    done = await olga.submit(form, f"{PAGE}/{invitation.id}/withdraw")
+    again = await olga.submit(form, f"{PAGE}/{invitation.id}/withdraw")
+
+    assert "The invitation is withdrawn." in done.text
+    assert again.status == 404
+    assert "There is no such pending invitation." in again.text
+    assert inviter.status(invitation) == "cancelled"
+
+
+async def test_an_invitation_is_sent_again_with_a_new_link(inviter: Inviter, olga: Visitor) -> None:
+    invitation = await inviter.invite()
+    form = await olga.open(PAGE)
+
+    done = await olga.submit(form, f"{PAGE}/{invitation.id}/send-again")
+    again = await olga.submit(form, f"{PAGE}/{invitation.id}/send-again")
+
+    assert "A new invitation is sent." in done.text
+    assert inviter.status(invitation) == "cancelled"
+    assert inviter.world.value("SELECT count(*) FROM invitations WHERE email = %s AND status = 'pending'", GUEST) == 1
+    assert again.status == 404
+    assert "no longer waits for an answer" in again.text
+
+
+async def test_an_expired_invitation_is_sent_again(inviter: Inviter, olga: Visitor) -> None:
+    invitation = await inviter.invite()
+    inviter.world.clock.advance(timedelta(days=8))
+    await olga.sign_in(INVITER)
+
+    page = await olga.open(PAGE)
+    done = await olga.submit(page, f"{PAGE}/{invitation.id}/send-again")
+
+    assert ">Expired</span>" in page.text
+    assert "A new invitation is sent." in done.text
+    assert inviter.status(invitation) == "expired"
+
+
+async def test_another_organization_s_invitation_is_not_found(inviter: Inviter, olga: Visitor) -> None:
+    invitation = await inviter.invite()
+    globex = inviter.world.organization("globex")
+    inviter.world.connection.execute("UPDATE invitations SET organization_id = %s", (globex,))
+
+    for action in ("send-again", "withdraw"):
+        token = (await olga.open(PAGE)).text.partition('name="form_token" value="')[2].partition('"')[0]
+        answer = await olga.post(f"{PAGE}/{invitation.id}/{action}", {"form_token": token})
+        assert answer.status == 404, action
+    assert inviter.status(invitation) == "pending"
+    assert GUEST not in (await olga.open(PAGE)).text

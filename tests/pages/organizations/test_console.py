@@ -1,0 +1,141 @@
+"""The console: one's own organizations, and the overview of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.organizations.overview import PERIOD
+from entrypoints.pages.console_pages import Program
+from tests.world.builder import EMAIL
+
+if TYPE_CHECKING:
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+PAGE = "/app/organizations"
+HOSTILE = "<b onclick=alert(1)>Bolt</b>"
+
+
+@pytest.fixture
+async def owner(world: World, visitor: Visitor) -> Visitor:
+    """A browser in which the owner of Acme has signed in."""
+    world.member(world.organization("acme"), world.user(), "owner")
+    await visitor.sign_in()
+    return visitor
+
+
+async def test_one_s_organizations_are_listed_by_slug_and_found_by_a_part_of_name_or_slug(
+    world: World, owner: Visitor
+) -> None:
+    user_id = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    globex = world.organization("globex")
+    world.member(globex, user_id, "member")
+    world.connection.execute("UPDATE organizations SET name = %s WHERE id = %s", (HOSTILE, globex))
+    world.organization("unrelated")
+
+    everything = await owner.open(PAGE)
+    by_name = await owner.open(f"{PAGE}?search=BOLT")
+    nothing = await owner.open(f"{PAGE}?search=unrelated")
+
+    assert everything.text.index(f'href="{PAGE}/acme"') < everything.text.index(f'href="{PAGE}/globex"')
+    assert "2 found" in everything.text
+    assert HOSTILE not in everything.text
+    assert "unrelated" not in everything.text
+    assert f'href="{PAGE}/globex"' in by_name.text
+    assert f'href="{PAGE}/acme"' not in by_name.text
+    assert "No organization of yours has this" in nothing.text
+
+
+async def test_a_long_list_goes_on_after_the_last_slug(world: World, owner: Visitor) -> None:
+    user_id = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    for number in range(30):
+        world.member(world.organization(f"team-{number:02}"), user_id, "member")
+
+    first = await owner.open(f"{PAGE}?search=team")
+    second = await owner.open(f"{PAGE}?search=team&after=team-24")
+
+    assert 'href="/app/organizations?search=team&amp;after=team-24"' in first.text
+    assert "30 found" in second.text
+    assert f'href="{PAGE}/team-24"' not in second.text
+    assert f'href="{PAGE}/team-25"' in second.text
+    assert 'href="/app/organizations?search=team"' in second.text
+
+
+async def test_an_organization_is_created_and_waits_for_approval(world: World, visitor: Visitor) -> None:
+    world.user()
+    await visitor.sign_in()
+
+    overview = await visitor.submit(await visitor.open(PAGE), PAGE, name="Harbour", slug="harbour")
+
+    assert "The organization is created." in overview.text
+    assert "This organization waits for approval." in overview.text
+    assert world.value("SELECT status FROM organizations WHERE slug = 'harbour'") == "pending"
+
+
+@pytest.mark.parametrize(("slug", "problem"), [("acme", "has this slug already"), ("-", "slug"), ("api", "reserved")])
+async def test_a_refused_slug_keeps_what_was_typed(owner: Visitor, slug: str, problem: str) -> None:
+    page = await owner.submit(await owner.open(PAGE), PAGE, name="Harbour & Works", slug=slug)
+
+    assert page.status in {400, 409}
+    assert 'value="Harbour &amp; Works"' in page.text
+    assert f'value="{slug}"' in page.text
+    assert 'aria-invalid="true"' in page.text
+    assert problem in page.text
+
+
+async def test_the_overview_counts_sign_ins_and_says_what_is_not_set_up(world: World, owner: Visitor) -> None:
+    page = await owner.open(f"{PAGE}/acme")
+
+    assert "Sign-ins of the last 30 days" in page.text
+    assert "Add a service" in page.text
+    assert "curl http" in page.text
+    assert "/api/organizations/acme" in page.text
+
+
+async def test_the_overview_names_what_fails(world: World, owner: Visitor) -> None:
+    acme = world.value("SELECT id FROM organizations WHERE slug = 'acme'")
+    world.connection.execute(
+        """
+        INSERT INTO mail_servers (organization_id, host, port, tls, from_name, from_email, created_at, updated_at,
+                                  failing_since)
+        VALUES (%s, 'mail.example', 25, 'none', 'Acme', 'acme@acme.example', now(), now(), %s)
+        """,
+        (acme, world.clock() - PERIOD),
+    )
+
+    assert "Your mail server has refused mail since" in (await owner.open(f"{PAGE}/acme")).text
+
+
+async def test_an_organization_that_is_not_active_says_so_and_shows_no_numbers(world: World, owner: Visitor) -> None:
+    acme = world.value("SELECT id FROM organizations WHERE slug = 'acme'")
+    for status, sentence in (
+        ("pending", "waits for approval"),
+        ("rejected", "was not approved"),
+        ("suspended", "is suspended"),
+    ):
+        world.set_organization_status(acme, status)
+
+        page = await owner.open(f"{PAGE}/acme")
+
+        assert sentence in page.text
+        assert "Sign-ins of the last 30 days" not in page.text
+
+
+async def test_a_foreign_organization_is_refused_and_an_unknown_one_is_not_found(world: World, owner: Visitor) -> None:
+    world.organization("globex")
+
+    assert (await owner.open(f"{PAGE}/globex")).status == 403
+    assert (await owner.open(f"{PAGE}/nowhere")).status == 404
+
+
+def test_the_call_of_a_page_is_quoted_for_a_shell() -> None:
+    program = Program(path="/api/widgets", method="POST", query={"search": "o'neill & co", "after": ""}, body={"a": 1})
+
+    assert program.curl("https://id.example") == (
+        "curl -X POST 'https://id.example/api/widgets?search=o%27neill+%26+co' \\\n"
+        '  -H "Authorization: Bearer $TOKEN" \\\n'
+        "  -H 'Content-Type: application/json' \\\n"
+        "  -d '{\"a\":1}'"
+    )

@@ -1,0 +1,116 @@
+"""A new admin in a real browser: from the account to the people of the organization, with and without scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.accounts.users import User
+from core.organizations.memberships import OWNER, Membership
+from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus
+from entrypoints import capabilities
+from tests.browser import Site
+from tests.world.builder import EMAIL, FREE_TIER, PASSWORD, PASSWORD_HASH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from adapters.postgres.database import PostgresDatabase
+    from core.sessions.signing_keys import KeyPair
+    from ports.unit_of_work import UnitOfWork
+    from tests.browser import Watched
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+
+@pytest.fixture
+def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+    """A running server with an account that owns an active organization."""
+
+    def add_owner(uow: UnitOfWork) -> None:
+        user_id, organization_id = uow.randomness.new_id(), uow.randomness.new_id()
+        uow.users.add(
+            User(
+                id=user_id,
+                email=EMAIL,
+                email_verified_at=uow.now,
+                is_platform_owner=False,
+                created_at=uow.now,
+                updated_at=uow.now,
+            )
+        )
+        uow.credentials.set_password_hash(user_id, PASSWORD_HASH)
+        uow.organizations.add(
+            Organization(
+                id=organization_id,
+                slug="acme",
+                name="Acme",
+                status=OrganizationStatus.ACTIVE,
+                tier_id=FREE_TIER,
+                max_services=None,
+                max_users=None,
+                mfa_required=False,
+                device_trust_days=DEVICE_TRUST_DEFAULT.days,
+                created_at=uow.now,
+                updated_at=uow.now,
+                approved_at=uow.now,
+                approved_by=None,
+                rejected_at=None,
+                rejection_reason=None,
+                suspended_at=None,
+                suspension_reason=None,
+            )
+        )
+        uow.members.add(
+            Membership(
+                id=uow.randomness.new_id(),
+                organization_id=organization_id,
+                user_id=user_id,
+                role=OWNER,
+                created_at=uow.now,
+            ),
+            is_confirmed=True,
+        )
+
+    async def prepare(database: PostgresDatabase) -> None:
+        await database.transact(add_owner)
+
+    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
+    yield site
+    site.close()
+
+
+@pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_people_are_invited_found_and_withdrawn(
+    site: Site, watch: Callable[..., Watched], *, has_scripts: bool
+) -> None:
+    watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
+    page = watched.page
+    page.goto(f"{site.url}/app/organizations")
+    page.get_by_label("Email address").fill(EMAIL)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("link", name="Open Acme").click()
+    page.get_by_role("navigation", name="Organization").get_by_role("link", name="People").click()
+    page.get_by_role("link", name="Invitations").click()
+
+    page.get_by_label("Email addresses").fill("one@example.com\nnonsense\ntwo@example.com")
+    page.get_by_role("button", name="Invite", exact=True).click()
+    results = page.get_by_role("region", name="What became of each address").inner_text()
+    kept = page.get_by_label("Email addresses").input_value()
+    page.get_by_label("Part of the address").fill("TWO@")
+    # By the keyboard.
+    page.get_by_label("Part of the address").press("Enter")
+    found = page.get_by_role("table", name="Invitations").inner_text()
+    page.get_by_role("button", name="Withdraw two@example.com").press("Enter")
+    page.get_by_text("The invitation is withdrawn.").wait_for()
+
+    assert [line for line in results.splitlines() if "nvited" in line][-1].startswith("two@example.com")
+    assert "Not invited" in results
+    assert kept == "nonsense"
+    assert "two@example.com" in found
+    assert "one@example.com" not in found
+    assert "search=TWO%40" not in page.url
+    assert watched.problems == []
