@@ -106,8 +106,7 @@ def status(uow: UnitOfWork, user_id: UUID) -> UserMfaStatus:
     """Return the status of a user's second factor."""
     helped_accounts.open_record(uow, user_id, RecordPart.SECOND_FACTOR)
     found = uow.platform_mfa.status(user_id)
-    if found is None:
-        raise UserUnknown
+    assert found is not None, "an account that was found has no status"
     return found
 
 

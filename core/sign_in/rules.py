@@ -187,10 +187,8 @@ def _single_sign_on(candidate: Candidate) -> Refusal | None:
     if browser.is_again and browser.present is not None and browser.present.connection_id == required:
         return None
     # A browser that comes from the connection signs in to the account, so that the two are linked.
-    binding = browser.upstream_binding
-    if binding is None:
-        return refusal
-    is_linking = candidate.uow.upstream_sign_ins.is_linking(hash_token(binding), candidate.account.id, required)
+    binding, coming = browser.upstream_binding, candidate.uow.upstream_sign_ins
+    is_linking = binding is not None and coming.is_linking(hash_token(binding), candidate.account.id, required)
     return None if is_linking else refusal
 
 

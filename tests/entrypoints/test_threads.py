@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 # What runs alone: the start of a process, and the commands of an operator.
-ALONE = ("entrypoints/main.py", "entrypoints/operator/")
+ALONE = ("entrypoints/main.py", "entrypoints/signing_key_pairs.py", "entrypoints/operator/")
 
 
 def test_work_on_threads_names_threads_of_its_own() -> None:

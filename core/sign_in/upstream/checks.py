@@ -161,6 +161,4 @@ def _stored_secret(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord
     stored = uow.upstream_connections.client_of(
         editor.organization_id, connection.id, connection.issuer, is_to_be_tested=True
     )
-    if stored is None:
-        raise connections.ConnectionUnknown
-    return stored.client_secret
+    return connections.found(stored).client_secret

@@ -8,7 +8,7 @@ members only where `joins_as` names a role that its maker may give. What its fie
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork
 
+LookedUp = TypeVar("LookedUp")
 CONNECTIONS_MAX: Final = 50
 SCOPES_DEFAULT: Final = ("openid", "email", "profile")
 
@@ -195,11 +196,11 @@ def require_not_in_force(uow: UnitOfWork, editor: Editor, connection: Connection
         raise ConnectionInForce
 
 
-def found(connection: ConnectionRecord | None) -> ConnectionRecord:
-    """Return a connection that was looked up; raise `ConnectionUnknown` without one."""
-    if connection is None:
+def found(looked_up: LookedUp | None) -> LookedUp:
+    """Return a connection that was looked up, or a part of it; raise `ConnectionUnknown` without one."""
+    if looked_up is None:
         raise ConnectionUnknown
-    return connection
+    return looked_up
 
 
 def checked(

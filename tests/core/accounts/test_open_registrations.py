@@ -103,6 +103,18 @@ def test_disowning_a_registration_that_has_ended_uses_its_link_up(
     assert connection.execute("SELECT used_at IS NOT NULL FROM one_time_tokens").fetchall() == [(True,)]
 
 
+def test_the_browser_of_a_registration_is_known_at_its_link_as_long_as_it_is_open(
+    transact: Callable[..., Any], connection: Connection
+) -> None:
+    browser = requesting("the value of its cookie", return_to="/app")
+    transact(registration.register_evenly, EMAIL, "hash", ReturnRequest(), browser)
+    [one] = transact(mail.claim, 10)
+
+    assert transact(verification.inspect_unproved, one.message.values["token"]).registering_browser == browser
+    connection.execute("DELETE FROM open_registrations")
+    assert transact(verification.inspect_unproved, one.message.values["token"]).registering_browser is None
+
+
 def test_an_attempt_that_was_not_compared_does_not_count(transact: Callable[..., Any], connection: Connection) -> None:
     transact(registration.register, EMAIL, "hash", ReturnRequest())
     [one] = transact(mail.claim, 10)
