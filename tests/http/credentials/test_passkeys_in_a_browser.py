@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.accounts.users import User
-from entrypoints import capabilities
-from tests.browser import Site
-from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
+from tests.account_site import running_site_with_account
+from tests.world.builder import EMAIL, PASSWORD
 from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
@@ -18,10 +16,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import CDPSession, Page
 
-    from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.browser import Watched
+    from tests.browser import Site, Watched
 
 pytestmark = pytest.mark.browser
 
@@ -93,26 +89,8 @@ class Visitor:
 @pytest.fixture
 def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
     """A running server, and an account in it."""
-
-    def add_account(uow: UnitOfWork) -> None:
-        user = User(
-            id=uow.randomness.new_id(),
-            email=EMAIL,
-            email_verified_at=uow.now,
-            is_platform_owner=False,
-            created_at=uow.now,
-            updated_at=uow.now,
-        )
-        uow.users.add(user)
-        uow.credentials.set_password_hash(user.id, PASSWORD_HASH)
-
-    async def prepare(database: PostgresDatabase) -> None:
-        await database.transact(add_account)
-
-    routes = capabilities.routes(is_development=True)
-    site = Site(routes, database_url, key_pairs, prepare=prepare, name="localhost")
-    yield site
-    site.close()
+    with running_site_with_account(database_url, key_pairs) as site:
+        yield site
 
 
 @pytest.fixture

@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 from pyotp.totp import TOTP
 
-from core.accounts.users import User
-from entrypoints import capabilities
-from tests.browser import Site
+from tests.account_site import running_site_with_account
 from tests.clock import SettableClock
 from tests.secret_watch import WATCH
-from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
+from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Page
 
-    from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.browser import Watched
+    from tests.browser import Site, Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -34,25 +30,8 @@ NEW = "another good password"
 @pytest.fixture
 def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
     """A running server with an account."""
-
-    def add_account(uow: UnitOfWork) -> None:
-        user = User(
-            id=uow.randomness.new_id(),
-            email=EMAIL,
-            email_verified_at=uow.now,
-            is_platform_owner=False,
-            created_at=uow.now,
-            updated_at=uow.now,
-        )
-        uow.users.add(user)
-        uow.credentials.set_password_hash(user.id, PASSWORD_HASH)
-
-    async def prepare(database: PostgresDatabase) -> None:
-        await database.transact(add_account)
-
-    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
-    yield site
-    site.close()
+    with running_site_with_account(database_url, key_pairs) as site:
+        yield site
 
 
 def sign_in(page: Page, site: Site, password: str = PASSWORD) -> None:

@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.accounts.users import User
-from entrypoints import capabilities
-from tests.browser import Site
-from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
+from tests.account_site import running_site_with_account
+from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Page, Route
 
-    from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.browser import Watched
+    from tests.browser import Site, Watched
     from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -37,28 +33,8 @@ with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids
 @pytest.fixture(scope="module")
 def site(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
     """A running server with an account."""
-
-    def add_account(uow: UnitOfWork) -> None:
-        user = User(
-            id=uow.randomness.new_id(),
-            email=EMAIL,
-            email_verified_at=uow.now,
-            is_platform_owner=False,
-            created_at=uow.now,
-            updated_at=uow.now,
-        )
-        uow.users.add(user)
-        uow.credentials.set_password_hash(user.id, PASSWORD_HASH)
-
-    async def prepare(database: PostgresDatabase) -> None:
-        await database.transact(add_account)
-
-    with databases.migrated() as database_url:
-        site = Site(
-            capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost"
-        )
+    with databases.migrated() as database_url, running_site_with_account(database_url, key_pairs) as site:
         yield site
-        site.close()
 
 
 def heading(page: Page) -> str:
