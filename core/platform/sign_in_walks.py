@@ -149,8 +149,10 @@ class Walker:
             # Without an account the sign-in makes one.
             linking = upstream_sign_in.reason_to_link(user) if user is not None else None
             self._judge(Rule.LINK, lambda: _asked(Rule.LINK, linking))
-            if linking is not None:
+            if user is not None and linking is not None:
                 standing = replace(standing, is_by_word_alone=False)
+                # Its user signs in to the account once, which opens a closed one again.
+                user = replace(user, closed_at=None)
         user = user if user is not None else _fresh(self._uow)
         # The address of an account that was never proved is proved by the connection.
         proves_address = not connected.is_linked and not user.is_verified

@@ -9,6 +9,7 @@ from quart import Response
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from entrypoints import capabilities
+from entrypoints.pages.platform_look import look_of
 from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -66,18 +67,23 @@ ONE_CARD = """
 pieces = Routes("pieces", "Pages with every component.")
 
 
+def shared(call: Call) -> dict[str, Any]:
+    """Return what every page of Gatehouse shows."""
+    return {"brand": None, "platform": look_of(call.installation.platform), "here": ""}
+
+
 @pieces.get("/pieces")
 @public
 async def one_column(call: Call) -> Page:
     """Show every component."""
-    return protected(Response(TEMPLATES.from_string(ONE_COLUMN).render(), content_type=HTML))
+    return protected(Response(TEMPLATES.from_string(ONE_COLUMN).render(**shared(call)), content_type=HTML))
 
 
 @pieces.get("/pieces/card")
 @public
 async def one_card(call: Call) -> Page:
     """Show a card."""
-    return protected(Response(TEMPLATES.from_string(ONE_CARD).render(), content_type=HTML))
+    return protected(Response(TEMPLATES.from_string(ONE_CARD).render(**shared(call)), content_type=HTML))
 
 
 PAGES = ["/docs", "/dev/mailbox", "/pieces", "/pieces/card"]
@@ -309,7 +315,7 @@ def test_the_mailbox_shows_a_mail_as_a_mail_program_would(site: Site, watch: "Ca
     watched.page.goto(site.url + "/dev/mailbox")
 
     watched.page.get_by_text("As a mail program shows it").first.click()
-    message = watched.page.frame_locator("iframe").first.get_by_text("This is a test mail from Gatehouse.")
+    message = watched.page.frame_locator("iframe").first.get_by_role("main").get_by_text("This is a test mail")
 
     message.wait_for()
     assert watched.problems == []

@@ -61,7 +61,8 @@ class Prediction:
         if refusal is not None and _published(refusal) in reasons:
             hood.explained.add(refusal.rule)
             return
-        is_known = refusal is None or refusal.rule not in _BEFORE_SECRET
+        # A mailed link is judged before the account.
+        is_known = refusal is None or refusal.rule not in _BEFORE_SECRET or self.walk.way is SignInWay.LINK
         if reasons & _OF_SECRETS[self.walk.way] and is_known:
             return
         if not reasons and any(check.verdict is RuleVerdict.ASKS for check in self.walk.checks):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
 
 from core.mail import mail
-from tests.world.visitor import set_cookies
+from tests.world.visitor import LANGUAGE, set_cookies
 from tests.world.world import MAILS_MAX
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Form:
 
 @dataclass(frozen=True)
 class OpenedPage:
-    """A page as its reader sees it: its text, and its forms."""
+    """A page as its reader sees it: its text, and its forms without the language switch."""
 
     text: str
     forms: list[Form]
@@ -100,9 +100,10 @@ class Mailboxes:
             return await self.open(f"{location.path}?{location.query}")
         found = _Forms()
         found.feed(answer.text)
-        for form in found.forms:
+        forms = [form for form in found.forms if form.action != LANGUAGE]
+        for form in forms:
             form.cookies = [line.partition(";")[0] for line in set_cookies(answer)]
-        return OpenedPage(answer.text, found.forms)
+        return OpenedPage(answer.text, forms)
 
     async def send(self, form: Form, **typed: str) -> Answer:
         """Send a form with what a person typed into its fields."""

@@ -340,11 +340,11 @@ class Neighbourhood(RuleBasedStateMachine):
             names = ("password", "new_password", "repeated")
             typed = {name: person.password for name in names if name in form.fields}
             answer = trio.from_thread.run(lambda: self.mailboxes.send(form, **typed))
-            if answer.status < 300:
+            leads_to = answer.headers.get("Location", "")
+            if answer.status < 300 or leads_to.startswith("/app/invitations/joined/"):
                 self.remember_consent(received)
-            elif answer.headers.get("Location", "").startswith("/auth/reset-password"):
-                chosen = replace(received, links=[answer.headers["Location"]])
-                self.press(person, chosen, 0)
+            elif leads_to.startswith("/auth/reset-password"):
+                self.press(person, replace(received, links=[leads_to]), 0)
         trio.from_thread.run(self.mailboxes.collect)
 
     def is_understood(self, person: Actor, received: ReceivedMail, page: OpenedPage) -> bool:

@@ -94,6 +94,17 @@ async def test_an_account_that_has_the_address_is_to_be_linked_once(acme: Acme, 
     assert (refusal_by(told, BY_CONNECTION), refusal_by(unproved, BY_CONNECTION)) == (None, None)
 
 
+async def test_a_closed_account_that_is_not_linked_yet_is_opened_again_by_signing_in_to_it(
+    acme: Acme, root: SignedInUser
+) -> None:
+    acme.world.member(acme.organization_id, acme.world.user(ADA))
+    execute(acme, "UPDATE users SET closed_at = created_at WHERE email = %s", ADA)
+
+    told = await explained(acme, root)
+
+    assert refusal_by(told, BY_CONNECTION) is None
+
+
 async def test_a_first_proof_of_a_disowned_address_opens_no_membership(acme: Acme, root: SignedInUser) -> None:
     acme.world.member(acme.organization_id, acme.world.user(ADA, is_verified=False))
     execute(acme, "UPDATE users SET disowned_at = created_at WHERE email = %s", ADA)
