@@ -1,4 +1,4 @@
-"""What a page of the console shows of its reader: their role in the organization, what it lacks, and whom to ask.
+"""What a page of the console shows of its reader: their role in the organization, what it lacks, and who can help.
 
 `read` authorizes the reader and runs the use case of the page in the same transaction, so that a page and the JSON
 interface never decide differently.

@@ -1,7 +1,7 @@
 """What operators do for users by command, without a caller: open a record, lift limits, end sessions, send mails again.
 
-Whoever runs a command reads the database anyway, so nothing is hidden from them. Each is an entry of the platform's
-audit log without an actor, whose user agent names the command and the account of the machine that ran it.
+An operator who runs a command reads the database anyway, so nothing is hidden from them. Each is an entry of the
+platform's audit log without an actor, whose user agent names the command and the account of the machine that ran it.
 """
 
 from __future__ import annotations

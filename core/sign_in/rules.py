@@ -110,7 +110,7 @@ class Candidate:
 
     @property
     def known_circumstances(self) -> Circumstances:
-        """The circumstances of a candidate for whom they are read."""
+        """The circumstances of a candidate that needs them."""
         assert self.circumstances is not None, "a rule judges a destination that is not read"
         return self.circumstances
 

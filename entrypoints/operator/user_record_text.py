@@ -145,7 +145,7 @@ def _next_steps(record: UserRecord, now: datetime) -> Iterator[str]:
     blocked = [record.limits.blocked_until, *(network.blocked_until for network in record.limits.networks)]
     steps: list[str] = []
     if user.deactivated_at is not None:
-        steps.append("The account was deactivated deliberately: the platform's audit log may say by whom.")
+        steps.append("The account was deactivated deliberately: the platform's audit log may say who did it.")
     if any(until is not None and until > now for until in blocked):
         steps.append(f"Too many sign-ins failed. To lift the limit: `gatehouse users unlock {email}`.")
     if not user.email_verified and user.deactivated_at is None:

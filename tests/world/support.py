@@ -39,7 +39,7 @@ class SupportDesk:
 
 
 async def open_desk(platform: Platform) -> SupportDesk:
-    """Insert a person with a second factor, whom the owner appoints."""
+    """Insert a person with a second factor, and let the owner appoint them."""
     person = insert_person(platform.world, HELPER)
     await person.turn_mfa_on()
     answer = await platform.request("POST", SUPPORT_PATH, {"email": HELPER})

@@ -208,7 +208,7 @@ def present_target(call: Call) -> BrowserReturn | None:
 
 
 async def keep_way(call: Call, refusal: Refusal, target: BrowserReturn | None = None) -> None:
-    """Let a user whom a service refuses sign out, and come back to a path with another account.
+    """Let a user who is refused by a service sign out, and come back to a path with another account.
 
     The path is that of this request where it has a page.
     """

@@ -118,7 +118,7 @@ class Call:
         self.form: Any = None
         # The page on which a person can repeat a sign-in that is refused; None where that is the first one.
         self.repeats_at: str | None = None
-        # The page that signs out a user whom a service refuses, and leads another account on to it; None elsewhere.
+        # The page that signs a refused user out, and leads another account on to the service; None elsewhere.
         self.switches_at: str | None = None
         # The API key of a route for the backends of services.
         self.api_key: PrefixedToken | None = None

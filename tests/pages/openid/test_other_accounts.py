@@ -1,4 +1,4 @@
-"""A user whom a service refuses signs out and comes back to it with another account."""
+"""A user who is refused by a service signs out and comes back to it with another account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The authorization matrix: every kind of caller calls every route (issue 4).
+"""The authorization matrix: every kind of caller calls every route.
 
 The expected result is derived from the declaration of the route, so a new route is covered automatically. Routes share
 a world where their calls leave it as it was; each of them is a subtest, so that all failures are reported.
