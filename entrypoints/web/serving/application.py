@@ -50,7 +50,7 @@ from entrypoints.web.serving.answers import (
 from entrypoints.web.serving.branding import brand_refusal
 from entrypoints.web.serving.browsers import ProtectedForm, SignInFirst, keep_way, require_form_token
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import SLUG_PARAMETERS
+from entrypoints.web.serving.credentials import require_own_organization
 from entrypoints.web.serving.exchanges import Exchange
 from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
@@ -58,12 +58,11 @@ from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, is_id, require_distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from quart import Response
     from werkzeug.routing import MapAdapter
 
-    from core.sessions.origins import CustomHost
     from entrypoints.installation import Installation
     from entrypoints.web.serving.routes import RefusalPage, Route
 
@@ -290,7 +289,7 @@ class Application(QuartTrio):
         call = request.call
         path = cast("dict[str, str]", request.view_args)
         words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
-        _require_own_organization(words, call.custom_host)
+        require_own_organization(words, call.custom_host)
         try:
             arguments = await self._input(route, request)
             ids = {name: decode_id(path[name]) for name, kind in route.path_parameters.items() if is_id(kind)}
@@ -381,13 +380,6 @@ class Application(QuartTrio):
             if request.refusal.reason is not None:
                 about["reason"] = request.refusal.reason
         write("request", status=status, **about)
-
-
-def _require_own_organization(words: Mapping[str, str], host: CustomHost | None) -> None:
-    """Refuse a path that names another organization than the custom host does."""
-    named = {words[name] for name in SLUG_PARAMETERS if name in words}
-    if host is not None and named - {host.organization_slug}:
-        raise NoSuchRoute
 
 
 @cache

@@ -6,8 +6,10 @@ without a decorator stops Gatehouse from starting, so a forgotten one cannot exp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from werkzeug.exceptions import NotFound as NoSuchRoute
 
 from core.organizations import access
 from core.scim import tokens as scim_tokens
@@ -21,6 +23,7 @@ from entrypoints.web.serving.keys import or_key
 if TYPE_CHECKING:
     from core.organizations.access import Operation
     from core.services.api_keys import Permission
+    from core.sessions.origins import CustomHost
     from entrypoints.web.serving.access_policies import RefusalObserver
     from entrypoints.web.serving.calls import Call
 
@@ -123,16 +126,13 @@ def in_organization(operation: Operation, *, or_browser: bool = False) -> Callab
     `signed_in_or_browser`.
     """
 
-    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(access.authorize, _slug(words), operation)
-
     def declare(handler: Handler) -> Handler:
         return _declared(
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
                 admit=or_key(admission.admit_access_token_or_browser if or_browser else admission.admit_access_token),
-                before_refusing=require_operation,
+                before_refusing=_requiring(operation),
                 operation=operation,
                 takes_browser=or_browser,
             ),
@@ -147,16 +147,13 @@ def in_console(operation: Operation) -> Callable[[Handler], Handler]:
     The use case decides it with `access.authorize`, as for `in_organization`; `standing.read` does both.
     """
 
-    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(access.authorize, _slug(words), operation)
-
     def declare(handler: Handler) -> Handler:
         return _declared(
             handler,
             AccessPolicy(
                 kind=CredentialKind.BROWSER_SESSION,
                 admit=admission.admit_browser,
-                before_refusing=require_operation,
+                before_refusing=_requiring(operation),
                 operation=operation,
                 has_protected_forms=True,
             ),
@@ -278,12 +275,28 @@ def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
     return getattr(handler, "__who__", None)
 
 
+def require_own_organization(words: Mapping[str, str], host: CustomHost | None) -> None:
+    """Refuse a path that names another organization than the custom host does."""
+    named = {words[name] for name in SLUG_PARAMETERS if name in words}
+    if host is not None and named - {host.organization_slug}:
+        raise NoSuchRoute
+
+
 def _slug(words: Mapping[str, str]) -> str:
     return words[next(name for name in SLUG_PARAMETERS if name in words)]
 
 
 async def _require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
     await call.step(scim_tokens.authorize)
+
+
+def _requiring(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awaitable[None]]:
+    """Return the check that a caller may do this in the organization of the path."""
+
+    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
+        await call.read(access.authorize, _slug(words), operation)
+
+    return require_operation
 
 
 async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:
