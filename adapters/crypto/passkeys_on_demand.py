@@ -1,0 +1,58 @@
+"""WebAuthn that is loaded when a passkey is first used: the package `webauthn` takes 0.1 s and 5 MiB."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adapters.crypto.passkeys import PyWebAuthn
+    from core.credentials.webauthn import (
+        Attestation,
+        Descriptor,
+        PasskeyAssertion,
+        VerifiedAssertion,
+        VerifiedAttestation,
+    )
+
+
+@final
+class WebAuthnOnDemand:
+    """The port `WebAuthn`, as `PyWebAuthn`, which it makes at the first call."""
+
+    def __init__(self, *, rp_id: str, origin: str, rp_name: str) -> None:
+        self._rp_id = rp_id
+        self._rp_name = rp_name
+        self._origin = origin
+
+    def of_host(self, name: str) -> PyWebAuthn:
+        """Return the same for the pages and the passkeys of a custom host."""
+        return self._loaded.of_host(name)
+
+    def creation_options(
+        self, challenge: bytes, *, user_handle: bytes, user_name: str, excluded: Sequence[Descriptor]
+    ) -> dict[str, Any]:
+        """Return the options with which a browser creates a passkey."""
+        return self._loaded.creation_options(challenge, user_handle=user_handle, user_name=user_name, excluded=excluded)
+
+    def request_options(self, challenge: bytes, *, allowed: Sequence[Descriptor]) -> dict[str, Any]:
+        """Return the options with which a browser requests a passkey."""
+        return self._loaded.request_options(challenge, allowed=allowed)
+
+    def check_attestation(self, attestation: Attestation, challenge: bytes) -> VerifiedAttestation | None:
+        """Verify an attestation; return None when it is malformed or not for this challenge and site."""
+        return self._loaded.check_attestation(attestation, challenge)
+
+    def check_assertion(
+        self, assertion: PasskeyAssertion, challenge: bytes, public_key: bytes | None
+    ) -> VerifiedAssertion | None:
+        """Verify an assertion; return None when it is malformed, or not by this key for this challenge and site."""
+        return self._loaded.check_assertion(assertion, challenge, public_key)
+
+    @cached_property
+    def _loaded(self) -> PyWebAuthn:
+        from adapters.crypto.passkeys import PyWebAuthn  # noqa: PLC0415
+
+        return PyWebAuthn(rp_id=self._rp_id, rp_name=self._rp_name, origin=self._origin)
