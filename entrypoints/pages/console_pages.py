@@ -9,7 +9,9 @@ A list page of the console is a route like this one; `console.html` and `console
         return console_page(call, "console_widgets.html", standing, program=Program(f"{api(org_slug)}/widgets"),
                             query=query, found=found)
 
-`opened` authorizes and reads in one transaction, and `standing` says what the reader's role lacks.
+`opened` authorizes and reads in one transaction, and `standing` says what the reader's role lacks. A page of the
+platform is declared by `@platform_support_in_console` or `@platform_owner_in_console`, reads with
+`opened_for_platform`, and its template extends `platform_console.html`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 from core.organizations import standing
+from core.platform import console
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from core.errors import Refusal
     from core.organizations.access import Operation
     from core.organizations.standing import Standing
+    from core.platform.console import PlatformStanding
     from entrypoints.web.serving.calls import Call
     from ports.unit_of_work import UnitOfWork
 
@@ -40,6 +44,7 @@ Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 
 CONSOLE: Final = "/app/organizations"
+PLATFORM: Final = "/app/platform"
 # How many rows a list shows at once.
 ROWS_SHOWN: Final = 25
 # What a form has just done, by the word in the address of its page.
@@ -96,10 +101,24 @@ async def opened(
     return await call.read(standing.read, slug, operation, use_case, *args, **kwargs)
 
 
+async def opened_for_platform(
+    call: Call,
+    use_case: Callable[Concatenate[UnitOfWork, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[PlatformStanding, Found]:
+    """Authorize the reader of a page of the platform, and return their standing and what the use case reads.
+
+    What the reader opens of a person is recorded, so the use case may write.
+    """
+    return await call.transact(console.read, use_case, *args, **kwargs)
+
+
 def console_page(
     call: Call,
     template: str,
-    standing: Standing | None,
+    standing: Standing | PlatformStanding | None,
     *,
     program: Program,
     done: str = "",

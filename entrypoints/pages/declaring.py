@@ -33,6 +33,9 @@ console_pages = partial(Routes, "console", "Looking after an organization in a b
 invitation_pages = partial(
     Routes, "invitations", "Inviting people to an organization, and their answers.", refusal_page
 )
+platform_pages = partial(
+    Routes, "platform console", "Looking after the platform and its users in a browser.", refusal_page
+)
 registration_pages = partial(
     Routes, "registration", "Creating an account and verifying its email address.", refusal_page
 )

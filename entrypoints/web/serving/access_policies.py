@@ -118,8 +118,9 @@ class AccessPolicy:
     @property
     def label(self) -> str:
         """The short form of the policy, as in the golden file."""
+        place = " in a browser" if self.kind is CredentialKind.BROWSER_SESSION else ""
         if self.governs_platform:
-            return "platform support" if self.helps_users else "platform owner"
+            return f"platform {'support' if self.helps_users else 'owner'}{place}"
         if self.has_protected_forms and self.kind is CredentialKind.NONE:
             return "browser or not"
         if self.takes_browser:
@@ -133,5 +134,4 @@ class AccessPolicy:
         if self.operation is None:
             return self.kind.label
         others = [*(["a grant"] if self.is_on_service else []), *(["a key"] if self.takes_key else [])]
-        place = " in a browser" if self.kind is CredentialKind.BROWSER_SESSION else ""
         return " or ".join([self.operation.takes, *others]) + place

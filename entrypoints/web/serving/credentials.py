@@ -189,15 +189,7 @@ def on_service(operation: Operation) -> Callable[[Handler], Handler]:
 
 def platform_owner(handler: Handler) -> Handler:
     """Require an access token of a platform owner; the use case decides it with `access.authorize_platform`."""
-    return _declared(
-        handler,
-        AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN,
-            admit=admission.admit_access_token,
-            before_refusing=_require_platform_owner,
-            governs_platform=True,
-        ),
-    )
+    return _declared(handler, _governing(CredentialKind.ACCESS_TOKEN, helps_users=False))
 
 
 def platform_support(handler: Handler) -> Handler:
@@ -205,16 +197,20 @@ def platform_support(handler: Handler) -> Handler:
 
     The use case decides it with `access.authorize_support`.
     """
-    return _declared(
-        handler,
-        AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN,
-            admit=admission.admit_access_token,
-            before_refusing=_require_platform_support,
-            governs_platform=True,
-            helps_users=True,
-        ),
-    )
+    return _declared(handler, _governing(CredentialKind.ACCESS_TOKEN, helps_users=True))
+
+
+def platform_owner_in_console(handler: Handler) -> Handler:
+    """Require a browser session of a platform owner, as for `platform_owner`; for a page of the console."""
+    return _declared(handler, _governing(CredentialKind.BROWSER_SESSION, helps_users=False))
+
+
+def platform_support_in_console(handler: Handler) -> Handler:
+    """Require a browser session as for `platform_support`; for a page of the console.
+
+    `core.platform.console.read` authorizes the reader and runs the use case of the page.
+    """
+    return _declared(handler, _governing(CredentialKind.BROWSER_SESSION, helps_users=True))
 
 
 def service_key(permission: Permission) -> Callable[[Handler], Handler]:
@@ -297,6 +293,19 @@ def _requiring(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awai
         await call.read(access.authorize, _slug(words), operation)
 
     return require_operation
+
+
+def _governing(kind: CredentialKind, *, helps_users: bool) -> AccessPolicy:
+    """Return the policy of what platform owners do, and with `helps_users` the platform's support as well."""
+    is_in_browser = kind is CredentialKind.BROWSER_SESSION
+    return AccessPolicy(
+        kind=kind,
+        admit=admission.admit_browser if is_in_browser else admission.admit_access_token,
+        before_refusing=_require_platform_support if helps_users else _require_platform_owner,
+        governs_platform=True,
+        helps_users=helps_users,
+        has_protected_forms=is_in_browser,
+    )
 
 
 async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:

@@ -1,0 +1,38 @@
+"""What a page of the platform shows of its reader: a platform owner, or a person of the platform's support."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from core.organizations.access import authorize_support
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformStanding:
+    """The reader of a page of the platform; support reads and helps, and only owners change the platform."""
+
+    user_id: UUID
+    is_owner: bool
+
+
+def read(
+    uow: UnitOfWork,
+    use_case: Callable[Concatenate[UnitOfWork, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[PlatformStanding, Found]:
+    """Authorize the caller as an owner or as support; return their standing, and what the use case returns."""
+    caller = authorize_support(uow)
+    standing = PlatformStanding(user_id=caller.user_id, is_owner=caller.acts_as_platform_owner)
+    return standing, use_case(uow, *args, **kwargs)

@@ -1,0 +1,1 @@
+"""The pages of the platform, for its owners and its support."""

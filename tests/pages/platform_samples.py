@@ -1,0 +1,28 @@
+"""The pages of the platform with sample values: a part of `samples.py`."""
+
+from types import SimpleNamespace
+from typing import Any, Final
+from uuid import UUID
+
+from core.organizations.tiers import Tier
+from tests.pages.console_samples import CONSOLE
+from tests.pages.sample_values import ID, NAME
+
+# Support, for which the sections of platform owners are closed.
+PLATFORM: Final[dict[str, Any]] = {**CONSOLE, "standing": SimpleNamespace(user_id=ID, is_owner=False)}
+
+PLATFORM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "platform_tiers.html": {
+        **PLATFORM,
+        "tiers": [
+            Tier(
+                id=UUID(ID),
+                name="x" * 50,
+                display_name=NAME,
+                default_max_services=3,
+                default_max_users=None,
+                price_cents=0,
+            )
+        ],
+    },
+}

@@ -1,0 +1,226 @@
+"""The authorization matrix of the pages: every kind of caller opens every page of a browser session."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+
+from core.errors import ErrorCode
+from core.organizations.access import Operation
+from core.organizations.organizations import OrganizationStatus
+from entrypoints.web.serving.access_policies import CredentialKind
+from tests.web.serving.test_authorization import (
+    ROUTES,
+    SIGNED_IN,
+    SLUGS,
+    UNKNOWN_ID,
+    call,
+    code_of,
+    is_authorized,
+    may,
+)
+from tests.world.callers import ACME, ROLES, Caller, Callers, insert_callers
+
+if TYPE_CHECKING:
+    from entrypoints.web.serving.routes import Route
+    from tests.application import Answer
+    from tests.world.world import World
+
+FOR_BROWSERS = [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION]
+# The pages of the console of an organization, and those of the platform.
+IN_CONSOLE = [route for route in FOR_BROWSERS if route.who.operation is not None]
+OF_PLATFORM = [route for route in FOR_BROWSERS if route.who.governs_platform]
+FORMS = [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"]
+
+
+@pytest.fixture
+def callers(world: World) -> Callers:
+    """Two organizations and every kind of caller."""
+    return insert_callers(world)
+
+
+async def call_in_browser(callers: Callers, route: Route, caller: Caller, /, **named: str) -> Answer:
+    """Call a route of the console from the browser of a caller, whose forms are ours; refusals are read as JSON."""
+    names = dict.fromkeys(SLUGS, ACME) | named
+    path = re.sub(r":([a-z_]+)", lambda part: names.get(part[1], str(UNKNOWN_ID)), route.path)
+    headers = callers.cookie(caller) | {"Accept": "application/json"}
+    if route.form is None:
+        return await callers.world.client.request(route.method, path, headers=headers)
+    # Every page of a browser has the token; this one shows the same to each caller.
+    home = await callers.world.client.request("GET", "/app", headers=headers)
+    sent = {"form_token": re.findall('name="form_token" value="([^"]+)"', home.text)[0]}
+    return await callers.world.client.request(
+        route.method,
+        path,
+        headers=headers | {"Content-Type": "application/x-www-form-urlencoded"},
+        data=urlencode(sent).encode(),
+    )
+
+
+def code_of_page(answer: Answer) -> str | None:
+    """Return the error code of what a page answers to a program; None for a page."""
+    return code_of(answer) if answer.headers["Content-Type"].startswith("application/json") else None
+
+
+async def test_the_cookie_of_a_browser_opens_no_interface(callers: Callers, subtests: pytest.Subtests) -> None:
+    for route in SIGNED_IN:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
+
+            if route.who.takes_browser:
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of(answer)) == (401, ErrorCode.UNAUTHORIZED.name)
+
+
+async def test_a_page_of_users_leads_every_caller_without_a_live_browser_session_to_the_sign_in(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    ended = callers.cookie(Caller.REVOKED)
+
+    for route in FOR_BROWSERS:
+        # A token of the interface never stands in for the cookie.
+        for caller, credentials in [*((caller, None) for caller in Caller), (Caller.REVOKED, ended)]:
+            with subtests.test(route=route.name, caller=caller, by_cookie=credentials is not None):
+                answer = await call(callers, route, caller, credentials)
+                assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in")
+
+
+async def test_a_page_of_the_console_knows_organizations_as_the_interface_does(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    for route, caller in product(IN_CONSOLE, (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER)):
+        with subtests.test(route=route.name, caller=caller):
+            refused = await call_in_browser(callers, route, caller)
+            not_found = await call_in_browser(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
+
+            assert (refused.status, code_of_page(refused)) == (403, ErrorCode.FORBIDDEN.name)
+            assert (not_found.status, code_of_page(not_found)) == (404, ErrorCode.NOT_FOUND.name)
+
+
+async def test_a_page_of_the_console_opens_to_the_roles_that_its_operation_declares(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    for route, caller in product(IN_CONSOLE, sorted(ROLES.keys() - {Caller.IMPERSONATED})):
+        with subtests.test(route=route.name, caller=caller):
+            assert route.who.operation is not None
+            answer = await call_in_browser(callers, route, caller)
+
+            if may(caller, route.who.operation, callers):
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+async def test_a_page_of_an_inactive_organization_opens_only_where_its_operation_declares_the_status(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    for status, route in product(sorted(set(OrganizationStatus) - {OrganizationStatus.ACTIVE}), IN_CONSOLE):
+        with subtests.test(route=route.name, status=status):
+            callers.set_status(status)
+            assert route.who.operation is not None
+
+            answer = await call_in_browser(callers, route, Caller.OWNER)
+
+            if status in route.who.operation.statuses:
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of_page(answer)) == (403, ErrorCode.ORGANIZATION_NOT_ACTIVE.name)
+
+
+async def test_where_mfa_is_required_one_factor_opens_of_the_console_what_it_opens_of_the_interface(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    callers.world.connection.execute("UPDATE organizations SET mfa_required = true")
+
+    for route in IN_CONSOLE:
+        with subtests.test(route=route.name):
+            answer = await call_in_browser(callers, route, Caller.OWNER)
+
+            if route.who.operation is Operation.ORGANIZATION_READ:
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+async def test_another_tenant_s_objects_are_neither_shown_nor_changed_in_the_console(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    before = callers.everything_of_globex()
+
+    for route in IN_CONSOLE:
+        with subtests.test(route=route.name):
+            answer = await call_in_browser(callers, route, Caller.OWNER, **callers.foreign)
+
+            assert answer.status in {200, 303, 400, 404}, answer.text
+            assert answer.status in {400, 404} or not set(callers.foreign) & set(route.path_parameters), answer.text
+            assert "other_owner@example.com" not in answer.text
+            assert callers.everything_of_globex() == before
+
+
+async def test_a_page_of_users_is_open_to_a_browser_session(callers: Callers, subtests: pytest.Subtests) -> None:
+    for route in FOR_BROWSERS:
+        with subtests.test(route=route.name):
+            caller = Caller.PLATFORM_OWNER if route.who.governs_platform else Caller.OWNER
+            answer = await call(callers, route, caller, callers.cookie(caller))
+
+            if route.method == "GET":
+                assert is_authorized(answer), answer.text
+                assert not answer.headers.get("Location", "").startswith("/app/sign-in?")
+            else:
+                # The form lacks its token.
+                assert answer.status == 403, answer.text
+
+
+async def test_a_form_without_its_token_or_of_another_site_is_refused_as_a_page(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    cookie = callers.cookie(Caller.OWNER)
+    before = callers.everything_of_globex()
+
+    for route in FORMS:
+        with subtests.test(route=route.name):
+            for headers in (
+                cookie,
+                cookie | {"Sec-Fetch-Site": "cross-site"},
+                cookie | {"Origin": "https://evil.example"},
+            ):
+                answer = await call(callers, route, Caller.OWNER, headers)
+                assert answer.status == 403, answer.text
+                assert answer.headers["Content-Type"].startswith("text/html")
+                assert "This form is no longer valid" in answer.text
+            assert callers.everything_of_globex() == before
+
+
+async def test_a_page_of_the_platform_opens_to_its_owners_and_to_support_where_that_is_declared(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    for route in OF_PLATFORM:
+        with subtests.test(route=route.name):
+            helping = (Caller.SUPPORT,) if route.who.helps_users else ()
+            without_power = (Caller.SUPPORT_WITH_ONE_FACTOR, Caller.SUPPORT_WITHOUT_FACTOR)
+            refused = {Caller.STRANGER, Caller.OWNER, Caller.SUPPORT, *without_power} - {*helping}
+            for caller in sorted(refused):
+                answer = await call_in_browser(callers, route, caller)
+                assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
+            for caller in (Caller.PLATFORM_OWNER, *helping):
+                assert is_authorized(await call_in_browser(callers, route, caller)), caller
+
+
+async def test_support_opens_no_page_of_a_platform_owner(callers: Callers, subtests: pytest.Subtests) -> None:
+    owner_id = str(callers.people[Caller.PLATFORM_OWNER])
+
+    for route in OF_PLATFORM:
+        if route.who.helps_users:
+            with subtests.test(route=route.name):
+                answer = await call_in_browser(callers, route, Caller.SUPPORT, user_id=owner_id)
+
+                if "user_id" in route.path_parameters:
+                    assert (answer.status, code_of_page(answer)) == (404, ErrorCode.NOT_FOUND.name)
+                else:
+                    assert owner_id not in answer.text
+                    assert "platform_owner@example.com" not in answer.text
