@@ -8,6 +8,7 @@ so that the figures are those of the statements and not of a queue. `FULL` has a
 from __future__ import annotations
 
 import tempfile
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,17 +19,20 @@ import psycopg
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from ops.benchmarks import people, servers
+from ops.benchmarks.client import Client, bearer
+from ops.benchmarks.page_questions import page_questions
 from ops.benchmarks.questions import PLATFORM_OWNER, questions
 from ops.benchmarks.single_caller import REQUESTS, QueryFigures, query
 from ops.benchmarks.sweeping import sweep
 from ops.seeding.copying import seed
-from ops.seeding.population import Plan, address
+from ops.seeding.population import PASSWORD, Plan, address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ops.benchmarks.progress import Say
     from ops.benchmarks.questions import Question
+    from ops.benchmarks.servers import RunningServer
     from ops.benchmarks.standing import StandingFigure
 
 FULL: Final = {
@@ -86,15 +90,25 @@ def measure(
         servers.service(data_folder) as service,
         EmbeddedPostgres(data_folder) as url,
         psycopg.connect(url, autocommit=True) as connection,
+        ExitStack() as stack,
     ):
-        tokens: dict[str, str] = {}
+        callers: dict[tuple[str, bool], Client] = {}
         queries: list[QueryFigures] = []
-        for question in questions(plan) if chosen is None else chosen:
+        for question in [*questions(plan), *page_questions(plan)] if chosen is None else chosen:
             email = address(plan.users - 1) if question.caller == PLATFORM_OWNER else question.caller
-            if email not in tokens:
-                tokens[email] = people.sign_in(service, email)["access_token"]
-            queries.append(query(service, connection, question, tokens[email], requests=requests))
+            known_as = email, question.is_page
+            if known_as not in callers:
+                callers[known_as] = stack.enter_context(closing(_signed_in(service, *known_as)))
+            queries.append(query(service, connection, question, callers[known_as], requests=requests))
             done = queries[-1]
             whole = f", reads whole: {', '.join(done.read_whole)}" if done.read_whole else ""
             say(f"{done.name:45} p50 {done.p50_ms:6.1f} ms, p99 {done.p99_ms:6.1f} ms{whole}")
     return Governed(queries=queries, figures=figures)
+
+
+def _signed_in(service: RunningServer, email: str, in_browser: bool) -> Client:  # noqa: FBT001 - the key of a caller
+    if not in_browser:
+        return Client(service, bearer(people.sign_in(service, email)["access_token"]))
+    browser = Client(service, {"Accept": "text/html"})
+    browser.sign_in(email, PASSWORD)
+    return browser

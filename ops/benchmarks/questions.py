@@ -1,7 +1,8 @@
 """The table of queries for a full database: every kind of list and count, for the largest organization and another one.
 
 To measure another query, add a row: its name and its paths, to `_of` for a query within an organization and to
-`_of_the_platform` for one of a platform owner. A row with several paths requests them in turn.
+`_of_the_platform` for one of a platform owner; pages of the console are in `page_questions.py`. A row with several
+paths requests them in turn.
 """
 
 from __future__ import annotations
@@ -35,14 +36,21 @@ class Question:
     name: str
     caller: str
     paths: Sequence[str]
+    # Whether the caller requests it in a browser.
+    is_page: bool = False
 
 
 def questions(plan: Plan) -> list[Question]:
-    """List all queries."""
-    another = max(LARGEST + 1, int(plan.organizations * ANOTHER_AT))
-    while status_of(another) is not OrganizationStatus.ACTIVE:
-        another += 1
-    return [*_of(plan, LARGEST, "largest"), *_of(plan, another, "another"), *_of_the_platform(plan)]
+    """List all queries that programs send."""
+    return [*_of(plan, LARGEST, "largest"), *_of(plan, another(plan), "another"), *_of_the_platform(plan)]
+
+
+def another(plan: Plan) -> int:
+    """Return the number of an active organization with few rows."""
+    number = max(LARGEST + 1, int(plan.organizations * ANOTHER_AT))
+    while status_of(number) is not OrganizationStatus.ACTIVE:
+        number += 1
+    return number
 
 
 def owner_of(plan: Plan, organization: int) -> str:

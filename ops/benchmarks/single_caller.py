@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from actors import metrics_refresher
-from ops.benchmarks.client import Client, bearer
 from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.processes import cpu_seconds, machine_cpu_seconds, own_cpu_seconds
 from ops.benchmarks.servers import READY_PATH, CannotMeasure
@@ -25,12 +23,16 @@ if TYPE_CHECKING:
 
     import psycopg
 
+    from ops.benchmarks.client import Client
     from ops.benchmarks.questions import Question
     from ops.benchmarks.servers import RunningServer
 
     Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 P99_MS_MAX: Final = 100.0
+# Of a page: what the server needs for most of them, and its size without compression.
+PAGE_P50_MS_MAX: Final = 60.0
+PAGE_BYTES_MAX: Final = 40 * 1024
 # Enough for a statement to be prepared on every connection, and for the generic plan to be used.
 WARM_UP_REQUESTS: Final = 40
 REQUESTS: Final = 200
@@ -54,24 +56,24 @@ class QueryFigures:
     read_whole: Sequence[str]
     # The share of the machine that neither the server nor this process used.
     others_share: float
+    is_page: bool = False
 
     @property
     def is_over(self) -> bool:
         """Whether it exceeds the limit, or takes time that grows with the table."""
-        return self.p99_ms > P99_MS_MAX or bool(self.read_whole)
+        is_heavy = self.is_page and (self.p50_ms > PAGE_P50_MS_MAX or self.bytes_max > PAGE_BYTES_MAX)
+        return is_heavy or self.p99_ms > P99_MS_MAX or bool(self.read_whole)
 
 
 def query(
-    server: RunningServer, database: Connection, question: Question, token: str, *, requests: int = REQUESTS
+    server: RunningServer, database: Connection, question: Question, caller: Client, *, requests: int = REQUESTS
 ) -> QueryFigures:
     """Send the requests of a query many times, through its paths in turn."""
-    with closing(Client(server, bearer(token))) as caller:
-        before, began_at, busy_before = _counts(database), time.monotonic(), _busy(server)
-        answers = [
-            _timed(caller, question.paths[number % len(question.paths)])
-            for number in range(WARM_UP_REQUESTS + requests)
-        ]
-        elapsed, busy_after = time.monotonic() - began_at, _busy(server)
+    before, began_at, busy_before = _counts(database), time.monotonic(), _busy(server)
+    answers = [
+        _timed(caller, question.paths[number % len(question.paths)]) for number in range(WARM_UP_REQUESTS + requests)
+    ]
+    elapsed, busy_after = time.monotonic() - began_at, _busy(server)
     after = _counts_with(server, database, before.lookups + len(answers))
     times_ms = [took_ms for took_ms, _ in answers[WARM_UP_REQUESTS:]]
     percentiles = statistics.quantiles(times_ms, n=100, method="inclusive")
@@ -82,6 +84,7 @@ def query(
         bytes_max=max(size for _, size in answers),
         read_whole=read_whole(before.scans, after.scans, time.monotonic() - began_at),
         others_share=max(0.0, (busy_after - busy_before) / (elapsed * PROCESSORS)),
+        is_page=question.is_page,
     )
 
 

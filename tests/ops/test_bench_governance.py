@@ -11,8 +11,17 @@ import pytest
 from ops.benchmarks import __main__ as command
 from ops.benchmarks import report
 from ops.benchmarks.governance import measure, plan_of, prepare
+from ops.benchmarks.page_questions import page_questions
 from ops.benchmarks.questions import Question, questions
-from ops.benchmarks.single_caller import P99_MS_MAX, SCANS_OF_THE_REFRESHER, WARM_UP_REQUESTS, QueryFigures, read_whole
+from ops.benchmarks.single_caller import (
+    P99_MS_MAX,
+    PAGE_BYTES_MAX,
+    PAGE_P50_MS_MAX,
+    SCANS_OF_THE_REFRESHER,
+    WARM_UP_REQUESTS,
+    QueryFigures,
+    read_whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +37,11 @@ REQUESTS = 6
 def test_a_query_is_over_its_limit_when_it_is_slow_or_scans_a_big_table() -> None:
     slow = replace(FIGURES, p99_ms=P99_MS_MAX + 1)
     scanning = replace(FIGURES, read_whole=["audit_entries"])
+    page = replace(FIGURES, p99_ms=P99_MS_MAX, is_page=True)
+    slow_page, large_page = replace(page, p50_ms=PAGE_P50_MS_MAX + 1), replace(page, bytes_max=PAGE_BYTES_MAX + 1)
 
     assert [each.is_over for each in (FIGURES, slow, scanning)] == [False, True, True]
+    assert [each.is_over for each in (page, slow_page, large_page)] == [False, True, True]
     _, _, *lines = report.queries_table([FIGURES, slow, scanning]).splitlines()
     assert [report.OVER in line for line in lines] == [False, True, True]
     assert "audit_entries" in lines[2]
@@ -53,7 +65,8 @@ def test_a_share_is_more_than_0_and_at_most_1(text: str) -> None:
 
 
 def test_no_two_queries_have_the_same_name() -> None:
-    names = [question.name for question in questions(plan_of(SMALL))]
+    plan = plan_of(SMALL)
+    names = [question.name for question in [*questions(plan), *page_questions(plan)]]
 
     assert len(names) == len(set(names))
 
@@ -61,7 +74,7 @@ def test_no_two_queries_have_the_same_name() -> None:
 @pytest.mark.long
 def test_everything_is_seeded_swept_and_queried(tmp_path: Path) -> None:
     plan = plan_of(SMALL)
-    chosen = one_of_each_caller(questions(plan))
+    chosen = [*one_of_each_caller(questions(plan)), *one_of_each_caller(page_questions(plan))]
     reports: list[str] = []
 
     prepare(tmp_path / "data", plan, reports.append)
@@ -77,7 +90,10 @@ def test_everything_is_seeded_swept_and_queried(tmp_path: Path) -> None:
 
 def one_of_each_caller(queries: Sequence[Question]) -> list[Question]:
     """Merge the queries of each caller, because PostgreSQL takes a second to report the counts of each."""
-    paths: dict[str, list[str]] = {}
+    paths: dict[tuple[str, bool], list[str]] = {}
     for question in queries:
-        paths.setdefault(question.caller, []).extend(question.paths)
-    return [Question(name=caller, caller=caller, paths=of_caller) for caller, of_caller in paths.items()]
+        paths.setdefault((question.caller, question.is_page), []).extend(question.paths)
+    return [
+        Question(name=caller, caller=caller, paths=of_caller, is_page=is_page)
+        for (caller, is_page), of_caller in paths.items()
+    ]
