@@ -1,6 +1,6 @@
 """A database with years of data: how long one caller waits for each query, and how long the sweeper locks rows.
 
-Ten thousand organizations, a million memberships, twenty million audit entries. One caller alone requests everything,
+Forty thousand organizations, a million memberships, twenty million audit entries. One caller alone requests everything,
 so that the figures are those of the statements and not of a queue. `FULL` has a row for every count of the plan, and
 `questions.py` one for every query.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FULL: Final = {
     "users": 1_000_000,
-    "organizations": 10_000,
+    "organizations": 40_000,
     "memberships": 1_000_000,
     "services": 20_000,
     "end_users": 1_000_000,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ops.seeding.population import Plan
 
 LARGEST: Final = 0
-# Among ten thousand organizations one with about a two-hundredth of the rows of the largest.
+# Among forty thousand organizations one with about a two-hundredth of the rows of the largest.
 ANOTHER_AT: Final = 0.01
 FREQUENT: Final = AuditAction.USER_INVITED
 RARE: Final = AuditAction.BRANDING_UPDATED
