@@ -55,6 +55,10 @@ OUTCOMES: Final = {
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
     "removed": marked("The member is removed, and has no access to this organization any more."),
+    "owner-appointed": marked("This person is a platform owner from their next request on."),
+    "owner-demoted": marked("This person is no platform owner any more."),
+    "support-appointed": marked("This person is of the platform's support from their next request on."),
+    "support-demoted": marked("This person is not of the platform's support any more."),
 }
 
 

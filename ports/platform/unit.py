@@ -9,6 +9,7 @@ from ports.platform.left_credentials import LeftCredentials
 from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.owners import PlatformOwners
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
 from ports.platform.support import PlatformSupportStaff
@@ -20,6 +21,9 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_organizations(self) -> PlatformOrganizations: ...
+
+    @property
+    def platform_owners(self) -> PlatformOwners: ...
 
     @property
     def platform_support(self) -> PlatformSupportStaff: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.crypto.tokens import KeptKeys
 from entrypoints.operator.audit_verification import (
@@ -14,13 +14,9 @@ from entrypoints.operator.audit_verification import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from adapters.postgres.database import PostgresDatabase
     from entrypoints.operator.audit_verification import SignatureCheck
     from tests.world.team import Team
-
-    Transact = Callable[..., Any]
 
 
 async def in_database(
