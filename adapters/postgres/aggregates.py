@@ -66,6 +66,7 @@ from adapters.postgres.platform.owners import PostgresPlatformOwners
 from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
 from adapters.postgres.platform.support import PostgresPlatformSupport
+from adapters.postgres.platform.system import PostgresSystem
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
@@ -166,6 +167,7 @@ class Aggregates:
     organizations: PostgresOrganizations
     platform_organizations: PostgresPlatformOrganizations
     platform_owners: PostgresPlatformOwners
+    system: PostgresSystem
     platform_support: PostgresPlatformSupport
     platform_mails: PostgresPlatformMails
     tiers: PostgresTiers

@@ -13,6 +13,7 @@ from ports.platform.owners import PlatformOwners
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
 from ports.platform.support import PlatformSupportStaff
+from ports.platform.system import SystemReadings
 from ports.platform.users import PlatformUsers
 
 
@@ -51,6 +52,9 @@ class PlatformUnit(Protocol):
 
     @property
     def figures(self) -> Figures: ...
+
+    @property
+    def system(self) -> SystemReadings: ...
 
     @property
     def due_work(self) -> DueWork: ...

@@ -53,7 +53,11 @@ def base_settings(settings: Settings, unknown_settings: Sequence[str] = ()) -> F
 
 def free_space(folder: Path) -> Finding:
     """Check how much space the disk of the data folder has."""
-    free = shutil.disk_usage(folder).free
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        what = Wording("%(folder)s: %(problem)s", folder=folder, problem=error.strerror)
+        return Finding("data folder", False, what, "Make Gatehouse's user its owner.")
     advice = "" if free >= FREE_BYTES_MIN else "Free disk space: with less than 1 GiB the database may stop."
     what = Wording("%(folder)s, %(free)s GiB free", folder=folder, free=round(free / 1024**3, 1))
     return Finding("data folder", free >= FREE_BYTES_MIN, what, advice)
