@@ -50,7 +50,7 @@ ACTOR_STATES: Final = {
 }
 # By the state of the key.
 KEY_STATES: Final = {
-    "next": ("info", marked("signs after the next rotation")),
+    "next": ("info", marked("signs next")),
     "active": ("good", marked("signs")),
     "retired": ("warning", marked("verifies only")),
 }

@@ -70,7 +70,7 @@ async def test_the_process_its_checks_and_its_actors_are_shown(
     assert "up to date at 00" in text
     assert ">gatehouse doctor<" in text
     # The keys of the tests: one of each kind signs.
-    assert (text.count(">signs<"), text.count(">signs after the next rotation<")) == (2, 2)
+    assert (text.count(">signs<"), text.count(">signs next<")) == (2, 2)
     assert "PRIVATE" not in text
     assert len(text) < 40 * 1024
 
