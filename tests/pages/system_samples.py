@@ -86,7 +86,6 @@ SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "platform_system.html": {
         **_OWNER,
-        "version": "1.2.3",
         "python": "3.11.2",
         "worker": 2,
         "process_id": 12345,
