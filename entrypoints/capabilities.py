@@ -76,6 +76,8 @@ from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
+from entrypoints.pages.platform import owners as platform_owners_pages
+from entrypoints.pages.platform import system as platform_system_page
 from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
@@ -234,6 +236,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     identity_page.routes,
     own_organization_pages.routes,
     people_pages.routes,
+    platform_owners_pages.routes,
+    platform_system_page.routes,
     platform_tiers_pages.routes,
     invited_pages.routes,
     data_page.routes,

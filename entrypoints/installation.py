@@ -20,7 +20,7 @@ from ports.database import Database
 from ports.domain_names import DomainNames
 from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer, RoutingGateway
-from ports.metrics import Metrics
+from ports.metrics import ConnectionPool, Metrics
 from ports.openid.signatures import KeySets, Signatures
 from ports.organizations.settings.branding import PictureCleaner
 from ports.precedence import Precedence
@@ -64,5 +64,8 @@ class Installation:
     siem_sender: SiemSender
     platform: PlatformBrand = field(default_factory=PlatformBrand)
     precedence: Precedence = field(default_factory=RequestsFirst)
+    # The connections of this process to the database, and its number among the workers; None when it is the only one.
+    pool: ConnectionPool | None = None
+    worker: int | None = None
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

@@ -326,6 +326,8 @@ async def connected(
                 platform=platform,
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
                 precedence=precedence,
+                pool=pool,
+                worker=worker,
             )
             yield ConnectedInstallation(
                 installation=installation,

@@ -62,9 +62,11 @@ from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
 from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.owners import PostgresPlatformOwners
 from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
 from adapters.postgres.platform.support import PostgresPlatformSupport
+from adapters.postgres.platform.system import PostgresSystem
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
@@ -164,6 +166,8 @@ class Aggregates:
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations
     platform_organizations: PostgresPlatformOrganizations
+    platform_owners: PostgresPlatformOwners
+    system: PostgresSystem
     platform_support: PostgresPlatformSupport
     platform_mails: PostgresPlatformMails
     tiers: PostgresTiers

@@ -7,7 +7,7 @@ interface never decide differently.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from core.organizations.access import Capability, Operation, RequiredStanding, authorize
 from core.organizations.memberships import ADMIN, OWNER
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.organizations.organizations import Organization
+    from core.organizations.settings.branding import BrandedOrganization
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
+
+# A person of more organizations finds the others by a search.
+FEW_ORGANIZATIONS_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,7 @@ class Standing:
     """The reader of a page in its organization.
 
     `owner_email` is the address to ask for what the role lacks; None for the owner, and for a role that does not see
-    the members.
+    the members. `brand` is None when the organization is not active, or has set none.
     """
 
     organization: Organization
@@ -36,6 +40,8 @@ class Standing:
     role: str
     capabilities: frozenset[Capability]
     owner_email: str | None
+    brand: BrandedOrganization | None = None
+    has_many_organizations: bool = False
 
     def lacks(self, operation: Operation) -> Capability | RequiredStanding | None:
         """Return what the role lacks for an operation; None when it lacks nothing."""
@@ -63,11 +69,21 @@ def read(
     authorized = authorize(uow, slug, operation)
     role = authorized.membership.role
     asks = role != OWNER and Capability.ORG_MEMBERS_VIEW in authorized.capabilities
+    # Both go out with the next statement whose result is needed.
+    brand = uow.branding.defer_brand(authorized.organization.id)
+    caller = authorized.caller
+    organizations = uow.members.defer_count_of_organizations(
+        caller.user_id, only=caller.only_organization_id, counted_max=FEW_ORGANIZATIONS_MAX + 1
+    )
+    owner_email = uow.members.owner_email(authorized.organization.id) if asks else None
+    found = use_case(uow, slug, *args, **kwargs)
     standing = Standing(
         organization=authorized.organization,
         user_id=authorized.membership.user_id,
         role=role,
         capabilities=authorized.capabilities,
-        owner_email=uow.members.owner_email(authorized.organization.id) if asks else None,
+        owner_email=owner_email,
+        brand=brand(),
+        has_many_organizations=organizations() > FEW_ORGANIZATIONS_MAX,
     )
-    return standing, use_case(uow, slug, *args, **kwargs)
+    return standing, found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `Tier`
 
 from core.errors import BadRequest
+from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
@@ -45,10 +46,24 @@ class TierSummary:
     display_name: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedTier:
+    """A tier, and how many organizations have it; more than `COUNTED_MAX` are one more than that."""
+
+    tier: Tier
+    organizations: int
+
+
 def list_all(uow: UnitOfWork) -> Sequence[Tier]:
     """List the tiers, the smallest first."""
     authorize_support(uow)
     return uow.tiers.all()
+
+
+def list_counted(uow: UnitOfWork) -> Sequence[CountedTier]:
+    """List the tiers with how many organizations have each, the smallest first."""
+    authorize_support(uow)
+    return uow.tiers.counted(COUNTED_MAX + 1)
 
 
 def find(uow: UnitOfWork, tier_id: UUID) -> Tier:

@@ -1,14 +1,15 @@
-"""Platform owners: creating the first one, appointing more by command, promoting and demoting.
+"""Platform owners: creating the first one, appointing more by command, listing, promoting and demoting them.
 
-The command appoints the account of any address; through the API, platform owners promote and demote each other. Every
-change of the platform owners takes one lock, so there is always at least one.
+The command appoints the account of any address; through the API and the console, platform owners promote and demote
+each other. Every change of the platform owners takes one lock, so there is always at least one, and is an entry of the
+platform's audit log.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformOwner`
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts import addresses
@@ -18,9 +19,16 @@ from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.platform_actions import PlatformAction
 from core.organizations import platform_support
 from core.organizations.access import authorize_platform
+from core.text import checked_reason
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ports.unit_of_work import UnitOfWork
+
+
+# Said of an address that a platform owner has typed, who may know which accounts exist.
+ADDRESS_WITHOUT_ACCOUNT: Final = "No account has this email address. Check the spelling, or ask the person to register."
 
 
 class NotAPlatformOwner(NotFound):
@@ -55,6 +63,28 @@ class PlatformOwner:
     email: str
     is_platform_owner: bool
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPlatformOwner:
+    """A platform owner, with what protects their account; `appointed_at` is None when it was not recorded."""
+
+    id: UUID
+    email: str
+    name: str | None
+    email_verified: bool
+    mfa_enabled: bool
+    is_active: bool
+    created_at: datetime
+    appointed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerDemotion:
+    """Another platform owner whom the caller may demote, and how many would remain whose accounts may be used."""
+
+    owner: ListedPlatformOwner
+    remaining: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +136,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
     existing, is_new = find_or_add(uow, user)
     if is_new:
         uow.credentials.set_password_hash(user.id, password_hash)
+        uow.audit_platform(PlatformAction.OWNER_PROMOTED, user.id)
         return Appointment(user, is_new_account=True)
 
     owner = existing.appointed(at=uow.now)
@@ -114,7 +145,15 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
         addresses.mark_proved(uow, existing)
         uow.credentials.set_password_hash(owner.id, password_hash)
     uow.users.save(owner)
+    if not existing.is_platform_owner:
+        _record_promotion(uow, owner.id)
     return Appointment(owner, is_new_account=not existing.is_verified)
+
+
+def list_all(uow: UnitOfWork) -> Sequence[ListedPlatformOwner]:
+    """List the platform owners by their addresses, as a platform owner."""
+    authorize_platform(uow)
+    return uow.platform_owners.all()
 
 
 def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
@@ -124,18 +163,31 @@ def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
     user = uow.users.lock(user_id)
     if user is None:
         raise UserUnknown
+    return _promote(uow, user)
+
+
+def promote_by_address(uow: UnitOfWork, email: str) -> PlatformOwner:
+    """Make the user of an address a platform owner, as `promote` does.
+
+    Raise `UserUnknown` for an address without an account, and `Conflict` for an account that cannot be promoted.
+    """
+    authorize_platform(uow)
+    lock_owners(uow)
+    user = uow.users.lock_by_email(normalize_email(email, uow.domain_names.to_ascii))
+    if user is None:
+        raise UserUnknown(ADDRESS_WITHOUT_ACCOUNT)
+    return _promote(uow, user)
+
+
+def _promote(uow: UnitOfWork, user: User) -> PlatformOwner:
     if user.is_platform_owner:
         raise AlreadyPlatformOwner
     promoted = user.appointed(at=uow.now)
-    if not user.is_verified:
-        # An attacker could have registered the address; the caller named an id and not, as by command, an address.
+    if not user.is_verified or user.is_disowned:
+        # An attacker could have registered the address. The command vouches for it; a platform owner does not.
         raise OwnerUnverified
     uow.users.save(promoted)
-    # An owner may do all that support may, and a demoted one is neither.
-    platform_support.end_appointment(uow, user.id, reason="promoted")
-    # Platform owners cannot be impersonated, so sessions that impersonate this user end.
-    uow.sessions.end_impersonations(promoted.id)
-    uow.audit_platform(PlatformAction.OWNER_PROMOTED, promoted.id)
+    _record_promotion(uow, promoted.id)
     return PlatformOwner(
         id=promoted.id,
         email=promoted.email,
@@ -144,11 +196,29 @@ def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
     )
 
 
-def demote(uow: UnitOfWork, user_id: UUID) -> None:
-    """Make a platform owner an ordinary user at once, and end their impersonations."""
-    caller = authorize_platform(uow)
-    if user_id == caller.user_id:
-        raise CannotDemoteYourself
+def _record_promotion(uow: UnitOfWork, user_id: UUID) -> None:
+    """End what a platform owner has no use for, and record the promotion."""
+    # An owner may do all that support may, and a demoted one is neither.
+    platform_support.end_appointment(uow, user_id, reason="promoted")
+    # Platform owners cannot be impersonated, so sessions that impersonate this user end.
+    uow.sessions.end_impersonations(user_id)
+    uow.audit_platform(PlatformAction.OWNER_PROMOTED, user_id)
+
+
+def show_demotion(uow: UnitOfWork, user_id: UUID) -> OwnerDemotion:
+    """Return what demoting a platform owner means; raise `NotAPlatformOwner` or `CannotDemoteYourself`."""
+    _require_other(uow, user_id)
+    present = uow.platform_owners.all()
+    owner = next((one for one in present if one.id == user_id), None)
+    if owner is None:
+        raise NotAPlatformOwner
+    return OwnerDemotion(owner=owner, remaining=sum(one.is_active for one in present if one is not owner))
+
+
+def demote(uow: UnitOfWork, user_id: UUID, reason: str | None = None) -> None:
+    """Make a platform owner an ordinary user at once, and end their impersonations; a reason is recorded."""
+    _require_other(uow, user_id)
+    given: dict[str, Any] = {} if reason is None else {"reason": checked_reason(reason)}
     # The caller stays a platform owner, so there is always one.
     lock_owners(uow)
     owner = uow.users.lock(user_id)
@@ -157,7 +227,13 @@ def demote(uow: UnitOfWork, user_id: UUID) -> None:
     uow.users.save(replace(owner, is_platform_owner=False, updated_at=uow.now))
     # Ended for good, so that they do not work again if the user is promoted again.
     uow.sessions.end_impersonations(owner.id)
-    uow.audit_platform(PlatformAction.OWNER_DEMOTED, owner.id)
+    uow.audit_platform(PlatformAction.OWNER_DEMOTED, owner.id, **given)
+
+
+def _require_other(uow: UnitOfWork, user_id: UUID) -> None:
+    """Authorize a platform owner who means another account."""
+    if user_id == authorize_platform(uow).user_id:
+        raise CannotDemoteYourself
 
 
 def lock_owners(uow: UnitOfWork) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformSupport`
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.users import UserUnknown
@@ -18,10 +18,12 @@ from core.errors import Conflict, NotFound
 from core.events.platform_actions import PlatformAction
 from core.organizations.access import authorize_platform
 from core.platform import owners
+from core.text import checked_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.platform.owners import ListedPlatformOwner
     from ports.unit_of_work import UnitOfWork
 
 
@@ -66,7 +68,10 @@ class SupportDeactivated(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformSupport:
-    """A user who is of the platform's support, which has effect while the address is verified and MFA is enabled."""
+    """A user who is of the platform's support, which has effect while the address is verified and MFA is enabled.
+
+    `appointed_at` is None when it was not recorded.
+    """
 
     id: UUID
     email: str
@@ -74,12 +79,26 @@ class PlatformSupport:
     email_verified: bool
     mfa_enabled: bool
     created_at: datetime
+    appointed_at: datetime | None
 
 
 def list_all(uow: UnitOfWork) -> Sequence[PlatformSupport]:
     """List the people of the platform's support by their addresses, as a platform owner."""
     authorize_platform(uow)
     return uow.platform_support.all()
+
+
+def list_staff(uow: UnitOfWork) -> tuple[Sequence[ListedPlatformOwner], Sequence[PlatformSupport]]:
+    """List the platform owners and the people of the support, each by their addresses, as a platform owner."""
+    return owners.list_all(uow), list_all(uow)
+
+
+def find(uow: UnitOfWork, user_id: UUID) -> PlatformSupport:
+    """Return a person of the platform's support, as a platform owner; raise `NotPlatformSupport`."""
+    found = next((person for person in list_all(uow) if person.id == user_id), None)
+    if found is None:
+        raise NotPlatformSupport
+    return found
 
 
 def appoint(uow: UnitOfWork, email: str) -> PlatformSupport:
@@ -91,7 +110,7 @@ def appoint(uow: UnitOfWork, email: str) -> PlatformSupport:
     owners.lock_owners(uow)
     user = uow.users.lock_by_email(normalize_email(email, uow.domain_names.to_ascii))
     if user is None:
-        raise UserUnknown("No account has this email address. Check the spelling, or ask the person to register.")
+        raise UserUnknown(owners.ADDRESS_WITHOUT_ACCOUNT)
     if not user.is_active:
         raise SupportDeactivated
     if user.is_platform_owner:
@@ -110,15 +129,20 @@ def appoint(uow: UnitOfWork, email: str) -> PlatformSupport:
         email_verified=user.is_verified,
         mfa_enabled=user.has_mfa,
         created_at=user.created_at,
+        appointed_at=uow.now,
     )
 
 
-def demote(uow: UnitOfWork, user_id: UUID) -> None:
-    """Take a user out of the platform's support, from their next request on; raise `NotPlatformSupport`."""
+def demote(uow: UnitOfWork, user_id: UUID, reason: str | None = None) -> None:
+    """Take a user out of the platform's support, from their next request on; raise `NotPlatformSupport`.
+
+    A reason is recorded.
+    """
     authorize_platform(uow)
+    given: dict[str, Any] = {} if reason is None else {"reason": checked_reason(reason)}
     owners.lock_owners(uow)
     # Behind what the user does at this moment as support.
     uow.users.lock(user_id)
     if not uow.users.end_support(user_id):
         raise NotPlatformSupport
-    uow.audit_platform(PlatformAction.SUPPORT_DEMOTED, user_id)
+    uow.audit_platform(PlatformAction.SUPPORT_DEMOTED, user_id, **given)

@@ -14,9 +14,10 @@ from core.mail.mail import MailMessage, MailTemplate
 from core.platform import health_figures, left_credentials, owners, public_names
 from core.sessions.signing_keys import KeyState
 from entrypoints import equipment, main, signing_key_pairs
-from entrypoints.operator.findings import Finding
 from entrypoints.operator.terminal import printable
 from entrypoints.refusals import CannotStart
+from entrypoints.shared.platform import checks
+from entrypoints.shared.platform.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from entrypoints.settings import Settings
     from ports.unit_of_work import UnitOfWork
 
-CLOCK_DIFFERENCE_SECONDS_MAX: Final = 2.0
 MAIL_SECONDS_MAX: Final = 30.0
 LISTED_MAX: Final = 10
 CREDENTIALS_LISTED_MAX: Final = 20
@@ -39,17 +39,6 @@ def listening(problem: str | None) -> Finding:
         return Finding("notifications", True, "connected")
     advice = "Set GATEHOUSE_DATABASE_LISTEN_URL to the same database, by an address without a pooler."
     return Finding("notifications", False, problem, advice)
-
-
-def migrations(applied: Sequence[object], pending: Sequence[object], ahead: Sequence[object]) -> Finding:
-    """Check that the schema fits this version."""
-    if pending:
-        advice = "Run `gatehouse migrate`. The checks that need the schema were skipped."
-        return Finding("migrations", False, f"{len(pending)} pending", advice)
-    if ahead:
-        what = f"ahead of this version at {applied[-1]}, and says that this version works with it"
-        return Finding("migrations", True, what, "Replace this version by the newer one when it suits.")
-    return Finding("migrations", True, f"up to date at {applied[-1]}")
 
 
 def addresses(accounts: Sequence[UUID]) -> Finding:
@@ -88,12 +77,7 @@ async def connected_findings(settings: Settings, address: Secret, mail_to: str |
 async def _clock(connected: ConnectedInstallation) -> Finding:
     before = connected.installation.clock()
     database_time = await connected.installation.database.read(health_figures.database_time)
-    after = connected.installation.clock()
-    difference = max((database_time - after).total_seconds(), (before - database_time).total_seconds(), 0.0)
-    is_ok = difference <= CLOCK_DIFFERENCE_SECONDS_MAX
-    advice = "" if is_ok else "Synchronize both machines with NTP; one-time codes and tokens depend on the time."
-    what = f"{after:%Y-%m-%d %H:%M:%S} UTC, {difference:.1f} s from the database's clock"
-    return Finding("clock", is_ok, what, advice)
+    return checks.clock(before, database_time, connected.installation.clock())
 
 
 async def _keys(connected: ConnectedInstallation) -> Finding:
@@ -159,25 +143,13 @@ async def _names(connected: ConnectedInstallation) -> list[Finding]:
 
 async def _platform_owners(connected: ConnectedInstallation) -> Finding:
     present = await connected.installation.database.read(owners.active)
-    if not present:
-        settings = connected.installation.settings
-        if settings.owner_email is not None:
-            return Finding("platform owner", True, "none yet", "The next `gatehouse serve` makes the one that is set.")
-        what = "none, so new organizations wait" if not settings.auto_approve else "none"
-        advice = "Make one: `gatehouse owner you@example.com`."
-        return Finding("platform owner", True, what, advice, is_for_production=False)
-    without = sum(not owner.has_mfa for owner in present)
-    page = f"{connected.installation.settings.base_url}/app/account/second-factor"
-    advice = f"Without a second factor: {without}. Ask them to turn it on at {page}." if without else ""
-    return Finding("platform owner", True, f"active: {len(present)}", advice)
+    without_factor = sum(not owner.has_mfa for owner in present)
+    return checks.platform_owners(connected.installation.settings, present=len(present), without_factor=without_factor)
 
 
 async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:
-    if connected.send_mail is None:
-        advice = "Set GATEHOUSE_SMTP_URL to send mail."
-        return Finding("mail", True, "stored in the database, not sent", advice, is_for_production=False)
-    if mail_to is None:
-        return Finding("mail", True, "a server is set", "To test it, run `gatehouse doctor --mail-to ADDRESS`.")
+    if connected.send_mail is None or mail_to is None:
+        return checks.mail(connected.installation.settings)
     mail_to = canonical_email(mail_to, connected.installation.domain_names.to_ascii)
     language = await connected.installation.database.read(_language, mail_to)
     message = MailMessage(to=mail_to, template=MailTemplate.TEST, values={}, language=language)

@@ -10,7 +10,9 @@ import trio
 
 from entrypoints import database, main
 from entrypoints.operator import database_checks, setting_checks
-from entrypoints.operator.findings import Finding, print_findings
+from entrypoints.operator.findings import print_findings
+from entrypoints.shared.platform import checks
+from entrypoints.shared.platform.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,11 +33,11 @@ def examine(
 
 
 def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str | None) -> Iterator[Finding]:
-    yield setting_checks.base_settings(settings, unknown_settings)
+    yield checks.base_settings(settings, unknown_settings)
     yield setting_checks.data_folder(settings)
-    yield setting_checks.file_descriptors()
+    yield checks.file_descriptors()
     yield setting_checks.password_hashing()
-    yield setting_checks.billing(settings)
+    yield checks.billing(settings)
     if settings.geoip_db is not None:
         geoip = setting_checks.geoip(settings)
         yield geoip
@@ -53,7 +55,9 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
             yield Finding("database", True, "embedded" if settings.is_embedded else "connected")
             if settings.database_listen_url is not None:
                 yield database_checks.listening(database.listening_problem(settings, address))
-            yield database_checks.migrations(plan.applied, plan.pending, plan.ahead)
+            yield checks.migrations(
+                newest=str(plan.applied[-1]) if plan.applied else "", pending=len(plan.pending), ahead=len(plan.ahead)
+            )
             if not plan.pending:
                 yield database_checks.addresses(database.accounts_without_canonical_address(address))
                 yield from database_checks.connections(database.connections_with_changed_issuer(address))

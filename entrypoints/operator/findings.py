@@ -2,60 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from entrypoints.operator.terminal import Color, colored
+from entrypoints.shared.platform.findings import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from entrypoints.shared.platform.findings import Finding
+
 ADVICE_COLUMN: Final = 28
 _VERDICT_COLUMNS: Final = 8
 _SUBJECT_COLUMNS: Final = 20
-
-
-class Verdict(Enum):
-    """What a check says: its word in the output, its colour, and the exit status when there is nothing worse.
-
-    The shell and the parser of arguments use the status 2.
-    """
-
-    OK = ("ok", Color.GREEN, 0)
-    TRIAL = ("TRIAL", Color.YELLOW, 3)  # it works, but not for production
-    NOT_OK = ("NOT OK", Color.RED, 1)
-
-    word: str
-    color: Color
-    exit_status: int
-
-    def __new__(cls, word: str, color: Color, exit_status: int) -> Verdict:
-        """Create a verdict, known by its word."""
-        member = object.__new__(cls)
-        member._value_ = word
-        member.word = word
-        member.color = color
-        member.exit_status = exit_status
-        return member
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check; `advice` is what to do when it is not OK, or what is worth knowing."""
-
-    subject: str
-    is_ok: bool
-    what: str
-    advice: str = ""
-    is_for_production: bool = True
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the check says: that it works counts more than what it works for."""
-        if not self.is_ok:
-            return Verdict.NOT_OK
-        return Verdict.OK if self.is_for_production else Verdict.TRIAL
+_COLORS: Final = {Verdict.OK: Color.GREEN, Verdict.TRIAL: Color.YELLOW, Verdict.NOT_OK: Color.RED}
 
 
 def print_findings(findings: Iterable[Finding], *, report: Callable[[str], None], has_colors: bool) -> int:
@@ -64,7 +24,7 @@ def print_findings(findings: Iterable[Finding], *, report: Callable[[str], None]
     for finding in findings:
         found.append(finding)
         verdict = finding.verdict
-        word = colored(verdict.word, verdict.color) if has_colors else verdict.word
+        word = colored(verdict.word, _COLORS[verdict]) if has_colors else verdict.word
         # Padded by itself: the codes of a colour are no columns.
         padding = " " * (_VERDICT_COLUMNS - len(verdict.word))
         report(f"{word}{padding}{finding.subject:<{_SUBJECT_COLUMNS}}{finding.what}")
@@ -73,7 +33,7 @@ def print_findings(findings: Iterable[Finding], *, report: Callable[[str], None]
     verdict = _worst(found)
     sentence = _summary(verdict, found)
     report("")
-    report(colored(sentence, verdict.color) if has_colors else sentence)
+    report(colored(sentence, _COLORS[verdict]) if has_colors else sentence)
     return verdict.exit_status
 
 

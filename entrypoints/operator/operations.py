@@ -16,6 +16,7 @@ from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform import owners
 from entrypoints import database, equipment, main, master_keys, signing_key_pairs
 from entrypoints.operator import migration_plan
+from entrypoints.operator.acting import database_for
 from entrypoints.operator.audit_verification import AuditVerification, KeptProof, NamedKeys, PresentKeys
 from entrypoints.operator.user_import import UserImportRun
 from entrypoints.progress import Progress
@@ -102,10 +103,8 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, repor
         raise BadRequest(f"The password must have {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters.")
 
     async def run(connected: ConnectedInstallation) -> None:
-        installation = connected.installation
-        appointment = await installation.database.transact(
-            owners.appoint, email, await installation.passwords.hash(password)
-        )
+        password_hash = await connected.installation.passwords.hash(password)
+        appointment = await database_for(connected, "owner").transact(owners.appoint, email, password_hash)
         owner = appointment.owner
         if not appointment.is_new_account:
             report(f"{owner.email} is now a platform owner. The existing account keeps its password.")

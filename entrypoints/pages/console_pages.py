@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 from core.organizations import standing
+from core.organizations.standing import Standing
 from core.platform import console
+from entrypoints.pages.brands import Brand
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     from core.errors import Refusal
     from core.organizations.access import Operation
-    from core.organizations.standing import Standing
     from core.platform.console import PlatformStanding
     from entrypoints.web.serving.calls import Call
     from ports.unit_of_work import UnitOfWork
@@ -55,6 +56,10 @@ OUTCOMES: Final = {
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
     "removed": marked("The member is removed, and has no access to this organization any more."),
+    "owner-appointed": marked("This person is a platform owner from their next request on."),
+    "owner-demoted": marked("This person is no platform owner any more."),
+    "support-appointed": marked("This person is of the platform's support from their next request on."),
+    "support-demoted": marked("This person is not of the platform's support any more."),
 }
 
 
@@ -135,9 +140,16 @@ def console_page(
         # Another word in the address means nothing.
         outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),
-        brand=None,
+        brand=_brand_of(call, standing),
         **values,
     )
+
+
+def _brand_of(call: Call, standing: Standing | PlatformStanding | None) -> Brand | None:
+    """Return the brand of a page of an organization; the pages of the platform have that of the platform."""
+    if not isinstance(standing, Standing) or standing.brand is None:
+        return None
+    return Brand(standing.brand, call.installation.platform.name)
 
 
 def after(page: str, done: str) -> Response:

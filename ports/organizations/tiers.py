@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.tiers import Tier
+from core.organizations.tiers import CountedTier, Tier
 
 
 class Tiers(Protocol):
@@ -12,6 +12,10 @@ class Tiers(Protocol):
 
     def all(self) -> Sequence[Tier]:
         """List the tiers, the smallest first."""
+        ...
+
+    def counted(self, counted_max: int) -> Sequence[CountedTier]:
+        """List the tiers likewise, with how many organizations have each, counted no further than that."""
         ...
 
     def by_id(self, tier_id: UUID) -> Tier | None:

@@ -9,9 +9,11 @@ from ports.platform.left_credentials import LeftCredentials
 from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.owners import PlatformOwners
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
 from ports.platform.support import PlatformSupportStaff
+from ports.platform.system import SystemReadings
 from ports.platform.users import PlatformUsers
 
 
@@ -20,6 +22,9 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_organizations(self) -> PlatformOrganizations: ...
+
+    @property
+    def platform_owners(self) -> PlatformOwners: ...
 
     @property
     def platform_support(self) -> PlatformSupportStaff: ...
@@ -47,6 +52,9 @@ class PlatformUnit(Protocol):
 
     @property
     def figures(self) -> Figures: ...
+
+    @property
+    def system(self) -> SystemReadings: ...
 
     @property
     def due_work(self) -> DueWork: ...

@@ -38,6 +38,7 @@ def standing(organization: Any = _ACTIVE) -> SimpleNamespace:
         user_id=ID,
         role=NAME,
         owner_email=EMAIL,
+        has_many_organizations=True,
         lacks=lambda _operation: RequiredStanding.OWNER,
     )
 

@@ -15,13 +15,17 @@ PLATFORM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform_tiers.html": {
         **PLATFORM,
         "tiers": [
-            Tier(
-                id=UUID(ID),
-                name="x" * 50,
-                display_name=NAME,
-                default_max_services=3,
-                default_max_users=None,
-                price_cents=0,
+            (
+                Tier(
+                    id=UUID(ID),
+                    name="x" * 50,
+                    display_name=NAME,
+                    default_max_services=3,
+                    default_max_users=None,
+                    price_cents=0,
+                ),
+                10_001,
+                "/app/platform/organizations?tier=free",
             )
         ],
     },

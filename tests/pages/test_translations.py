@@ -20,11 +20,12 @@ from core.errors import NotFound, PayloadTooLarge, RequestTimedOut, ServiceUnava
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.organizations.organizations import OrganizationStatus
 from core.wording import Wording
-from entrypoints import capabilities, pages
+from entrypoints import billing_settings, capabilities, pages, settings
 from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.po_files import entries
 from entrypoints.pages.refusals import ON_PAGES
 from entrypoints.pages.rendering import TEMPLATES
+from entrypoints.settings import Settings
 from entrypoints.web.serving.answers import InternalFailure
 from entrypoints.web.serving.languages import TRANSLATIONS
 from tests import refusal_texts
@@ -143,6 +144,8 @@ def catalogue() -> frozenset[str]:
     return frozenset(
         {*texts_of_templates(), *texts_of_handlers(), *refusal_texts.texts(), *texts_of_mails()}
         | {*BUILT_IN_ROLES, *OrganizationStatus}
+        | {row.sentence for row in settings.rows(Settings())}
+        | {billing_settings.SANDBOX_ADVICE, billing_settings.NOTHING_FOR_SALE_ADVICE}
         | {as_in_catalogue(ON_PAGES.get(refusal, refusal.default_message)) for refusal in refusals_of_pages()}
     )
 

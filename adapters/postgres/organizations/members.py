@@ -143,6 +143,19 @@ class PostgresMembers(Aggregate):
             (organization_id,),
         )
 
+    def defer_count_of_organizations(self, user_id: UUID, *, only: UUID | None, counted_max: int) -> Deferred[int]:
+        return self._defer_value_or_none(
+            """
+            SELECT count(*)
+            FROM   (SELECT
+                    FROM   memberships
+                    WHERE  user_id = %(user_id)s AND suspended_at IS NULL
+                    AND    (%(only)s::uuid IS NULL OR organization_id = %(only)s)
+                    LIMIT  %(counted_max)s) AS counted
+            """,
+            {"user_id": user_id, "only": only, "counted_max": counted_max},
+        )
+
     def count(self, organization_id: UUID) -> int:
         return self._value(
             "SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0)", (organization_id,)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adapters.postgres.platform.owners import APPOINTED_AT
 from adapters.postgres.transaction import Aggregate
+from core.events.platform_actions import PlatformAction
 from core.platform.support import PlatformSupport
 
 if TYPE_CHECKING:
@@ -18,13 +20,14 @@ class PostgresPlatformSupport(Aggregate):
     def all(self) -> Sequence[PlatformSupport]:
         return self._all(
             PlatformSupport,
-            """
-            SELECT   id, email, name, email_verified_at IS NOT NULL AND disowned_at IS NULL AS email_verified,
-                     mfa_enabled_at IS NOT NULL AS mfa_enabled, created_at
-            FROM     users
-            WHERE    is_platform_support
-            ORDER BY email
-            """,
+            f"""
+            SELECT   u.id, u.email, u.name, u.email_verified_at IS NOT NULL AND u.disowned_at IS NULL AS email_verified,
+                     u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.created_at, {APPOINTED_AT} AS appointed_at
+            FROM     users u
+            WHERE    u.is_platform_support
+            ORDER BY u.email
+            """,  # noqa: S608 - made of constants alone
+            (PlatformAction.SUPPORT_APPOINTED.value,),
         )
 
     def has(self, user_id: UUID) -> bool:

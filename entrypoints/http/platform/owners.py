@@ -1,4 +1,4 @@
-"""Promoting and demoting platform owners."""
+"""Listing, promoting and demoting platform owners."""
 
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from core.platform import owners
 from core.platform.owners import (
     AlreadyPlatformOwner,
     CannotDemoteYourself,
+    ListedPlatformOwner,
     NotAPlatformOwner,
     OwnerUnverified,
     PlatformOwner,
@@ -31,6 +32,21 @@ class CreatedPlatformOwner(msgspec.Struct, kw_only=True):
     """The new platform owner."""
 
     user: PlatformOwner
+
+
+class PlatformOwnerList(msgspec.Struct, kw_only=True):
+    """The platform owners."""
+
+    owners: list[ListedPlatformOwner]
+    total: int
+
+
+@routes.get("/api/platform/owners", refuses=(Forbidden,))
+@platform_owner
+async def list_owners(call: Call) -> PlatformOwnerList:
+    """List the platform owners, by their addresses."""
+    listed = list(await call.read(owners.list_all))
+    return PlatformOwnerList(owners=listed, total=len(listed))
 
 
 @routes.post("/api/platform/owners", refuses=(Forbidden, UserUnknown, AlreadyPlatformOwner, OwnerUnverified))

@@ -3,6 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.organizations.settings.branding import BrandedOrganization, Branding
 from core.organizations.settings.pictures import Picture, PictureKind
 
@@ -16,6 +17,10 @@ class Brandings(Protocol):
 
     def brand(self, organization_id: UUID) -> BrandedOrganization | None:
         """Return an active organization with its branding; None when it has set none."""
+        ...
+
+    def defer_brand(self, organization_id: UUID) -> Deferred[BrandedOrganization | None]:
+        """Defer reading the same."""
         ...
 
     def save(self, organization_id: UUID, branding: Branding) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from adapters.domain_names import IdnaDomainNames
 from core.accounts.users import User
 from core.errors import BadRequest, Conflict
+from core.events.platform_actions import PlatformAction
 from core.platform import owners
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class AccountsInMemory:
     def __init__(self, *users: User) -> None:
         self.by_address = {user.email: user for user in users}
         self.passwords: dict[UUID, str] = {}
+        self.support: set[UUID] = set()
+        self.impersonated: list[UUID] = []
         self.is_locked = False
 
     def by_id(self, user_id: UUID) -> User | None:
@@ -58,6 +61,14 @@ class AccountsInMemory:
         assert self.is_locked, "platform owners were changed without their lock"
         self.by_address[user.email] = user
 
+    def end_support(self, user_id: UUID) -> bool:
+        was_appointed = user_id in self.support
+        self.support.discard(user_id)
+        return was_appointed
+
+    def end_impersonations(self, user_id: UUID) -> None:
+        self.impersonated.append(user_id)
+
     def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
         self.passwords[user_id] = password_hash
 
@@ -69,6 +80,14 @@ class SmallUnitOfWork:
     users: AccountsInMemory = field(default_factory=AccountsInMemory)
     now: datetime = NOW
     domain_names: IdnaDomainNames = field(default_factory=IdnaDomainNames)
+    recorded: list[tuple[PlatformAction, UUID]] = field(default_factory=list[tuple[PlatformAction, UUID]])
+
+    def audit_platform(self, action: PlatformAction, target_id: UUID, **_details: Any) -> None:
+        self.recorded.append((action, target_id))
+
+    @property
+    def sessions(self) -> AccountsInMemory:
+        return self.users
 
     @property
     def credentials(self) -> AccountsInMemory:
@@ -129,6 +148,24 @@ def test_an_account_with_a_verified_address_keeps_its_password() -> None:
     assert not appointment.is_new_account
     assert uow.users.by_email(ADA.email) == replace(ADA, is_platform_owner=True)
     assert uow.users.passwords == {ADA.id: "theirs"}
+
+
+def test_each_appointment_by_command_is_recorded_once() -> None:
+    uow = SmallUnitOfWork(AccountsInMemory(ADA))
+    uow.users.support.add(ADA.id)
+
+    for _ in range(2):
+        owners.appoint(uow.port(), ADA.email, "given")
+    new = owners.appoint(uow.port(), "grace@example.org", "given").owner
+
+    assert uow.recorded == [
+        (PlatformAction.SUPPORT_DEMOTED, ADA.id),
+        (PlatformAction.OWNER_PROMOTED, ADA.id),
+        (PlatformAction.OWNER_PROMOTED, new.id),
+    ]
+    # A platform owner cannot be impersonated, and is not of the support as well.
+    assert uow.users.impersonated == [ADA.id]
+    assert not uow.users.support
 
 
 def test_a_deactivated_account_is_not_appointed() -> None:

@@ -13,9 +13,11 @@ import pytest
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
 from entrypoints import equipment
-from entrypoints.operator import doctor, setting_checks
-from entrypoints.operator.setting_checks import ENCRYPTION_ADVICE, PORTABLE_BUILD_ADVICE
+from entrypoints.operator import doctor
+from entrypoints.operator.setting_checks import PORTABLE_BUILD_ADVICE
 from entrypoints.operator.terminal import takes_colors
+from entrypoints.shared.platform import checks
+from entrypoints.shared.platform.checks import ENCRYPTION_ADVICE
 from tests.entrypoints.operator.doctors import Doctor, Finding
 from tests.mail_server import PostOffice
 from tests.pictures import drawn_png
@@ -269,7 +271,7 @@ def test_an_invalid_data_folder_is_not_ok(healthy_doctor: Doctor, tmp_path: Path
 
 
 def test_a_nearly_full_disk_is_not_ok(healthy_doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(setting_checks, "FREE_BYTES_MIN", 2**80)
+    monkeypatch.setattr(checks, "FREE_BYTES_MIN", 2**80)
 
     findings = healthy_doctor.examine()
 

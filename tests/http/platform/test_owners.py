@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.database import PostgresDatabase
     from ports.unit_of_work import UnitOfWork
+    from tests.world.support import SupportDesk
 
 PATH = "/api/platform/owners"
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
@@ -33,6 +34,39 @@ async def may_govern(platform: Platform, email: str) -> bool:
 
 def owners(world: World) -> int:
     return world.value("SELECT count(*) FROM users WHERE is_platform_owner")
+
+
+class TestList:
+    """Listing the platform owners."""
+
+    async def test_owners_are_listed_with_what_protects_their_accounts(self, platform: Platform, world: World) -> None:
+        grace = world.user("grace@example.com")
+        promoted = await platform.request("POST", PATH, {"user_id": str(grace)})
+        assert promoted.status == 200
+        world.connection.execute(
+            "UPDATE users SET name = 'Grace', deactivated_at = now(), disowned_at = now() WHERE id = %s", (grace,)
+        )
+
+        answer = await platform.request("GET", PATH)
+
+        found = {owner["email"]: owner for owner in answer.json["owners"]}
+        assert answer.json["total"] == 2
+        assert list(found) == ["grace@example.com", PLATFORM_OWNER]
+        assert found["grace@example.com"] == {
+            "id": str(grace),
+            "email": "grace@example.com",
+            "name": "Grace",
+            "email_verified": False,
+            "mfa_enabled": False,
+            "is_active": False,
+            "created_at": "2026-02-03T04:05:06Z",
+            "appointed_at": "2026-02-03T04:05:06Z",
+        }
+        # This one was not appointed by a use case.
+        assert found[PLATFORM_OWNER]["appointed_at"] is None
+
+    async def test_support_sees_no_owners(self, platform: Platform, desk: SupportDesk) -> None:
+        assert_refused(await desk.request("GET", PATH), 403, "FORBIDDEN")
 
 
 class TestPromote:
@@ -65,6 +99,15 @@ class TestPromote:
 
         assert_refused(await platform.request("POST", PATH, {"user_id": str(user_id)}), 409, "CONFLICT")
         assert platform.world.platform_audit_entries("platform_owner.promoted") == []
+
+    async def test_an_address_that_its_organization_took_back_is_not_promoted(
+        self, platform: Platform, world: World
+    ) -> None:
+        user_id = world.user()
+        world.connection.execute("UPDATE users SET disowned_at = now() WHERE id = %s", (user_id,))
+
+        assert_refused(await platform.request("POST", PATH, {"user_id": str(user_id)}), 409, "CONFLICT")
+        assert owners(world) == 1
 
     @pytest.mark.parametrize(("is_verified", "is_active"), [(False, True), (True, False)])
     async def test_an_unverified_or_deactivated_user_cannot_be_promoted(

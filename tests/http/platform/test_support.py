@@ -55,6 +55,7 @@ class TestAppoint:
             "email_verified": True,
             "mfa_enabled": True,
             "created_at": "2026-02-03T04:05:06Z",
+            "appointed_at": "2026-02-03T04:05:06Z",
         }
         assert (answer.status, answer.json) == (200, {"user": expected})
         assert await SupportDesk(platform, helper).has_power()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from markupsafe import escape
 
 from core.organizations.overview import PERIOD
+from core.organizations.settings.branding import Branding
 from entrypoints.pages.console_pages import Program
 from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
     from tests.world.visitor import Visitor
     from tests.world.world import World
 
@@ -139,3 +145,52 @@ def test_the_call_of_a_page_is_quoted_for_a_shell() -> None:
         "  -H 'Content-Type: application/json' \\\n"
         "  -d '{\"a\":1}'"
     )
+
+
+async def test_the_pages_of_an_organization_have_its_brand_and_name_both(world: World, owner: Visitor) -> None:
+    organization_id = world.value("SELECT id FROM organizations WHERE slug = 'acme'")
+    world.connection.execute("UPDATE organizations SET name = %s WHERE id = %s", (HOSTILE, organization_id))
+    await world.installation.database.transact(_branded, organization_id)
+
+    page = (await owner.open(f"{PAGE}/acme/people")).text
+    elsewhere = (await owner.open(PAGE)).text
+
+    title = page.split("<title>")[1].partition("</title>")[0]
+    assert title.split() == ["People", "·", *str(escape(HOSTILE)).split(), "·", "Gatehouse"]
+    [sheet] = re.findall(r'href="(/branding/[^"]+\.css)"', page)
+    colors = (await owner.open(sheet)).text
+    # Yellow itself on buttons; text in it is darkened until it is readable.
+    assert "--accent: #ffee00" in colors
+    assert "--accent-text: #ffee00" not in colors.partition("dark")[0]
+    assert HOSTILE not in page
+    assert "/branding/" not in elsewhere
+
+
+async def test_an_organization_that_is_not_active_has_no_brand_in_its_console(world: World, owner: Visitor) -> None:
+    organization_id = world.value("SELECT id FROM organizations WHERE slug = 'acme'")
+    await world.installation.database.transact(_branded, organization_id)
+    world.set_organization_status(organization_id, "suspended")
+
+    page = await owner.open(f"{PAGE}/acme")
+
+    assert (page.status, "/branding/" in page.text) == (200, False)
+
+
+async def test_a_person_of_many_organizations_searches_them_from_every_page_of_one(
+    world: World, owner: Visitor
+) -> None:
+    user_id = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    assert 'id="find"' not in (await owner.open(f"{PAGE}/acme")).text
+    for number in range(3):
+        world.member(world.organization(f"team-{number}"), user_id, "member")
+
+    page = (await owner.open(f"{PAGE}/acme")).text
+
+    form = page.split('class="find"')[1].partition("</form>")[0]
+    assert 'action="/app/organizations"' in form
+    assert 'name="search"' in form
+
+
+def _branded(uow: UnitOfWork, organization_id: UUID) -> None:
+    branding = Branding(primary_color="#ffee00", background_color="#000000", updated_at=uow.now)
+    uow.branding.save(organization_id, branding)

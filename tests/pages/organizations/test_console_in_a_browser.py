@@ -9,12 +9,16 @@ import pytest
 from core.accounts.users import User
 from core.organizations.memberships import OWNER, Membership
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus
+from core.organizations.settings.branding import Branding
 from entrypoints import capabilities
+from tests.axe import violations
 from tests.browser import Site
 from tests.world.builder import EMAIL, FREE_TIER, PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Page
 
     from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
@@ -72,6 +76,9 @@ def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site
             ),
             is_confirmed=True,
         )
+        # Neither is readable as a text, on the ground of the console or at all.
+        brand = Branding(primary_color="#ffee00", background_color="#000000", updated_at=uow.now)
+        uow.branding.save(organization_id, brand)
 
     async def prepare(database: PostgresDatabase) -> None:
         await database.transact(add_owner)
@@ -81,17 +88,22 @@ def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site
     site.close()
 
 
+def sign_in(page: Page, address: str) -> None:
+    """Sign in on the way to a page."""
+    page.goto(address)
+    page.get_by_label("Email address").fill(EMAIL)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
 @pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
 def test_people_are_invited_found_and_withdrawn(
     site: Site, watch: Callable[..., Watched], *, has_scripts: bool
 ) -> None:
     watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
     page = watched.page
-    page.goto(f"{site.url}/app/organizations")
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    sign_in(page, f"{site.url}/app/organizations")
     page.get_by_role("link", name="Open Acme").click()
     page.get_by_role("navigation", name="Organization").get_by_role("link", name="People").click()
     page.get_by_role("link", name="Invitations").click()
@@ -114,3 +126,52 @@ def test_people_are_invited_found_and_withdrawn(
     assert "one@example.com" not in found
     assert "search=TWO%40" not in page.url
     assert watched.problems == []
+
+
+def test_keys_search_and_show_themselves_outside_of_fields_until_they_are_turned_off(
+    site: Site, watch: Callable[..., Watched]
+) -> None:
+    watched = watch(viewport={"width": 320, "height": 640})
+    page = watched.page
+    sign_in(page, f"{site.url}/app/organizations/acme/people")
+    search, dialog = page.get_by_label("Part of the address"), page.get_by_role("dialog", name="Keyboard shortcuts")
+    main, button = page.locator("main"), page.get_by_role("button", name="Keyboard shortcuts")
+
+    # The script shows it.
+    button.wait_for()
+    page.keyboard.press("/")
+    assert search.evaluate("field => field === document.activeElement")
+    page.keyboard.type("a/?")
+    assert (search.input_value(), dialog.is_visible()) == ("a/?", False)
+    main.focus()
+    page.keyboard.press("Control+?")
+    assert not dialog.is_visible()
+    page.keyboard.press("?")
+    found = violations(page)
+    page.keyboard.press("Escape")
+    assert (dialog.is_visible(), found) == (False, [])
+
+    main.focus()
+    page.keyboard.press("?")
+    page.get_by_label("Use / and ? as shortcuts in this browser").uncheck()
+    page.get_by_role("button", name="Close").click()
+    page.reload()
+    button.wait_for()
+    main.focus()
+    for key in ("?", "/"):
+        page.keyboard.press(key)
+        assert not dialog.is_visible()
+        assert not search.evaluate("field => field === document.activeElement")
+    # The way back needs no key.
+    button.click()
+    assert not page.get_by_label("Use / and ? as shortcuts in this browser").is_checked()
+    assert watched.problems == []
+
+
+def test_the_console_is_readable_under_every_brand(site: Site, watch: Callable[..., Watched]) -> None:
+    for scheme in ("light", "dark"):
+        watched = watch(color_scheme=scheme)
+        sign_in(watched.page, f"{site.url}/app/organizations/acme/people")
+        watched.page.get_by_role("heading", name="People").wait_for()
+
+        assert (scheme, violations(watched.page), watched.problems) == (scheme, [], [])

@@ -22,3 +22,11 @@ async def test_support_sees_which_sections_are_for_platform_owners(platform_owne
     text = (await support.open("/app/platform/tiers")).text
     assert 'href="/app/platform/owners"' not in text
     assert "(platform owners only)" in text
+
+
+async def test_the_number_of_organizations_of_a_tier_leads_to_their_list(platform_owner: Visitor) -> None:
+    text = (await platform_owner.open("/app/platform/tiers")).text
+
+    # Those of the callers.
+    assert '<a href="/app/platform/organizations?tier=free">2<' in text
+    assert '<a href="/app/platform/organizations?tier=enterprise">0<' in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
@@ -12,6 +13,7 @@ from core.organizations.settings.pictures import Picture, PictureType
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.organizations.settings.pictures import PictureKind
 
 # Their names are in a table of their own.
@@ -37,7 +39,11 @@ class PostgresBrandings(Aggregate):
         return found if found is not None else Branding()
 
     def brand(self, organization_id: UUID) -> BrandedOrganization | None:
-        row = self._row(
+        return self.defer_brand(organization_id)()
+
+    def defer_brand(self, organization_id: UUID) -> Deferred[BrandedOrganization | None]:
+        return self._defer_one(
+            partial(_branded, organization_id),
             f"""
             SELECT o.name, {BRANDING_COLUMNS}
             {_TABLES}
@@ -46,7 +52,6 @@ class PostgresBrandings(Aggregate):
             """,
             (organization_id,),
         )
-        return _branded(organization_id, row) if row is not None else None
 
     def save(self, organization_id: UUID, branding: Branding) -> None:
         self._connection.execute_later(
@@ -88,5 +93,5 @@ class PostgresBrandings(Aggregate):
         return Picture(type=PictureType(row[0]), content=bytes(row[1])) if row is not None else None
 
 
-def _branded(organization_id: UUID, row: dict[str, Any]) -> BrandedOrganization:
-    return BrandedOrganization(organization_id=organization_id, name=row.pop("name"), branding=Branding(**row))
+def _branded(organization_id: UUID, *, name: str, **columns: Any) -> BrandedOrganization:
+    return BrandedOrganization(organization_id=organization_id, name=name, branding=Branding(**columns))

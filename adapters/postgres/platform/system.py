@@ -1,0 +1,69 @@
+"""The state of the installation: its migrations, the signing keys, and the queues, each counted in an index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.schema.migration_files import newest_version
+from adapters.postgres.transaction import Aggregate
+from core.platform.system import PublishedKey, SchemaState, WaitingWork
+from core.sessions.signing_keys import KeyState, SignatureAlgorithm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORK: Final = """
+    SELECT (SELECT count(*) FROM (SELECT FROM mails WHERE state = 'queued' LIMIT %(most)s) AS one) AS mails,
+           (SELECT min(due_at) FROM mails WHERE state = 'queued') AS oldest_mail_at,
+           (SELECT count(*) FROM (SELECT FROM mails WHERE state = 'failed' LIMIT %(most)s) AS one) AS failed_mails,
+           (SELECT count(*) FROM (SELECT FROM events WHERE position IS NULL LIMIT %(most)s) AS one) AS events,
+           (SELECT min(occurred_at) FROM events WHERE position IS NULL) AS oldest_event_at,
+           (SELECT count(*)
+            FROM   (SELECT FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(most)s) AS one)
+           AS deliveries,
+           count(*) AS lagging_siems, coalesce(max(lag), 0) AS siem_lag_max
+    FROM   (SELECT    c.sealed_through - s.position AS lag
+            FROM      siem_streams s
+            JOIN      audit_chains c ON c.organization_id = s.organization_id
+            WHERE     s.enabled AND c.sealed_through > s.position
+            LIMIT     %(most)s) AS lagging
+"""
+
+
+class PostgresSystem(Aggregate):
+    """The port `SystemReadings`."""
+
+    def schema(self) -> SchemaState:
+        return self._only(
+            SchemaState,
+            """
+            SELECT   to_char(version, 'FM0000') || '_' || name AS newest, applied_at,
+                     greatest(%(known)s - version, 0) AS pending, greatest(version - %(known)s, 0) AS ahead,
+                     current_setting('server_version') AS server_version, clock_timestamp() AS database_time
+            FROM     schema_migrations
+            ORDER BY version DESC
+            LIMIT    1
+            """,
+            {"known": newest_version()},
+        )
+
+    def keys(self) -> Sequence[PublishedKey]:
+        return self._all(
+            _key,
+            """
+            SELECT   algorithm, kid, state, created_at, published_until
+            FROM     (SELECT 'RS256' AS algorithm, kid, state, created_at, published_until FROM signing_keys
+                      UNION ALL
+                      SELECT 'ES256', kid, state, created_at, published_until FROM elliptic_signing_keys) AS keys
+            WHERE    state <> 'retired' OR published_until > %s
+            ORDER BY array_position('{active,next,retired}', state), algorithm DESC, created_at, kid
+            """,
+            (self._transaction.now,),
+        )
+
+    def work(self, counted_max: int) -> WaitingWork:
+        return self._only(WaitingWork, WORK, {"most": counted_max})
+
+
+def _key(*, algorithm: str, state: str, **columns: Any) -> PublishedKey:
+    return PublishedKey(algorithm=SignatureAlgorithm(algorithm), state=KeyState(state), **columns)

@@ -1,0 +1,185 @@
+"""The pages of the platform's owners and its support: who they are, appointing them by address, and demoting them."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+
+from core.accounts.users import UserUnknown
+from core.errors import BadRequest, Conflict, Forbidden, Refusal
+from core.platform import owners, support
+from core.platform.owners import CannotDemoteYourself, NotAPlatformOwner
+from core.platform.support import NotPlatformSupport
+from entrypoints.pages.console_pages import PLATFORM, Program, after, console_page, opened_for_platform, with_query
+from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+OWNERS: Final = f"{PLATFORM}/owners"
+SUPPORT: Final = f"{OWNERS}/support"
+_API: Final = "/api/platform"
+_ADDRESS_CHARACTERS_MAX: Final = 254
+
+
+class OwnersQuery(Query, kw_only=True):
+    """What was just done, or the addresses that were typed before the reader had to sign in again."""
+
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+    owner: Annotated[
+        str, msgspec.Meta(description="The address to appoint as an owner.", max_length=_ADDRESS_CHARACTERS_MAX)
+    ] = ""
+    support: Annotated[
+        str, msgspec.Meta(description="The address to appoint to the support.", max_length=_ADDRESS_CHARACTERS_MAX)
+    ] = ""
+
+
+class OwnerForm(ProtectedForm, kw_only=True):
+    """The address of the person to appoint as a platform owner."""
+
+    owner: str = ""
+
+
+class SupportForm(ProtectedForm, kw_only=True):
+    """The address of the person to appoint to the platform's support."""
+
+    support: str = ""
+
+
+class DemotionForm(ProtectedForm, kw_only=True):
+    """Why a person is demoted."""
+
+    reason: str = ""
+
+
+async def _page(
+    call: Call,
+    *,
+    query: OwnersQuery | None = None,
+    form: OwnerForm | SupportForm | DemotionForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    query = query or OwnersQuery()
+    standing, (present, people) = await opened_for_platform(call, support.list_staff)
+    problem = problem_of(refusal)
+    return console_page(
+        call,
+        "platform_owners.html",
+        standing,
+        program=Program(path=f"{_API}/owners"),
+        done=query.done,
+        refusal=refusal,
+        owners=present,
+        support=people,
+        typed_owner=form.owner if isinstance(form, OwnerForm) else query.owner,
+        typed_support=form.support if isinstance(form, SupportForm) else query.support,
+        owner_problem=problem if isinstance(form, OwnerForm) else "",
+        support_problem=problem if isinstance(form, SupportForm) else "",
+    )
+
+
+@routes.get(OWNERS)
+@platform_owner_in_console
+async def show_owners(call: Call, query: OwnersQuery) -> Page:
+    """Show the platform owners and the people of the platform's support, and what protects their accounts."""
+    return await _page(call, query=query)
+
+
+@routes.post(OWNERS, refuses=(UserUnknown, Conflict))
+@platform_owner_in_console
+@shows_again(_page, BadRequest, UserUnknown, Conflict)
+async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
+    """Appoint a platform owner by their address; programs use `POST /api/platform/owners`."""
+    await recent(call, page=with_query(OWNERS, owner=form.owner[:_ADDRESS_CHARACTERS_MAX]))
+    await call.transact(owners.promote_by_address, form.owner)
+    return after(OWNERS, "owner-appointed")
+
+
+@routes.post(SUPPORT, refuses=(UserUnknown, Conflict))
+@platform_owner_in_console
+@shows_again(_page, BadRequest, UserUnknown, Conflict)
+async def appoint_supporter(call: Call, form: SupportForm) -> PageOrRedirect:
+    """Appoint a person to the platform's support by their address; programs use `POST /api/platform/support`."""
+    await recent(call, page=with_query(OWNERS, support=form.support[:_ADDRESS_CHARACTERS_MAX]))
+    await call.transact(support.appoint, form.support)
+    return after(OWNERS, "support-appointed")
+
+
+async def _owner_demotion(
+    call: Call, user_id: UUID, *, form: DemotionForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    standing, demotion = await opened_for_platform(call, owners.show_demotion, user_id)
+    return console_page(
+        call,
+        "platform_demotion.html",
+        standing,
+        program=Program(path=f"{_API}/owners/{user_id}", method="DELETE"),
+        refusal=refusal,
+        person=demotion.owner,
+        remaining=demotion.remaining,
+        reason=form.reason if form is not None else "",
+        page=f"{OWNERS}/{user_id}/demote",
+    )
+
+
+@routes.get(f"{OWNERS}/:user_id/demote", refuses=(CannotDemoteYourself, NotAPlatformOwner))
+@platform_owner_in_console
+@shows_again(_page, CannotDemoteYourself, NotAPlatformOwner)
+async def ask_to_demote_owner(call: Call, user_id: UUID) -> Page:
+    """Show what it means to demote a platform owner."""
+    await recent(call)
+    return await _owner_demotion(call, user_id)
+
+
+@routes.post(f"{OWNERS}/:user_id/demote", refuses=(CannotDemoteYourself, NotAPlatformOwner, Forbidden))
+@platform_owner_in_console
+@shows_again(_page, CannotDemoteYourself, NotAPlatformOwner)
+@shows_again(_owner_demotion, BadRequest, but_not=(CannotDemoteYourself,))
+async def demote_owner(call: Call, user_id: UUID, form: DemotionForm) -> PageOrRedirect:
+    """Demote a platform owner; programs use `DELETE /api/platform/owners/:user_id`."""
+    await recent(call, page=f"{OWNERS}/{user_id}/demote")
+    await call.transact(owners.demote, user_id, form.reason)
+    return after(OWNERS, "owner-demoted")
+
+
+async def _support_demotion(
+    call: Call, user_id: UUID, *, form: DemotionForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    standing, person = await opened_for_platform(call, support.find, user_id)
+    return console_page(
+        call,
+        "platform_demotion.html",
+        standing,
+        program=Program(path=f"{_API}/support/{user_id}", method="DELETE"),
+        refusal=refusal,
+        person=person,
+        remaining=None,
+        reason=form.reason if form is not None else "",
+        page=f"{SUPPORT}/{user_id}/demote",
+    )
+
+
+@routes.get(f"{SUPPORT}/:user_id/demote", refuses=(NotPlatformSupport,))
+@platform_owner_in_console
+@shows_again(_page, NotPlatformSupport)
+async def ask_to_demote_supporter(call: Call, user_id: UUID) -> Page:
+    """Show what it means to end an appointment to the platform's support."""
+    await recent(call)
+    return await _support_demotion(call, user_id)
+
+
+@routes.post(f"{SUPPORT}/:user_id/demote", refuses=(NotPlatformSupport, Forbidden))
+@platform_owner_in_console
+@shows_again(_page, NotPlatformSupport)
+@shows_again(_support_demotion, BadRequest)
+async def demote_supporter(call: Call, user_id: UUID, form: DemotionForm) -> PageOrRedirect:
+    """End an appointment to the platform's support; programs use `DELETE /api/platform/support/:user_id`."""
+    await recent(call, page=f"{SUPPORT}/{user_id}/demote")
+    await call.transact(support.demote, user_id, form.reason)
+    return after(OWNERS, "support-demoted")

@@ -1,0 +1,107 @@
+"""The page of the system: the process that answers, its checks and actors, the database, keys, queues and settings."""
+
+import os
+import platform
+from functools import partial
+from typing import Final
+
+import trio
+
+from core.platform import system
+from core.platform.system import SystemState
+from entrypoints import settings as settings_module
+from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform
+from entrypoints.pages.declaring import platform_pages
+from entrypoints.pages.languages import marked
+from entrypoints.pages.rendering import Page
+from entrypoints.settings import Settings
+from entrypoints.shared.platform import checks
+from entrypoints.shared.platform.findings import Finding, Verdict
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner_in_console
+from entrypoints.web.serving.routes import Routes
+from ports.actors import BackgroundTaskState
+
+routes: Routes = platform_pages()
+
+# Of its own, so that a slow disk holds up no other work.
+THREADS: Final = trio.CapacityLimiter(1)
+SUBJECTS: Final = {
+    "settings": marked("Settings"),
+    "data folder": marked("Data folder"),
+    "file descriptors": marked("Open files and connections"),
+    "billing": marked("Billing"),
+    "migrations": marked("Schema of the database"),
+    "clock": marked("Clock"),
+    "platform owner": marked("Platform owners"),
+    "mail": marked("Mail"),
+}
+# The badge of each verdict: its kind and its text.
+VERDICTS: Final = {
+    Verdict.OK: ("good", marked("OK")),
+    Verdict.TRIAL: ("warning", marked("not for production")),
+    Verdict.NOT_OK: ("bad", marked("not OK")),
+}
+ACTOR_STATES: Final = {
+    BackgroundTaskState.STARTING: ("info", marked("starting")),
+    BackgroundTaskState.RUNNING: ("good", marked("running")),
+    BackgroundTaskState.BACKING_OFF: ("bad", marked("crashed, and is started again")),
+    BackgroundTaskState.STOPPED: ("warning", marked("stopped")),
+}
+# By the state of the key.
+KEY_STATES: Final = {
+    "next": ("info", marked("signs next")),
+    "active": ("good", marked("signs")),
+    "retired": ("warning", marked("verifies only")),
+}
+
+
+@routes.get(f"{PLATFORM}/system")
+@platform_owner_in_console
+async def show_system(call: Call) -> Page:
+    """Show the state of the installation, and of the process that answers."""
+    installation = call.installation
+    before = installation.clock()
+    standing, state = await opened_for_platform(call, system.read)
+    now = installation.clock()
+    on_machine = await trio.to_thread.run_sync(partial(_of_machine, installation.settings), limiter=THREADS)
+    findings = [
+        *on_machine,
+        checks.migrations(newest=state.schema.newest, pending=state.schema.pending, ahead=state.schema.ahead),
+        checks.clock(before, state.schema.database_time, now),
+        *_of_people(installation.settings, state),
+    ]
+    return console_page(
+        call,
+        "platform_system.html",
+        standing,
+        program=Program(path="/health/ready"),
+        python=platform.python_version(),
+        worker=installation.worker,
+        process_id=os.getpid(),
+        pool=installation.pool.statistics() if installation.pool is not None else None,
+        findings=[(SUBJECTS[finding.subject], VERDICTS[finding.verdict], finding) for finding in findings],
+        actors=[(report, ACTOR_STATES[report.state]) for report in installation.actors.reports()],
+        state=state,
+        keys=[(key, KEY_STATES[key.state.value], max((now - key.created_at).days, 0)) for key in state.keys],
+        settings=settings_module.rows(installation.settings),
+    )
+
+
+def _of_machine(settings: Settings) -> list[Finding]:
+    """Return what the checks of the settings and of this machine find; on a thread, because they read the disk."""
+    folder = settings.data_dir.resolve()
+    return [
+        checks.base_settings(settings),
+        # Where everything is set, there may be none.
+        *([checks.free_space(folder)] if folder.exists() else []),
+        checks.file_descriptors(),
+        checks.billing(settings),
+    ]
+
+
+def _of_people(settings: Settings, state: SystemState) -> list[Finding]:
+    return [
+        checks.platform_owners(settings, present=state.owners, without_factor=state.owners_without_factor),
+        checks.mail(settings),
+    ]

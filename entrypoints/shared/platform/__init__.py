@@ -1,0 +1,1 @@
+"""What commands and pages share of looking after the platform."""

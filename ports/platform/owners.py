@@ -1,0 +1,14 @@
+"""The platform owners, for their list."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from core.platform.owners import ListedPlatformOwner
+
+
+class PlatformOwners(Protocol):
+    """The platform owners; `Users` changes them."""
+
+    def all(self) -> Sequence[ListedPlatformOwner]:
+        """List them by their addresses."""
+        ...

@@ -1,0 +1,22 @@
+"""The state of the installation, as the database knows it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from core.platform.system import PublishedKey, SchemaState, WaitingWork
+
+
+class SystemReadings(Protocol):
+    """Reads the state of the database, its keys and its queues, each at a bounded cost."""
+
+    def schema(self) -> SchemaState:
+        """Return the migrations of the database, its version and its time."""
+        ...
+
+    def keys(self) -> Sequence[PublishedKey]:
+        """List the signing keys that are published now, those that sign first, without decrypting them."""
+        ...
+
+    def work(self, counted_max: int) -> WaitingWork:
+        """Return what waits, counted no further than that."""
+        ...

@@ -1,0 +1,92 @@
+"""The page of the system."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.secrets import Secret
+from entrypoints.settings import Settings
+from ports.actors import ActorReport, BackgroundTaskState
+
+if TYPE_CHECKING:
+    from tests.application import ReportedActors
+    from tests.clock import SettableClock
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+SYSTEM = "/app/platform/system"
+# It could stand in every secret; the parts of an address are told apart by these characters.
+HIDDEN = "hidden0secret"
+ODD = {
+    "database_url": f"postgresql://id:{HIDDEN}@db.example.com/id?password={HIDDEN}&sslpassword={HIDDEN}",
+    "database_listen_url": f"postgresql://id:{HIDDEN}@{HIDDEN}@db/id",
+    "smtp_url": f"smtp://mailer:{HIDDEN}@mail.example.com:587?from=<script>@example.com",
+}
+
+
+def with_secrets() -> Settings:
+    """Return settings in which every secret is set, and the other texts are odd."""
+    secrets: dict[str, Any] = {
+        one.name: Secret(ODD.get(one.name, HIDDEN)) for one in fields(Settings) if "Secret" in str(one.type)
+    }
+    return Settings(**secrets, name="<b>Acme</b>", data_dir=Path("/nowhere/at all"), geoip_db=Path("/<img src=x>"))
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Settings with secrets, with which the application runs."""
+    return replace(with_secrets(), base_url="http://localhost:8000")
+
+
+async def test_no_secret_is_on_the_page_and_odd_values_do_no_harm(platform_owner: Visitor) -> None:
+    page = await platform_owner.open(SYSTEM)
+
+    assert page.status == 200
+    assert HIDDEN not in page.text
+    assert "GATEHOUSE_DATABASE_URL" in page.text
+    assert "postgresql://id:***@db.example.com/id" in page.text
+    assert "<img src=x>" not in page.text
+    assert "<script>@" not in page.text
+    assert "<b>Acme</b>" not in page.text
+
+
+async def test_the_process_its_checks_and_its_actors_are_shown(
+    platform_owner: Visitor, actors: ReportedActors, clock: SettableClock
+) -> None:
+    actors.told = [
+        ActorReport(name="mail_courier", state=BackgroundTaskState.BACKING_OFF, since=clock(), crashes=3),
+    ]
+
+    text = (await platform_owner.open(SYSTEM)).text
+
+    assert "the only one, process id" in text
+    assert "<code>mail_courier</code>" in text
+    assert "crashed, and is started again" in text
+    assert "Without a second factor: 1." in text
+    assert "up to date at 00" in text
+    assert ">gatehouse doctor<" in text
+    # The keys of the tests: one of each kind signs.
+    assert (text.count(">signs<"), text.count(">signs next<")) == (2, 2)
+    assert "PRIVATE" not in text
+    assert len(text) < 40 * 1024
+
+
+async def test_what_waits_is_counted(platform_owner: Visitor, world: World) -> None:
+    world.connection.execute(
+        """
+        INSERT INTO events (id, type, data, occurred_at)
+        SELECT gen_random_uuid(), 'user.created', '{}', now() FROM generate_series(1, 3)
+        """
+    )
+
+    text = (await platform_owner.open(SYSTEM)).text
+
+    assert "<dt>Events that wait to be handed on</dt><dd>3</dd>" in text
+
+
+async def test_the_page_is_for_owners(support: Visitor) -> None:
+    assert (await support.open(SYSTEM)).status == 403
