@@ -13,7 +13,7 @@ from core.email_addresses import part_of_email
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.organizations.members import MemberUnknown
-from core.positions import Position
+from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,19 +59,6 @@ class ListedMember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundMembers:
-    """A part of the members that were found, the oldest membership first.
-
-    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
-    end.
-    """
-
-    found: Sequence[ListedMember]
-    total: int
-    next: Position | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberDeparture:
     """What ends when a member is removed, in numbers."""
 
@@ -83,14 +70,15 @@ class MemberDeparture:
     keys: int
 
 
-def search(uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position, limit: int) -> FoundMembers:
-    """Find members by a part of their address and by role; empty texts find all."""
+def search(
+    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position, limit: int
+) -> FoundRows[ListedMember]:
+    """Find members by a part of their address and by role, the oldest membership first; empty texts find all."""
     organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.people.page(organization.id, part=part, role=role, after=after, limit=limit + 1)
     total = uow.people.count(organization.id, part=part, role=role, counted_max=COUNTED_MAX + 1)
-    listed = found[:limit]
-    return FoundMembers(found=listed, total=total, next=listed[-1].position if len(found) > limit else None)
+    return found_rows(found, limit=limit, total=total)
 
 
 def listed(

@@ -18,14 +18,17 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
+
+import msgspec
 
 from core.organizations import standing
 from core.platform import console
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import encode, see_other
 
 if TYPE_CHECKING:
@@ -56,6 +59,14 @@ OUTCOMES: Final = {
     "withdrawn": marked("The invitation is withdrawn."),
     "removed": marked("The member is removed, and has no access to this organization any more."),
 }
+
+
+class ListQuery(Query, kw_only=True):
+    """Which rows a list shows, from where on, and what was just done."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
+    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,12 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.invitations.invitations import InvitationStatus
-from core.invitations.invited import FoundInvitations, ListedInvitation
+from core.invitations.invited import ListedInvitation
 from core.organizations.access import Capability, RequiredStanding
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import Attention, Overview, SetupSteps, SignInTotals
-from core.organizations.people import FoundMembers, ListedMember, MemberDeparture, MemberSource
+from core.organizations.people import ListedMember, MemberDeparture, MemberSource
+from core.positions import FoundRows
 from entrypoints.pages.invitations.invited import STATUSES
 from entrypoints.pages.organizations.people import SOURCES
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
@@ -83,7 +84,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "query": SimpleNamespace(search=EMAIL, status="pending"),
         "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),
         "results": [(EMAIL, ""), (NAME, PROBLEM)],
-        "found": FoundInvitations(found=[_invitation(status) for status in InvitationStatus], total=5, next=None),
+        "found": FoundRows(found=[_invitation(status) for status in InvitationStatus], total=5, next=None),
         "statuses": STATUSES,
         "choices": [("", "Every status"), ("pending", "Waiting")],
         "roles": [("member", "member"), ("a" * 50, "a" * 50)],
@@ -123,7 +124,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_people.html": {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, role="admin"),
-        "found": FoundMembers(
+        "found": FoundRows(
             found=[
                 _MEMBER,
                 replace(_MEMBER, is_suspended=True, has_second_factor=False, name=None),

@@ -13,12 +13,21 @@ from core.organizations import roles
 from core.organizations.access import Capability, Operation, authorize
 from core.organizations.memberships import MEMBER, OWNER
 from core.positions import BEGIN, position_of
-from entrypoints.pages.console_pages import ROWS_SHOWN, Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console_pages import (
+    ROWS_SHOWN,
+    ListQuery,
+    Program,
+    after,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -38,13 +47,10 @@ STATUSES: Final = {
 }
 
 
-class InvitedQuery(Query, kw_only=True):
+class InvitedQuery(ListQuery, kw_only=True):
     """Which invitations to show."""
 
-    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
     status: Annotated[str, msgspec.Meta(description="Only invitations with this status.", max_length=50)] = ""
-    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
 
 class InvitationsForm(ProtectedForm, kw_only=True):

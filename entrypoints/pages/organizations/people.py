@@ -14,12 +14,21 @@ from core.organizations.members import AssignedRoleUnknown, MemberChanged, Membe
 from core.organizations.memberships import OWNER
 from core.organizations.people import MemberSource
 from core.positions import position_of
-from entrypoints.pages.console_pages import ROWS_SHOWN, Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console_pages import (
+    ROWS_SHOWN,
+    ListQuery,
+    Program,
+    after,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
 from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -45,13 +54,10 @@ _COLUMNS: Final = (
 Csv: TypeAlias = Annotated[Response, Media(CSV)]
 
 
-class PeopleQuery(Query, kw_only=True):
+class PeopleQuery(ListQuery, kw_only=True):
     """Which members to show."""
 
-    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
     role: Annotated[str, msgspec.Meta(description="Only members with this role, by its slug.", max_length=50)] = ""
-    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
 
 class RoleForm(ProtectedForm, kw_only=True):
