@@ -78,6 +78,7 @@ from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.privacy import data as data_page
+from entrypoints.pages.privacy import personal_data as personal_data_pages
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import authenticate as saml_authenticate
 from entrypoints.pages.saml import login as saml_login
@@ -237,6 +238,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_tiers_pages.routes,
     invited_pages.routes,
     data_page.routes,
+    personal_data_pages.routes,
     closing_page.routes,
     registration_pages.routes,
     jwks.routes,

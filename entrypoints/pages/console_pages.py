@@ -57,6 +57,8 @@ OUTCOMES: Final = {
     "invited": marked("The invitations are sent."),
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
+    "anonymized": marked("The personal data are removed. The account has a placeholder as its address now."),
+    "sessions-ended": marked("The sessions have ended. This person has to sign in again."),
     "removed": marked("The member is removed, and has no access to this organization any more."),
 }
 

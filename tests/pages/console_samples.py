@@ -14,6 +14,7 @@ from core.organizations.people import ListedMember, MemberDeparture, MemberSourc
 from core.positions import FoundRows
 from entrypoints.pages.invitations.invited import STATUSES
 from entrypoints.pages.organizations.people import SOURCES
+from tests.pages.record_samples import RECORD
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 # Longer than every real one, and in one word.
@@ -100,10 +101,13 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_change": None,
         "lacks_removal": Capability.ORG_MEMBERS_MANAGE,
         "is_self": False,
+        **RECORD,
     },
     "console_member_removal.html": {
         **_MEMBER_PAGE,
         "departure": MemberDeparture(sessions=214, services=3, subscriptions=1, grants=2, invitations=7, keys=1),
+        "seen_role": "admin",
+        "note": NAME,
     },
     "console_organizations.html": {
         **CONSOLE,

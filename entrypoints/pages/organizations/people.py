@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
+from core.audit import person_records
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import members, people, roles
 from core.organizations.access import Operation
@@ -28,6 +29,7 @@ from entrypoints.pages.console_pages import (
 from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
+from entrypoints.pages.person_records import record_values
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -68,9 +70,10 @@ class RoleForm(ProtectedForm, kw_only=True):
 
 
 class RemovalForm(ProtectedForm, kw_only=True):
-    """The role that the page has shown of the member to remove."""
+    """The role that the page has shown of the member to remove, and what the audit log is to keep about it."""
 
     seen_role: str = ""
+    note: str = ""
 
 
 @routes.get(PEOPLE)
@@ -124,7 +127,9 @@ async def _member(
     form: RoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    standing, member = await opened(call, org_slug, Operation.MEMBERS_LIST, people.show, user_id)
+    standing, (member, record) = await opened(
+        call, org_slug, Operation.MEMBERS_LIST, person_records.show_member, user_id
+    )
     return console_page(
         call,
         "console_member.html",
@@ -143,6 +148,7 @@ async def _member(
         lacks_change=standing.lacks(Operation.MEMBER_CHANGE),
         lacks_removal=standing.lacks(Operation.MEMBER_REMOVE),
         is_self=member.user_id == standing.user_id,
+        **record_values(standing, record, user_id, member.email),
     )
 
 
@@ -162,7 +168,9 @@ async def change_role(call: Call, org_slug: str, user_id: UUID, form: RoleForm) 
     return after(f"{page_of(org_slug)}/people/{user_id}", "role-changed")
 
 
-async def _removal(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
+async def _removal(
+    call: Call, org_slug: str, user_id: UUID, *, form: RemovalForm | None = None, refusal: Refusal | None = None
+) -> Page:
     standing, (member, departure) = await opened(
         call, org_slug, Operation.MEMBER_REMOVE, people.show_departure, user_id
     )
@@ -174,6 +182,9 @@ async def _removal(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal
         refusal=refusal,
         member=member,
         departure=departure,
+        # What the page shows now is what the next form has seen.
+        seen_role=member.role,
+        note=form.note if form is not None else "",
         page=f"{page_of(org_slug)}/people/{user_id}",
     )
 
@@ -190,7 +201,7 @@ async def ask_to_remove(call: Call, org_slug: str, user_id: UUID) -> Page:
 @shows_again(_removal, BadRequest, MemberChanged, Forbidden)
 async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalForm) -> PageOrRedirect:
     """Remove a member; programs use `POST /api/organizations/:slug/members/:user_id`."""
-    await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role)
+    await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role, note=form.note)
     return after(f"{page_of(org_slug)}/people", "removed")
 
 
