@@ -85,8 +85,10 @@ from entrypoints.pages.saml import login as saml_login
 from entrypoints.pages.saml import logout as saml_logout
 from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import slo, sso
+from entrypoints.pages.scim import directory as directory_page
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import applications as application_pages
+from entrypoints.pages.services import end_users as end_user_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -237,6 +239,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     people_pages.routes,
     platform_tiers_pages.routes,
     invited_pages.routes,
+    end_user_pages.routes,
+    directory_page.routes,
     data_page.routes,
     personal_data_pages.routes,
     closing_page.routes,

@@ -74,6 +74,7 @@ from adapters.postgres.saml.configurations import PostgresSamlConfigurations, Po
 from adapters.postgres.saml.logouts import PostgresSamlLogouts
 from adapters.postgres.saml.requests import PostgresSamlRequests
 from adapters.postgres.saml.sessions import PostgresSamlSessions
+from adapters.postgres.scim.directory import PostgresScimDirectory
 from adapters.postgres.scim.groups import PostgresScimGroups
 from adapters.postgres.scim.log import PostgresScimLog
 from adapters.postgres.scim.tokens import PostgresScimTokens
@@ -84,6 +85,7 @@ from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.services.api_keys import PostgresApiKeys
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
 from adapters.postgres.services.end_users import PostgresEndUsers
+from adapters.postgres.services.found_end_users import PostgresFoundEndUsers
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.services import PostgresServices
@@ -216,9 +218,11 @@ class Aggregates:
     invitations: PostgresInvitations
     invited: PostgresInvited
     end_users: PostgresEndUsers
+    found_end_users: PostgresFoundEndUsers
     scim_tokens: PostgresScimTokens
     scim_users: PostgresScimUsers
     scim_groups: PostgresScimGroups
+    scim_directory: PostgresScimDirectory
     scim_log: PostgresScimLog
     audit_log: PostgresAuditLog
     audit_chains: PostgresAuditChains

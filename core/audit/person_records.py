@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.credentials import user_agents
 from core.organizations import people
 from core.organizations.access import Operation, authorize
-from core.services import end_users
+from core.services import found_end_users
 from core.sign_in.sign_ins import Scope
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.credentials.user_agents import Description
     from core.organizations.access import OrganizationAccess
     from core.organizations.people import ListedMember
-    from core.services.end_users import EndUserDetails
+    from core.services.found_end_users import ListedEndUser
     from core.services.subscriptions import SubscriptionStatus
     from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService
     from ports.unit_of_work import UnitOfWork
@@ -114,9 +114,9 @@ def show_member(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMember
     return member, _record(uow, authorize(uow, slug, Operation.MEMBERS_LIST), user_id, member)
 
 
-def show_end_user(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[EndUserDetails, PersonRecord]:
+def show_end_user(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedEndUser, PersonRecord]:
     """Return an end user with what the organization knows of them; raise `EndUserUnknown` when the user is none."""
-    end_user = end_users.show(uow, slug, user_id)
+    end_user = found_end_users.show(uow, slug, user_id)
     access = authorize(uow, slug, Operation.END_USERS_READ)
     return end_user, _record(uow, access, user_id, uow.people.find(access.organization.id, user_id))
 

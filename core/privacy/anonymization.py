@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from core.accounts import sign_in_failures
 from core.accounts.users import UserUnknown
 from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
+from core.email_addresses import canonical_email
 from core.errors import BadRequest, Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -126,7 +127,7 @@ def anonymize_in_organization(uow: UnitOfWork, slug: str, user_id: UUID, *, type
     # The lock blocks every row that would refer to the account, as in `anonymize`.
     subject, affiliations = _subject_of(uow, authorized, uow.anonymization.lock(user_id))
     written = checked_note(note)
-    if typed_email.strip().lower() != subject.email:
+    if canonical_email(typed_email, uow.domain_names.to_ascii) != subject.email:
         raise BadRequest.of_field("email", "Type the address of the person whose data are to be removed.")
     forget(uow, subject, affiliations, authorized.caller, note=written)
 

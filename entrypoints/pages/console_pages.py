@@ -25,6 +25,7 @@ import msgspec
 
 from core.organizations import standing
 from core.platform import console
+from core.positions import BEGIN, position_of
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from core.organizations.access import Operation
     from core.organizations.standing import Standing
     from core.platform.console import PlatformStanding
+    from core.positions import Position
     from entrypoints.web.serving.calls import Call
     from ports.unit_of_work import UnitOfWork
 
@@ -63,12 +65,18 @@ OUTCOMES: Final = {
 }
 
 
-class ListQuery(Query, kw_only=True):
+class ConsoleListQuery(Query, kw_only=True):
     """Which rows a list shows, from where on, and what was just done."""
 
     search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
     after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
     done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+    @property
+    def position(self) -> Position | None:
+        """The position after which the page begins; None for the begin of the list, also where it is damaged."""
+        position = position_of(self.after)
+        return position if position != BEGIN else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

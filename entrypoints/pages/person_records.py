@@ -1,11 +1,11 @@
-"""What the pages of a member and of an end user share: what the organization knows of the person, in words."""
+"""What the pages of people share: their tabs, and what the organization knows of a person, in words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
 from core.events.actions import AuditAction
-from core.organizations.access import Operation
+from core.organizations.access import Capability, Operation, RequiredStanding
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.sign_ins import SignInOutcome
 from entrypoints.pages.console_pages import page_of, with_query
@@ -30,6 +30,17 @@ SUBSCRIPTION_STATUSES: Final = {
     SubscriptionStatus.PAST_DUE: ("bad", marked("Payment overdue")),
 }
 _LABELS: Final = {action.value: action.event.item.label for action in AuditAction}
+
+
+def people_tabs(standing: Standing) -> list[tuple[str, str, Capability | RequiredStanding | None]]:
+    """Return the tabs of the people of an organization: address, text, and what the role of the reader lacks."""
+    people = f"{page_of(standing.organization.slug)}/people"
+    return [
+        (people, marked("Members"), standing.lacks(Operation.MEMBERS_LIST)),
+        (f"{people}/invited", marked("Invitations"), standing.lacks(Operation.INVITATIONS_LIST)),
+        (f"{people}/end-users", marked("End users"), standing.lacks(Operation.END_USERS_READ)),
+        (f"{people}/directory", marked("Directory"), standing.lacks(Operation.SCIM_LOG_READ)),
+    ]
 
 
 def record_values(standing: Standing, record: PersonRecord, user_id: UUID, email: str) -> dict[str, Any]:

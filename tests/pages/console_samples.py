@@ -44,6 +44,13 @@ def standing(organization: Any = _ACTIVE) -> SimpleNamespace:
     )
 
 
+TABS: Final = [
+    (f"/app/organizations/{LONG_SLUG}/people", "Members", None),
+    (f"/app/organizations/{LONG_SLUG}/people/invited", "Invitations", Capability.ORG_MEMBERS_MANAGE),
+    (f"/app/organizations/{LONG_SLUG}/people/end-users", "End users", None),
+]
+
+
 CONSOLE: Final[dict[str, Any]] = {
     "form_token": "token",
     "browser": SimpleNamespace(email=EMAIL, is_disowned=False, confined_to=None),
@@ -88,6 +95,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "found": FoundRows(found=[_invitation(status) for status in InvitationStatus], total=5, next=None),
         "statuses": STATUSES,
         "choices": [("", "Every status"), ("pending", "Waiting")],
+        "tabs": TABS,
         "roles": [("member", "member"), ("a" * 50, "a" * 50)],
         "page": f"/app/organizations/{LONG_SLUG}/people/invited",
         "first": f"/app/organizations/{LONG_SLUG}/people/invited",
@@ -139,7 +147,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "roles": [("", "Every role"), ("admin", "admin"), ("a" * 50, "a" * 50)],
         "sources": SOURCES,
-        "lacks_invitations": Capability.ORG_MEMBERS_MANAGE,
+        "tabs": TABS,
         "page": f"/app/organizations/{LONG_SLUG}/people",
         "file": f"/app/organizations/{LONG_SLUG}/people/members.csv",
         "first": f"/app/organizations/{LONG_SLUG}/people",

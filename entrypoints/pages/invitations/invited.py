@@ -12,10 +12,9 @@ from core.invitations.invited import InvitationNotWaiting
 from core.organizations import roles
 from core.organizations.access import Capability, Operation, authorize
 from core.organizations.memberships import MEMBER, OWNER
-from core.positions import BEGIN, position_of
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
-    ListQuery,
+    ConsoleListQuery,
     Program,
     after,
     api,
@@ -26,6 +25,7 @@ from entrypoints.pages.console_pages import (
 )
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
+from entrypoints.pages.person_records import people_tabs
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -47,7 +47,7 @@ STATUSES: Final = {
 }
 
 
-class InvitedQuery(ListQuery, kw_only=True):
+class InvitedQuery(ConsoleListQuery, kw_only=True):
     """Which invitations to show."""
 
     status: Annotated[str, msgspec.Meta(description="Only invitations with this status.", max_length=50)] = ""
@@ -71,7 +71,6 @@ async def _page(
 ) -> Page:
     query = query or InvitedQuery()
     status = InvitationStatus(query.status) if query.status in set(InvitationStatus) else None
-    position = position_of(query.after)
     standing, found = await opened(
         call,
         org_slug,
@@ -79,8 +78,7 @@ async def _page(
         invited.search,
         search=query.search,
         status=status,
-        # A damaged position is the begin of the list.
-        after=position if position != BEGIN else None,
+        after=query.position,
         limit=ROWS_SHOWN,
     )
     page = f"{page_of(org_slug)}/people/invited"
@@ -101,6 +99,7 @@ async def _page(
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
         # A role beyond that of a member takes another capability; the roles themselves decide which of them.
         roles=offered if Capability.ORG_ROLES_MANAGE in standing.capabilities else [(MEMBER, MEMBER)],
+        tabs=people_tabs(standing),
         page=page,
         first=with_query(page, **kept) if query.after else "",
         next=with_query(page, **kept, after=found.next) if found.next is not None else "",

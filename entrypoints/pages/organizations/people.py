@@ -17,7 +17,7 @@ from core.organizations.people import MemberSource
 from core.positions import position_of
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
-    ListQuery,
+    ConsoleListQuery,
     Program,
     after,
     api,
@@ -29,7 +29,7 @@ from entrypoints.pages.console_pages import (
 from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
-from entrypoints.pages.person_records import record_values
+from entrypoints.pages.person_records import people_tabs, record_values
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -56,7 +56,7 @@ _COLUMNS: Final = (
 Csv: TypeAlias = Annotated[Response, Media(CSV)]
 
 
-class PeopleQuery(ListQuery, kw_only=True):
+class PeopleQuery(ConsoleListQuery, kw_only=True):
     """Which members to show."""
 
     role: Annotated[str, msgspec.Meta(description="Only members with this role, by its slug.", max_length=50)] = ""
@@ -102,7 +102,7 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
         found=found,
         roles=[("", marked("Every role")), *await _roles(call, org_slug)],
         sources=SOURCES,
-        lacks_invitations=standing.lacks(Operation.INVITATIONS_LIST),
+        tabs=people_tabs(standing),
         page=page,
         file=with_query(f"{page}/members.csv", **kept),
         first=with_query(page, **kept) if query.after else "",
