@@ -102,7 +102,7 @@ def show_removal(uow: UnitOfWork, slug: str, user_id: UUID) -> DataRemoval:
     authorized = authorize(uow, slug, Operation.PERSONAL_DATA_REMOVE)
     subject, affiliations = _subject_of(uow, authorized, uow.anonymization.find(user_id))
     organization_id = authorized.organization.id
-    departure = uow.people.departure(organization_id, user_id)
+    departure = uow.people.departure(organization_id, [user_id])
     services = uow.person_records.services(organization_id, user_id)
     _, sessions = uow.person_records.sessions(organization_id, user_id, limit=1)
     return DataRemoval(

@@ -60,7 +60,7 @@ CONSOLE: Final[dict[str, Any]] = {
     "problem": PROBLEM,
 }
 
-_MEMBER: Final = ListedMember(
+MEMBER: Final = ListedMember(
     id=UUID(ID),
     user_id=UUID(ID),
     email=EMAIL,
@@ -75,7 +75,7 @@ _MEMBER: Final = ListedMember(
 )
 _MEMBER_PAGE: Final[dict[str, Any]] = {
     **CONSOLE,
-    "member": replace(_MEMBER, is_suspended=True),
+    "member": replace(MEMBER, is_suspended=True),
     "page": f"/app/organizations/{LONG_SLUG}/people/{ID}",
 }
 
@@ -138,9 +138,9 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "query": SimpleNamespace(search=EMAIL, role="admin"),
         "found": FoundRows(
             found=[
-                _MEMBER,
-                replace(_MEMBER, is_suspended=True, has_second_factor=False, name=None),
-                replace(_MEMBER, is_confirmed=False, has_second_factor=None, last_sign_in_at=None),
+                MEMBER,
+                replace(MEMBER, is_suspended=True, has_second_factor=False, name=None),
+                replace(MEMBER, is_confirmed=False, has_second_factor=None, last_sign_in_at=None),
             ],
             total=10_001,
             next=None,
@@ -148,6 +148,10 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "roles": [("", "Every role"), ("admin", "admin"), ("a" * 50, "a" * 50)],
         "sources": SOURCES,
         "tabs": TABS,
+        "lacks_change": None,
+        "lacks_removal": Capability.ORG_MEMBERS_MANAGE,
+        "change_found": f"/app/organizations/{LONG_SLUG}/people/selected/change?found=yes",
+        "remove_found": f"/app/organizations/{LONG_SLUG}/people/selected/remove?found=yes",
         "page": f"/app/organizations/{LONG_SLUG}/people",
         "file": f"/app/organizations/{LONG_SLUG}/people/members.csv",
         "first": f"/app/organizations/{LONG_SLUG}/people",

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from core.organizations.people import MemberDeparture, SelectedMembers
 from core.positions import FoundRows
 from core.privacy.anonymization import DataRemoval
 from core.privacy.export import ExportedPerson
@@ -13,9 +14,9 @@ from core.scim.log import ProvisioningLogEntry
 from core.scim.tokens import ScimToken
 from core.services.found_end_users import EndUserState, ListedEndUser, SessionsEnding
 from entrypoints.pages.services.end_users import STATES
-from tests.pages.console_samples import CONSOLE, LONG_SLUG, TABS
+from tests.pages.console_samples import CONSOLE, LONG_SLUG, MEMBER, TABS
 from tests.pages.record_samples import RECORD
-from tests.pages.sample_values import EMAIL, ID, NAME, NOW
+from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _PAGE: Final = f"/app/organizations/{LONG_SLUG}/people"
 
@@ -109,6 +110,21 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "file": f"{_PAGE}/end-users/end-users.csv",
         "first": f"{_PAGE}/end-users",
         "next": f"{_PAGE}/end-users?after=b",
+    },
+    "console_selected.html": {
+        **CONSOLE,
+        "is_removal": True,
+        "selection": SelectedMembers(
+            members=[MEMBER, MEMBER],
+            has_more=True,
+            departure=MemberDeparture(sessions=214, services=3, subscriptions=1, grants=2, invitations=7, keys=1),
+        ),
+        "form": SimpleNamespace(note=NAME, role="admin"),
+        "results": [(EMAIL, ""), (NAME, PROBLEM)],
+        "roles": [("admin", "admin"), ("a" * 50, "a" * 50)],
+        "page": _PAGE,
+        "action": f"{_PAGE}/selected/remove",
+        "found": f"{_PAGE}?search=b",
     },
     "console_sessions_ending.html": {
         **CONSOLE,
