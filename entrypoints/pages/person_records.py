@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from core.events.actions import AuditAction
 from core.organizations.access import Capability, Operation, RequiredStanding
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.sign_ins import SignInOutcome
@@ -29,7 +28,6 @@ SUBSCRIPTION_STATUSES: Final = {
     SubscriptionStatus.EXPIRED: ("warning", marked("Expired")),
     SubscriptionStatus.PAST_DUE: ("bad", marked("Payment overdue")),
 }
-_LABELS: Final = {action.value: action.event.item.label for action in AuditAction}
 
 
 def people_tabs(standing: Standing) -> list[tuple[str, str, Capability | RequiredStanding | None]]:
@@ -50,10 +48,9 @@ def record_values(standing: Standing, record: PersonRecord, user_id: UUID, email
         "record": record,
         "outcomes": OUTCOMES,
         "subscription_statuses": SUBSCRIPTION_STATUSES,
-        # A version after this one may have actions that this one does not know.
-        "labels": _LABELS,
         "why": with_query(f"{page}/why", email=email),
-        "audit": f"{page}/audit",
+        "audit_by": with_query(f"{page}/audit", actor=email),
+        "audit_about": with_query(f"{page}/audit", target=email),
         "member_page": f"{page}/people/{user_id}",
         "end_user_page": f"{page}/people/end-users/{user_id}",
         "lacks_explaining": standing.lacks(Operation.SIGN_INS_EXPLAIN),
