@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +21,37 @@ class Position:
     def __str__(self) -> str:
         """Return the position as it stands in an address."""
         return f"{self.at.astimezone(UTC).isoformat().replace('+00:00', 'Z')}_{self.id}"
+
+
+class Placed(Protocol):
+    """A row of such a list."""
+
+    @property
+    def position(self) -> Position:
+        """The place of the row in the list."""
+        ...
+
+
+Row = TypeVar("Row", bound=Placed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRows(Generic[Row]):
+    """A part of the rows that were found, in the order of their list.
+
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
+    end.
+    """
+
+    found: Sequence[Row]
+    total: int
+    next: Position | None
+
+
+def found_rows(rows: Sequence[Row], *, limit: int, total: int) -> FoundRows[Row]:
+    """Return the first rows, at most `limit`; one row more tells that the list goes on."""
+    listed = rows[:limit]
+    return FoundRows(found=listed, total=total, next=listed[-1].position if len(rows) > limit else None)
 
 
 # Before every row.

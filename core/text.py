@@ -99,6 +99,16 @@ def checked_reason(reason: str, field: str = "reason") -> str:
     return trimmed
 
 
+def checked_note(note: str, field: str = "note") -> str:
+    """Return what a person writes about what they do, without surrounding blanks; raise `BadRequest` if too long."""
+    trimmed = note.strip()
+    if len(trimmed) > REASON_CHARACTERS_MAX:
+        raise BadRequest.of_field(
+            field, Wording("A note has at most %(maximum)s characters.", maximum=REASON_CHARACTERS_MAX)
+        )
+    return trimmed
+
+
 def _is_forbidden(character: str) -> bool:
     is_control = unicodedata.category(character) in _CONTROL_CATEGORIES
     is_unseen = _INVISIBLE.match(character) is not None

@@ -74,20 +74,24 @@ from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import people as people_pages
+from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import owners as platform_owners_pages
 from entrypoints.pages.platform import system as platform_system_page
 from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.privacy import data as data_page
+from entrypoints.pages.privacy import personal_data as personal_data_pages
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import authenticate as saml_authenticate
 from entrypoints.pages.saml import login as saml_login
 from entrypoints.pages.saml import logout as saml_logout
 from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import slo, sso
+from entrypoints.pages.scim import directory as directory_page
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import applications as application_pages
+from entrypoints.pages.services import end_users as end_user_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -238,9 +242,13 @@ EVERYWHERE: tuple[Routes, ...] = (
     people_pages.routes,
     platform_owners_pages.routes,
     platform_system_page.routes,
+    selected_members_pages.routes,
     platform_tiers_pages.routes,
     invited_pages.routes,
+    end_user_pages.routes,
+    directory_page.routes,
     data_page.routes,
+    personal_data_pages.routes,
     closing_page.routes,
     registration_pages.routes,
     jwks.routes,

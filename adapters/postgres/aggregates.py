@@ -15,6 +15,7 @@ from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
+from adapters.postgres.audit.person_records import PostgresPersonRecords
 from adapters.postgres.audit.siem import PostgresSiemStreams
 from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
@@ -75,6 +76,7 @@ from adapters.postgres.saml.configurations import PostgresSamlConfigurations, Po
 from adapters.postgres.saml.logouts import PostgresSamlLogouts
 from adapters.postgres.saml.requests import PostgresSamlRequests
 from adapters.postgres.saml.sessions import PostgresSamlSessions
+from adapters.postgres.scim.directory import PostgresScimDirectory
 from adapters.postgres.scim.groups import PostgresScimGroups
 from adapters.postgres.scim.log import PostgresScimLog
 from adapters.postgres.scim.tokens import PostgresScimTokens
@@ -85,6 +87,7 @@ from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.services.api_keys import PostgresApiKeys
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
 from adapters.postgres.services.end_users import PostgresEndUsers
+from adapters.postgres.services.found_end_users import PostgresFoundEndUsers
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.services import PostgresServices
@@ -219,12 +222,15 @@ class Aggregates:
     invitations: PostgresInvitations
     invited: PostgresInvited
     end_users: PostgresEndUsers
+    found_end_users: PostgresFoundEndUsers
     scim_tokens: PostgresScimTokens
     scim_users: PostgresScimUsers
     scim_groups: PostgresScimGroups
+    scim_directory: PostgresScimDirectory
     scim_log: PostgresScimLog
     audit_log: PostgresAuditLog
     audit_chains: PostgresAuditChains
+    person_records: PostgresPersonRecords
     siem_streams: PostgresSiemStreams
     analytics: PostgresAnalytics
     platform_users: PostgresPlatformUsers

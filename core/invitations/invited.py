@@ -13,10 +13,9 @@ from core.errors import NotFound
 from core.invitations.invitations import InvitationStatus, invite, revoke
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
-from core.positions import Position
+from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -47,29 +46,15 @@ class ListedInvitation:
         return Position(at=self.created_at, id=self.id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundInvitations:
-    """A part of the invitations that were found, the newest first.
-
-    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
-    end.
-    """
-
-    found: Sequence[ListedInvitation]
-    total: int
-    next: Position | None
-
-
 def search(
     uow: UnitOfWork, slug: str, *, search: str, status: InvitationStatus | None, after: Position | None, limit: int
-) -> FoundInvitations:
+) -> FoundRows[ListedInvitation]:
     """Find invitations by a part of their address and by status; without them all, from the newest on."""
     organization = authorize(uow, slug, Operation.INVITATIONS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.invited.page(organization.id, part=part, status=status, after=after, limit=limit + 1)
     total = uow.invited.count(organization.id, part=part, status=status, counted_max=COUNTED_MAX + 1)
-    listed = found[:limit]
-    return FoundInvitations(found=listed, total=total, next=listed[-1].position if len(found) > limit else None)
+    return found_rows(found, limit=limit, total=total)
 
 
 def send_again(uow: UnitOfWork, slug: str, invitation_id: UUID) -> str:

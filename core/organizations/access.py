@@ -115,6 +115,8 @@ class Operation(Enum):
     END_USERS_READ = ("read the end users", Capability.END_USERS_VIEW, _ACTIVE)
     END_USERS_CHANGE = ("end the sessions of end users", Capability.END_USERS_MANAGE, _ACTIVE)
     SIGN_INS_READ = ("read the sign-ins of a user", Capability.END_USERS_VIEW, _ACTIVE)
+    PERSONAL_DATA_EXPORT = ("export the personal data of a person", RequiredStanding.OWNER, _ACTIVE)
+    PERSONAL_DATA_REMOVE = ("remove the personal data of a person", RequiredStanding.OWNER, _ACTIVE)
     SIGN_INS_EXPLAIN = ("find out why a user cannot sign in", Capability.END_USERS_MANAGE, _ACTIVE)
     AUDIT_LOG_READ = ("read the audit log", Capability.AUDIT_LOGS_VIEW, _ACTIVE)
     ANALYTICS_READ = ("read the analytics", Capability.ANALYTICS_VIEW, _ACTIVE)

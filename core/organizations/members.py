@@ -16,6 +16,7 @@ from core.events.actions import AuditAction
 from core.organizations import access, departures, inviters, keys, made_credentials
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.text import checked_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,10 +144,11 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
     return replace(member, membership=replace(member.membership, role=role))
 
 
-def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None = None) -> None:
+def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None = None, note: str = "") -> None:
     """Remove a member, with the links to services that came with the membership, and their sessions.
 
-    Raise `MemberChanged` when the member has not `seen_role`, which the caller has seen.
+    Raise `MemberChanged` when the member has not `seen_role`, which the caller has seen. The note is kept in the audit
+    log alone.
 
     Other sessions stay: a token that names the organization is refused from now on, and the next refresh returns one
     without it (decisions 2.3).
@@ -162,7 +164,8 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None =
         raise BadRequest("The owner cannot be removed. Transfer the ownership first.")
     _require_seen(member, seen_role)
     authorized.require_no_less(access.capabilities_of_role(uow, organization_id, member.membership.role), "remove")
-    _end(uow, member.membership)
+    written = checked_note(note)
+    _end(uow, member.membership, **({"audit_only": {"note": written}} if written else {}))
 
 
 def _require_seen(member: Member, seen_role: str | None) -> None:

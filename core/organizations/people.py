@@ -13,7 +13,8 @@ from core.email_addresses import part_of_email
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.organizations.members import MemberUnknown
-from core.positions import Position
+from core.organizations.memberships import OWNER
+from core.positions import BEGIN, FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,21 +60,8 @@ class ListedMember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundMembers:
-    """A part of the members that were found, the oldest membership first.
-
-    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
-    end.
-    """
-
-    found: Sequence[ListedMember]
-    total: int
-    next: Position | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberDeparture:
-    """What ends when a member is removed, in numbers."""
+    """What ends when members are removed, in numbers."""
 
     sessions: int
     services: int
@@ -83,14 +71,30 @@ class MemberDeparture:
     keys: int
 
 
-def search(uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position, limit: int) -> FoundMembers:
-    """Find members by a part of their address and by role; empty texts find all."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectedMembers:
+    """Members who were chosen together, and what would end with all of their memberships.
+
+    `has_more` says that the search by which they were chosen finds more than these.
+    """
+
+    members: Sequence[ListedMember]
+    has_more: bool
+    departure: MemberDeparture
+
+
+def search(
+    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position, limit: int
+) -> FoundRows[ListedMember]:
+    """Find members by a part of their address and by role, the oldest membership first; empty texts find all."""
     organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.people.page(organization.id, part=part, role=role, after=after, limit=limit + 1)
+    if after == BEGIN and len(found) <= limit:
+        # All of them: nothing is left to count.
+        return found_rows(found, limit=limit, total=len(found))
     total = uow.people.count(organization.id, part=part, role=role, counted_max=COUNTED_MAX + 1)
-    listed = found[:limit]
-    return FoundMembers(found=listed, total=total, next=listed[-1].position if len(found) > limit else None)
+    return found_rows(found, limit=limit, total=total)
 
 
 def listed(
@@ -112,7 +116,38 @@ def show_departure(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMem
     """Return a member and what would end with the membership; raise `MemberUnknown` when the user is none."""
     organization = authorize(uow, slug, Operation.MEMBER_REMOVE).organization
     member = _found(uow, organization.id, user_id)
-    return member, uow.people.departure(organization.id, user_id)
+    return member, uow.people.departure(organization.id, [user_id])
+
+
+def select(
+    uow: UnitOfWork,
+    slug: str,
+    operation: Operation,
+    user_ids: Sequence[UUID],
+    *,
+    search: str | None,
+    role: str,
+    limit: int,
+) -> SelectedMembers:
+    """Return these members or, with a search, the first that it finds, and what would end with their memberships.
+
+    The operation changes or removes members. The owner, the caller, and users who are no members are left out.
+    """
+    authorized = authorize(uow, slug, operation)
+    organization_id = authorized.organization.id
+    if search is None:
+        found = uow.people.among(organization_id, user_ids)
+    else:
+        part = part_of_email(search, uow.domain_names.to_ascii)
+        # Two that are left out may be among them.
+        found = uow.people.page(organization_id, part=part, role=role, after=BEGIN, limit=limit + 3)
+    changeable = [one for one in found if one.role != OWNER and one.user_id != authorized.membership.user_id]
+    chosen = changeable[:limit]
+    return SelectedMembers(
+        members=chosen,
+        has_more=len(changeable) > limit,
+        departure=uow.people.departure(organization_id, [one.user_id for one in chosen]),
+    )
 
 
 def _found(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ListedMember:

@@ -15,16 +15,20 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from core.accounts import sign_in_failures
 from core.accounts.users import UserUnknown
 from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
-from core.errors import Forbidden, OrganizationNotActive
+from core.email_addresses import canonical_email
+from core.errors import BadRequest, Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations import inviters, keys, session_strength
+from core.organizations.access import Operation, authorize
+from core.text import checked_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from uuid import UUID
 
+    from core.organizations.access import OrganizationAccess
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
@@ -80,11 +84,76 @@ def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
         forget(uow, subject, affiliations, caller)
 
 
-def forget(uow: UnitOfWork, subject: Subject, affiliations: Sequence[Affiliation], caller: Caller | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataRemoval:
+    """What an anonymization ends, in numbers; `subscriptions` are those that the payment provider bills."""
+
+    email: str
+    sessions: int
+    services: int
+    subscriptions: int
+    invitations: int
+    keys: int
+    organizations: int
+
+
+def show_removal(uow: UnitOfWork, slug: str, user_id: UUID) -> DataRemoval:
+    """Return what an anonymization by an organization would end; raise what `anonymize_in_organization` raises."""
+    authorized = authorize(uow, slug, Operation.PERSONAL_DATA_REMOVE)
+    subject, affiliations = _subject_of(uow, authorized, uow.anonymization.find(user_id))
+    organization_id = authorized.organization.id
+    departure = uow.people.departure(organization_id, [user_id])
+    services = uow.person_records.services(organization_id, user_id)
+    _, sessions = uow.person_records.sessions(organization_id, user_id, limit=1)
+    return DataRemoval(
+        email=subject.email,
+        sessions=sessions,
+        services=len(services),
+        subscriptions=sum(service.plan is not None for service in services),
+        invitations=departure.invitations,
+        keys=departure.keys,
+        organizations=len(affiliations),
+    )
+
+
+def anonymize_in_organization(uow: UnitOfWork, slug: str, user_id: UUID, *, typed_email: str, note: str) -> None:
+    """Anonymize a person, as the owner of every organization of theirs, whose address the owner has typed.
+
+    Raise `BadRequest` for another address, `UserUnknown` for a person who has not confirmed that they belong to this
+    organization, and else what `anonymize` raises. The note is kept in the audit logs.
+    """
+    authorized = authorize(uow, slug, Operation.PERSONAL_DATA_REMOVE)
+    authorized.caller.forbid_impersonation()
+    # The lock blocks every row that would refer to the account, as in `anonymize`.
+    subject, affiliations = _subject_of(uow, authorized, uow.anonymization.lock(user_id))
+    written = checked_note(note)
+    if canonical_email(typed_email, uow.domain_names.to_ascii) != subject.email:
+        raise BadRequest.of_field("email", "Type the address of the person whose data are to be removed.")
+    forget(uow, subject, affiliations, authorized.caller, note=written)
+
+
+def _subject_of(
+    uow: UnitOfWork, authorized: OrganizationAccess, subject: Subject | None
+) -> tuple[Subject, Sequence[Affiliation]]:
+    """Return an account that the owner of an organization may anonymize, with all of its organizations."""
+    if subject is None or subject.anonymized_at is not None:
+        raise UserUnknown
+    affiliations = uow.anonymization.affiliations(subject.id, owner_id=authorized.caller.user_id)
+    if authorized.organization.id not in {one.organization_id for one in affiliations}:
+        raise UserUnknown
+    _require_owning_all(authorized.caller, subject.id, affiliations)
+    if subject.is_platform_owner:
+        raise Forbidden("A platform owner cannot be anonymized. Demote them first.")
+    return subject, affiliations
+
+
+def forget(
+    uow: UnitOfWork, subject: Subject, affiliations: Sequence[Affiliation], caller: Caller | None, *, note: str = ""
+) -> None:
     """Anonymize a locked account, on behalf of the caller, or because its time is over."""
     addresses = sorted({subject.email, *uow.anonymization.addresses(subject.id)})
     anonymous = _deactivate(uow, subject)
-    _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations])
+    _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations], note)
     inviters.withdraw_everywhere(uow, subject.id)
     keys.end_of_makers(uow, [subject.id], reason="maker_anonymized")
     uow.billing_cancellations.add_of_user(subject.id)
@@ -142,11 +211,16 @@ def _deactivate(uow: UnitOfWork, subject: Subject) -> Anonymous:
     return Anonymous(email=placeholder_of(moment))
 
 
-def _record(uow: UnitOfWork, caller: Caller | None, subject: Subject, organizations: Sequence[UUID]) -> None:
+def _record(uow: UnitOfWork, caller: Caller | None, subject: Subject, organizations: Sequence[UUID], note: str) -> None:
     """Record the anonymization before the origins are replaced, so that this entry's is replaced too."""
     uow.mfa_events.add(subject.id, USER_ANONYMIZED, is_success=True, details={})
     for organization_id in organizations:
-        uow.audit(AuditAction.USER_ANONYMIZED, subject.id, organization_id=organization_id)
+        uow.audit(
+            AuditAction.USER_ANONYMIZED,
+            subject.id,
+            organization_id=organization_id,
+            **cast("dict[str, Any]", {"note": note} if note else {}),
+        )
     uow.publish_to_each(
         EventType.USER_ANONYMIZED,
         organizations or (None,),

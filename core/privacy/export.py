@@ -20,6 +20,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations import session_strength
+from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,6 +100,15 @@ class PersonalDataExport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedPerson:
+    """A person whose data an organization may export."""
+
+    id: UUID
+    email: str
+    is_member: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedOrganization:
     """An organization that the caller owns and the person is a confirmed member or an end user of."""
 
@@ -119,6 +129,10 @@ def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
         raise UserUnknown
     sees_account = within is None or caller.user_id == user_id
     _record(uow, caller, user, within)
+    return _exported(uow, user, within, sees_account=sees_account)
+
+
+def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, sees_account: bool) -> PersonalDataExport:
     stored = uow.privacy_export
     return PersonalDataExport(
         user_id=user.id,
@@ -133,6 +147,38 @@ def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
         mfa_events=list(stored.newest_mfa_events(user.id, MFA_EVENTS_MAX)) if within is None else [],
         passkeys=[passkey.item for passkey in uow.passkeys.of_user(user.id)] if within is None else [],
     )
+
+
+def show_exported(uow: UnitOfWork, slug: str, user_id: UUID) -> ExportedPerson:
+    """Return whom an export or an anonymization by an organization would concern; raise `UserUnknown`, `Forbidden`."""
+    organization = authorize(uow, slug, Operation.PERSONAL_DATA_EXPORT).organization
+    user = _person_of(uow, organization.id, user_id)
+    return ExportedPerson(
+        id=user.id, email=user.email, is_member=uow.members.of_user(organization.id, user_id) is not None
+    )
+
+
+def export_of_organization(uow: UnitOfWork, slug: str, user_id: UUID) -> PersonalDataExport:
+    """Return what belongs to the context of one organization, to its owner; raise `UserUnknown`, `Forbidden`.
+
+    The person has confirmed the membership or signed in to a service, and is no platform owner (decisions 5.9).
+    """
+    authorized = authorize(uow, slug, Operation.PERSONAL_DATA_EXPORT)
+    user = _person_of(uow, authorized.organization.id, user_id)
+    within = (authorized.organization.id,)
+    _record(uow, authorized.caller, user, within)
+    return _exported(uow, user, within, sees_account=False)
+
+
+def _person_of(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> User:
+    """Return a person who has confirmed that they belong to an organization which the caller owns."""
+    user = uow.users.by_id(user_id)
+    owned = uow.privacy_export.organizations_owned_by(user_id, uow.caller.user_id)
+    if user is None or organization_id not in {one.organization_id for one in owned}:
+        raise UserUnknown
+    if user.is_platform_owner:
+        raise Forbidden("The data of a platform owner are exported and removed by the platform alone.")
+    return user
 
 
 def _within(uow: UnitOfWork, caller: Caller, user_id: UUID, user: User | None) -> Sequence[UUID] | None:

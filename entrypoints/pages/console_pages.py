@@ -18,16 +18,20 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
+
+import msgspec
 
 from core.organizations import standing
 from core.organizations.standing import Standing
 from core.platform import console
+from core.positions import BEGIN, position_of
 from entrypoints.pages.brands import Brand
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import encode, see_other
 
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from core.errors import Refusal
     from core.organizations.access import Operation
     from core.platform.console import PlatformStanding
+    from core.positions import Position
     from entrypoints.web.serving.calls import Call
     from ports.unit_of_work import UnitOfWork
 
@@ -55,12 +60,28 @@ OUTCOMES: Final = {
     "invited": marked("The invitations are sent."),
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
+    "anonymized": marked("The personal data are removed. The account has a placeholder as its address now."),
+    "sessions-ended": marked("The sessions have ended. This person has to sign in again."),
     "removed": marked("The member is removed, and has no access to this organization any more."),
     "owner-appointed": marked("This person is a platform owner from their next request on."),
     "owner-demoted": marked("This person is no platform owner any more."),
     "support-appointed": marked("This person is of the platform's support from their next request on."),
     "support-demoted": marked("This person is not of the platform's support any more."),
 }
+
+
+class ConsoleListQuery(Query, kw_only=True):
+    """Which rows a list shows, from where on, and what was just done."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
+    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+    @property
+    def position(self) -> Position | None:
+        """The position after which the page begins; None for the begin of the list, also where it is damaged."""
+        position = position_of(self.after)
+        return position if position != BEGIN else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

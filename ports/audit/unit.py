@@ -5,6 +5,7 @@ from typing import Protocol
 from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
 from ports.audit.chain import AuditChains
+from ports.audit.person_records import PersonRecords
 from ports.audit.siem import SiemStreams
 
 
@@ -16,6 +17,9 @@ class AuditUnit(Protocol):
 
     @property
     def audit_chains(self) -> AuditChains: ...
+
+    @property
+    def person_records(self) -> PersonRecords: ...
 
     @property
     def siem_streams(self) -> SiemStreams: ...

@@ -25,6 +25,10 @@ class People(Protocol):
         """Return a member; None when the user is none."""
         ...
 
-    def departure(self, organization_id: UUID, user_id: UUID) -> MemberDeparture:
-        """Count what a removal would end now."""
+    def among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[ListedMember]:
+        """Return those of these users who are members, the oldest membership first."""
+        ...
+
+    def departure(self, organization_id: UUID, user_ids: Sequence[UUID]) -> MemberDeparture:
+        """Count what the removal of these members would end now."""
         ...

@@ -19,6 +19,10 @@ class Anonymization(Protocol):
         """Return an account, or None; until this transaction ends, no other can write a row that refers to it."""
         ...
 
+    def find(self, user_id: UUID) -> Subject | None:
+        """Return an account, or None, without locking it."""
+        ...
+
     def lock_next_closed(self, *, closed_before: datetime) -> Subject | None:
         """Return the account that was closed first, locked as by `lock`; None when none was closed until then.
 

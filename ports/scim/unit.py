@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from core.scim.tokens import ScimCaller
+from ports.scim.directory import ScimDirectory
 from ports.scim.groups import ScimGroups
 from ports.scim.log import ScimLog
 from ports.scim.tokens import ScimTokens
@@ -25,6 +26,9 @@ class ScimUnit(Protocol):
 
     @property
     def scim_groups(self) -> ScimGroups: ...
+
+    @property
+    def scim_directory(self) -> ScimDirectory: ...
 
     @property
     def scim_log(self) -> ScimLog: ...

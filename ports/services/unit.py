@@ -6,6 +6,7 @@ from core.services.api_keys import ServiceCaller
 from ports.services.api_keys import ApiKeys
 from ports.services.applications import ApplicationsOfUser
 from ports.services.end_users import EndUsers
+from ports.services.found_end_users import FoundEndUsers
 from ports.services.grants import ServiceGrants
 from ports.services.plans import Plans
 from ports.services.services import Services
@@ -41,6 +42,9 @@ class ServicesUnit(Protocol):
 
     @property
     def end_users(self) -> EndUsers: ...
+
+    @property
+    def found_end_users(self) -> FoundEndUsers: ...
 
     @property
     def verified_domains(self) -> VerifiedDomains: ...

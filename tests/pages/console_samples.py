@@ -6,13 +6,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.invitations.invitations import InvitationStatus
-from core.invitations.invited import FoundInvitations, ListedInvitation
+from core.invitations.invited import ListedInvitation
 from core.organizations.access import Capability, RequiredStanding
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import Attention, Overview, SetupSteps, SignInTotals
-from core.organizations.people import FoundMembers, ListedMember, MemberDeparture, MemberSource
+from core.organizations.people import ListedMember, MemberDeparture, MemberSource
+from core.positions import FoundRows
 from entrypoints.pages.invitations.invited import STATUSES
 from entrypoints.pages.organizations.people import SOURCES
+from tests.pages.record_samples import RECORD
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 # Longer than every real one, and in one word.
@@ -43,6 +45,13 @@ def standing(organization: Any = _ACTIVE) -> SimpleNamespace:
     )
 
 
+TABS: Final = [
+    (f"/app/organizations/{LONG_SLUG}/people", "Members", None),
+    (f"/app/organizations/{LONG_SLUG}/people/invited", "Invitations", Capability.ORG_MEMBERS_MANAGE),
+    (f"/app/organizations/{LONG_SLUG}/people/end-users", "End users", None),
+]
+
+
 CONSOLE: Final[dict[str, Any]] = {
     "form_token": "token",
     "browser": SimpleNamespace(email=EMAIL, is_disowned=False, confined_to=None),
@@ -52,7 +61,7 @@ CONSOLE: Final[dict[str, Any]] = {
     "problem": PROBLEM,
 }
 
-_MEMBER: Final = ListedMember(
+MEMBER: Final = ListedMember(
     id=UUID(ID),
     user_id=UUID(ID),
     email=EMAIL,
@@ -67,7 +76,7 @@ _MEMBER: Final = ListedMember(
 )
 _MEMBER_PAGE: Final[dict[str, Any]] = {
     **CONSOLE,
-    "member": replace(_MEMBER, is_suspended=True),
+    "member": replace(MEMBER, is_suspended=True),
     "page": f"/app/organizations/{LONG_SLUG}/people/{ID}",
 }
 
@@ -84,9 +93,10 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "query": SimpleNamespace(search=EMAIL, status="pending"),
         "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),
         "results": [(EMAIL, ""), (NAME, PROBLEM)],
-        "found": FoundInvitations(found=[_invitation(status) for status in InvitationStatus], total=5, next=None),
+        "found": FoundRows(found=[_invitation(status) for status in InvitationStatus], total=5, next=None),
         "statuses": STATUSES,
         "choices": [("", "Every status"), ("pending", "Waiting")],
+        "tabs": TABS,
         "roles": [("member", "member"), ("a" * 50, "a" * 50)],
         "page": f"/app/organizations/{LONG_SLUG}/people/invited",
         "first": f"/app/organizations/{LONG_SLUG}/people/invited",
@@ -100,10 +110,13 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_change": None,
         "lacks_removal": Capability.ORG_MEMBERS_MANAGE,
         "is_self": False,
+        **RECORD,
     },
     "console_member_removal.html": {
         **_MEMBER_PAGE,
         "departure": MemberDeparture(sessions=214, services=3, subscriptions=1, grants=2, invitations=7, keys=1),
+        "seen_role": "admin",
+        "note": NAME,
     },
     "console_organizations.html": {
         **CONSOLE,
@@ -124,18 +137,22 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_people.html": {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, role="admin"),
-        "found": FoundMembers(
+        "found": FoundRows(
             found=[
-                _MEMBER,
-                replace(_MEMBER, is_suspended=True, has_second_factor=False, name=None),
-                replace(_MEMBER, is_confirmed=False, has_second_factor=None, last_sign_in_at=None),
+                MEMBER,
+                replace(MEMBER, is_suspended=True, has_second_factor=False, name=None),
+                replace(MEMBER, is_confirmed=False, has_second_factor=None, last_sign_in_at=None),
             ],
             total=10_001,
             next=None,
         ),
         "roles": [("", "Every role"), ("admin", "admin"), ("a" * 50, "a" * 50)],
         "sources": SOURCES,
-        "lacks_invitations": Capability.ORG_MEMBERS_MANAGE,
+        "tabs": TABS,
+        "lacks_change": None,
+        "lacks_removal": Capability.ORG_MEMBERS_MANAGE,
+        "change_found": f"/app/organizations/{LONG_SLUG}/people/selected/change?found=yes",
+        "remove_found": f"/app/organizations/{LONG_SLUG}/people/selected/remove?found=yes",
         "page": f"/app/organizations/{LONG_SLUG}/people",
         "file": f"/app/organizations/{LONG_SLUG}/people/members.csv",
         "first": f"/app/organizations/{LONG_SLUG}/people",

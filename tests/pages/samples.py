@@ -21,6 +21,7 @@ from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.console_samples import CONSOLE_SAMPLES
+from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
 from tests.pages.setup_samples import SETUP_SAMPLES
@@ -280,6 +281,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
+    **PEOPLE_SAMPLES,
     **PLATFORM_SAMPLES,
     **SYSTEM_SAMPLES,
     **SETUP_SAMPLES,

@@ -48,27 +48,27 @@ PAGE: Final = f"WITH page AS MATERIALIZED (SELECT m.* {_FILTERED} {_FROM_THERE})
 COUNT: Final = f"SELECT count(*) FROM (SELECT {_FILTERED} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
 _DEPARTURE: Final = f"""
     WITH ending AS MATERIALIZED (
-        SELECT l.service_id
+        SELECT l.service_id, l.user_id
         FROM   service_users l
-        WHERE  l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s AND l.origin = 'membership'
+        WHERE  l.organization_id = %(organization_id)s AND l.user_id = ANY (%(user_ids)s) AND l.origin = 'membership'
           AND  {UNPAID})
     SELECT (SELECT count(*) FROM sessions s WHERE {SESSIONS_THAT_END}) AS sessions,
            (SELECT count(*) FROM ending) AS services,
            (SELECT count(*)
             FROM   subscriptions b
-            JOIN   ending e ON e.service_id = b.service_id
-            WHERE  b.organization_id = %(organization_id)s AND b.user_id = %(user_id)s
+            JOIN   ending e ON e.service_id = b.service_id AND e.user_id = b.user_id
+            WHERE  b.organization_id = %(organization_id)s
               AND  b.status IN ('active', 'past_due')) AS subscriptions,
            (SELECT count(*)
             FROM   service_grants
-            WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s) AS grants,
+            WHERE  organization_id = %(organization_id)s AND user_id = ANY (%(user_ids)s)) AS grants,
            (SELECT count(*)
             FROM   invitations
-            WHERE  organization_id = %(organization_id)s AND invited_by = %(user_id)s AND status = 'pending')
+            WHERE  organization_id = %(organization_id)s AND invited_by = ANY (%(user_ids)s) AND status = 'pending')
                AS invitations,
            (SELECT count(*)
             FROM   organization_keys
-            WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s) AS keys
+            WHERE  organization_id = %(organization_id)s AND created_by = ANY (%(user_ids)s)) AS keys
 """  # noqa: S608 - composed only of constants
 
 
@@ -115,14 +115,26 @@ class PostgresPeople(Aggregate):
             (organization_id, user_id),
         )
 
-    def departure(self, organization_id: UUID, user_id: UUID) -> MemberDeparture:
+    def among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[ListedMember]:
+        return self._all(
+            _listed,
+            f"""
+            {_SHOWN}
+            FROM     memberships m
+            JOIN     users u ON u.id = m.user_id
+            WHERE    m.organization_id = %s AND m.user_id = ANY (%s)
+            ORDER BY m.created_at, m.id
+            """,
+            (organization_id, list(user_ids)),
+        )
+
+    def departure(self, organization_id: UUID, user_ids: Sequence[UUID]) -> MemberDeparture:
         return self._only(
             MemberDeparture,
             _DEPARTURE,
             {
                 "organization_id": organization_id,
-                "user_id": user_id,
-                "user_ids": [user_id],
+                "user_ids": list(user_ids),
                 "origins": ["membership"],
                 "now": self._transaction.now,
             },

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 BATCH_ROWS_MAX: Final = 5_000
 
 
+_SUBJECT: Final = "SELECT id, email, is_platform_owner, anonymized_at FROM users WHERE id = %s"
+
+
 class PostgresAnonymization(Aggregate):
     """The port `Anonymization`."""
 
@@ -43,11 +46,10 @@ class PostgresAnonymization(Aggregate):
             """,
             (user_id,),
         )
-        return self._one(
-            Subject,
-            "SELECT id, email, is_platform_owner, anonymized_at FROM users WHERE id = %s FOR UPDATE",
-            (user_id,),
-        )
+        return self._one(Subject, f"{_SUBJECT} FOR UPDATE", (user_id,))
+
+    def find(self, user_id: UUID) -> Subject | None:
+        return self._one(Subject, _SUBJECT, (user_id,))
 
     def lock_next_closed(self, *, closed_before: datetime) -> Subject | None:
         return self._one(

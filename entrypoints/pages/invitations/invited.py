@@ -12,13 +12,22 @@ from core.invitations.invited import InvitationNotWaiting
 from core.organizations import roles
 from core.organizations.access import Capability, Operation, authorize
 from core.organizations.memberships import MEMBER, OWNER
-from core.positions import BEGIN, position_of
-from entrypoints.pages.console_pages import ROWS_SHOWN, Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console_pages import (
+    ROWS_SHOWN,
+    ConsoleListQuery,
+    Program,
+    after,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
+from entrypoints.pages.person_records import people_tabs
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -38,13 +47,10 @@ STATUSES: Final = {
 }
 
 
-class InvitedQuery(Query, kw_only=True):
+class InvitedQuery(ConsoleListQuery, kw_only=True):
     """Which invitations to show."""
 
-    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
     status: Annotated[str, msgspec.Meta(description="Only invitations with this status.", max_length=50)] = ""
-    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
 
 class InvitationsForm(ProtectedForm, kw_only=True):
@@ -65,7 +71,6 @@ async def _page(
 ) -> Page:
     query = query or InvitedQuery()
     status = InvitationStatus(query.status) if query.status in set(InvitationStatus) else None
-    position = position_of(query.after)
     standing, found = await opened(
         call,
         org_slug,
@@ -73,8 +78,7 @@ async def _page(
         invited.search,
         search=query.search,
         status=status,
-        # A damaged position is the begin of the list.
-        after=position if position != BEGIN else None,
+        after=query.position,
         limit=ROWS_SHOWN,
     )
     page = f"{page_of(org_slug)}/people/invited"
@@ -95,6 +99,7 @@ async def _page(
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
         # A role beyond that of a member takes another capability; the roles themselves decide which of them.
         roles=offered if Capability.ORG_ROLES_MANAGE in standing.capabilities else [(MEMBER, MEMBER)],
+        tabs=people_tabs(standing),
         page=page,
         first=with_query(page, **kept) if query.after else "",
         next=with_query(page, **kept, after=found.next) if found.next is not None else "",

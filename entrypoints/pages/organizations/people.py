@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
+from core.audit import person_records
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import members, people, roles
 from core.organizations.access import Operation
@@ -14,12 +15,22 @@ from core.organizations.members import AssignedRoleUnknown, MemberChanged, Membe
 from core.organizations.memberships import OWNER
 from core.organizations.people import MemberSource
 from core.positions import position_of
-from entrypoints.pages.console_pages import ROWS_SHOWN, Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console_pages import (
+    ROWS_SHOWN,
+    ConsoleListQuery,
+    Program,
+    after,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
 from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
+from entrypoints.pages.person_records import people_tabs, record_values
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -45,13 +56,10 @@ _COLUMNS: Final = (
 Csv: TypeAlias = Annotated[Response, Media(CSV)]
 
 
-class PeopleQuery(Query, kw_only=True):
+class PeopleQuery(ConsoleListQuery, kw_only=True):
     """Which members to show."""
 
-    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
     role: Annotated[str, msgspec.Meta(description="Only members with this role, by its slug.", max_length=50)] = ""
-    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
 
 class RoleForm(ProtectedForm, kw_only=True):
@@ -62,9 +70,10 @@ class RoleForm(ProtectedForm, kw_only=True):
 
 
 class RemovalForm(ProtectedForm, kw_only=True):
-    """The role that the page has shown of the member to remove."""
+    """The role that the page has shown of the member to remove, and what the audit log is to keep about it."""
 
     seen_role: str = ""
+    note: str = ""
 
 
 @routes.get(PEOPLE)
@@ -93,7 +102,11 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
         found=found,
         roles=[("", marked("Every role")), *await _roles(call, org_slug)],
         sources=SOURCES,
-        lacks_invitations=standing.lacks(Operation.INVITATIONS_LIST),
+        tabs=people_tabs(standing),
+        lacks_change=standing.lacks(Operation.MEMBER_CHANGE),
+        lacks_removal=standing.lacks(Operation.MEMBER_REMOVE),
+        change_found=with_query(f"{page}/selected/change", found="yes", **kept),
+        remove_found=with_query(f"{page}/selected/remove", found="yes", **kept),
         page=page,
         file=with_query(f"{page}/members.csv", **kept),
         first=with_query(page, **kept) if query.after else "",
@@ -118,7 +131,9 @@ async def _member(
     form: RoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    standing, member = await opened(call, org_slug, Operation.MEMBERS_LIST, people.show, user_id)
+    standing, (member, record) = await opened(
+        call, org_slug, Operation.MEMBERS_LIST, person_records.show_member, user_id
+    )
     return console_page(
         call,
         "console_member.html",
@@ -137,6 +152,7 @@ async def _member(
         lacks_change=standing.lacks(Operation.MEMBER_CHANGE),
         lacks_removal=standing.lacks(Operation.MEMBER_REMOVE),
         is_self=member.user_id == standing.user_id,
+        **record_values(standing, record, user_id, member.email),
     )
 
 
@@ -156,7 +172,9 @@ async def change_role(call: Call, org_slug: str, user_id: UUID, form: RoleForm) 
     return after(f"{page_of(org_slug)}/people/{user_id}", "role-changed")
 
 
-async def _removal(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
+async def _removal(
+    call: Call, org_slug: str, user_id: UUID, *, form: RemovalForm | None = None, refusal: Refusal | None = None
+) -> Page:
     standing, (member, departure) = await opened(
         call, org_slug, Operation.MEMBER_REMOVE, people.show_departure, user_id
     )
@@ -168,6 +186,9 @@ async def _removal(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal
         refusal=refusal,
         member=member,
         departure=departure,
+        # What the page shows now is what the next form has seen.
+        seen_role=member.role,
+        note=form.note if form is not None else "",
         page=f"{page_of(org_slug)}/people/{user_id}",
     )
 
@@ -184,7 +205,7 @@ async def ask_to_remove(call: Call, org_slug: str, user_id: UUID) -> Page:
 @shows_again(_removal, BadRequest, MemberChanged, Forbidden)
 async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalForm) -> PageOrRedirect:
     """Remove a member; programs use `POST /api/organizations/:slug/members/:user_id`."""
-    await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role)
+    await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role, note=form.note)
     return after(f"{page_of(org_slug)}/people", "removed")
 
 

@@ -23,6 +23,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "passkey_id": _field("The id of the passkey."),
     "sign_in_id": _field("The id of the sign-in."),
     "emails": _field("The addresses of the people to invite, one on each line."),
+    "note": _field("Why this is done; the audit log keeps it."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
     "repeated": _field("The new password once more."),
     "credential": _field("The answer of the browser, as `toJSON()` writes it."),

@@ -1,0 +1,139 @@
+"""What an organization knows of one person: each list is read by the person's own index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.columns import taken
+from adapters.postgres.sessions.callers import IS_LIVE, live_at
+from adapters.postgres.transaction import Aggregate
+from core.audit.audit_log import AuditLogActor
+from core.audit.person_records import PersonEntry, PersonService, PersonSession
+from core.services.subscriptions import SubscriptionStatus
+from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+SERVICES: Final = """
+    SELECT   s.slug, s.name, l.first_login_at AS linked_at, l.last_login_at AS last_sign_in_at,
+             p.name AS plan, b.status AS subscription_status, b.current_period_end
+    FROM     service_users l
+    JOIN     services s ON s.id = l.service_id AND s.organization_id = l.organization_id
+    LEFT     JOIN subscriptions b ON b.service_id = l.service_id AND b.user_id = l.user_id
+                                     AND b.organization_id = l.organization_id AND b.status IN ('active', 'past_due')
+    LEFT     JOIN plans p ON p.id = b.plan_id AND p.service_id = b.service_id
+    WHERE    l.organization_id = %s AND l.user_id = %s
+    ORDER BY s.slug
+"""
+# Those that `revoke_in_organization` ends.
+SESSIONS: Final = f"""
+    WITH alive AS (
+        SELECT *
+        FROM   sessions s
+        WHERE  user_id = %(user_id)s AND {IS_LIVE}
+          AND  (organization_id = %(organization_id)s OR confined_to = %(organization_id)s)),
+    page AS (
+        SELECT *, count(*) OVER () AS total FROM alive ORDER BY refreshed_at DESC, id DESC LIMIT %(limit)s)
+    SELECT   p.total, p.id, p.provider, p.created_at, p.refreshed_at AS last_used_at, p.ip_address, p.user_agent,
+             o.id AS organization_id, o.slug AS organization_slug, o.name AS organization_name,
+             v.id AS service_id, v.slug AS service_slug, v.name AS service_name,
+             c.id AS connection_id, c.name AS connection_name
+    FROM     page p
+    JOIN     organizations o ON o.id = %(organization_id)s
+    LEFT     JOIN services v ON v.id = p.service_id AND v.organization_id = o.id
+    LEFT     JOIN upstream_connections c ON c.id = p.connection_id AND c.organization_id = o.id
+    ORDER BY p.refreshed_at DESC, p.id DESC
+"""  # noqa: S608 - made of constants alone
+# As the index of the actors writes it.
+_ACTOR: Final = """
+    coalesce(actor_user_id::text, 'setup_link:' || (details ->> 'setup_link_id'),
+             'api_key:' || (details ->> 'organization_key_id'), 'system')
+"""
+# Each of the two is a range of an index, and read no further than the page.
+ENTRIES: Final = f"""
+    WITH page AS (
+        SELECT id
+        FROM   ((SELECT   id
+                 FROM     audit_entries
+                 WHERE    organization_id = %(organization_id)s AND target_type = 'user'
+                   AND    target_id = %(target_id)s
+                 ORDER BY id DESC
+                 LIMIT    %(limit)s)
+                UNION
+                (SELECT   id
+                 FROM     audit_entries
+                 WHERE    organization_id = %(organization_id)s AND {_ACTOR} = %(target_id)s
+                 ORDER BY id DESC
+                 LIMIT    %(limit)s)) AS found
+        ORDER BY id DESC
+        LIMIT  %(limit)s)
+    SELECT   e.id, e.action, e.created_at, e.success, e.details, e.actor_user_id,
+             u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner,
+             e.actor_user_id IS NOT DISTINCT FROM %(user_id)s AS is_own
+    FROM     page
+    JOIN     audit_entries e ON e.id = page.id AND e.organization_id = %(organization_id)s
+    LEFT     JOIN users u ON u.id = e.actor_user_id
+    ORDER BY e.id DESC
+"""  # noqa: S608 - likewise
+
+
+class PostgresPersonRecords(Aggregate):
+    """The port `PersonRecords`."""
+
+    def services(self, organization_id: UUID, user_id: UUID) -> Sequence[PersonService]:
+        return self._all(_service, SERVICES, (organization_id, user_id))
+
+    def sessions(self, organization_id: UUID, user_id: UUID, *, limit: int) -> tuple[Sequence[PersonSession], int]:
+        rows = self._rows(
+            SESSIONS,
+            {
+                "organization_id": organization_id,
+                "user_id": user_id,
+                "limit": limit,
+                **live_at(self._transaction.now),
+            },
+        )
+        return [_session(**row) for row in rows], rows[0]["total"] if rows else 0
+
+    def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[PersonEntry]:
+        return self._all(
+            _entry,
+            ENTRIES,
+            {"organization_id": organization_id, "user_id": user_id, "target_id": str(user_id), "limit": limit},
+            # Planned for this person: of most people there are few entries, of some there are many.
+            prepare=False,
+        )
+
+
+def _service(*, subscription_status: str | None, **columns: Any) -> PersonService:
+    status = SubscriptionStatus(subscription_status) if subscription_status is not None else None
+    return PersonService(subscription_status=status, **columns)
+
+
+def _session(
+    *,
+    total: int,  # noqa: ARG001 - a column of every row
+    **columns: Any,
+) -> PersonSession:
+    organization = taken(columns, "organization_")
+    service, connection = taken(columns, "service_"), taken(columns, "connection_")
+    return PersonSession(
+        organization=SignInOrganization(**organization),
+        service=SignInService(**service) if service["id"] is not None else None,
+        connection=SignInConnection(**connection) if connection["id"] is not None else None,
+        **columns,
+    )
+
+
+def _entry(
+    *,
+    details: dict[str, Any],
+    actor_user_id: UUID | None,
+    actor_email: str | None,
+    actor_is_platform_owner: bool | None,
+    **columns: Any,
+) -> PersonEntry:
+    actor = AuditLogActor.of(actor_user_id, actor_email, actor_is_platform_owner, details)
+    return PersonEntry(actor=actor, **columns)

@@ -1,0 +1,159 @@
+"""What an organization knows of one of its people: services, sessions, the last sign-ins, and the last audit entries.
+
+The console shows it on the page of a member and on that of an end user. Nothing here tells more than the interface
+does: each part takes the capability of its route, and the sessions and sign-ins are those in the context of the
+organization, of people who have confirmed that they belong to it (decisions 5.6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.credentials import user_agents
+from core.organizations import people
+from core.organizations.access import Operation, authorize
+from core.services import found_end_users
+from core.sign_in.sign_ins import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.audit.audit_log import AuditLogActor
+    from core.credentials.user_agents import Description
+    from core.organizations.access import OrganizationAccess
+    from core.organizations.people import ListedMember
+    from core.services.found_end_users import ListedEndUser
+    from core.services.subscriptions import SubscriptionStatus
+    from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService
+    from ports.unit_of_work import UnitOfWork
+
+SESSIONS_MAX: Final = 20
+SIGN_INS_MAX: Final = 10
+ENTRIES_MAX: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonService:
+    """A service that a person is linked to, with the live subscription there; without one, `plan` is None.
+
+    `last_sign_in_at` is None until the person has signed in.
+    """
+
+    slug: str
+    name: str
+    linked_at: datetime
+    last_sign_in_at: datetime | None
+    plan: str | None
+    subscription_status: SubscriptionStatus | None
+    current_period_end: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonSession:
+    """A live session in the context of the organization; `service` is None for one to the organization itself."""
+
+    id: UUID
+    provider: str
+    created_at: datetime
+    last_used_at: datetime
+    ip_address: str | None
+    user_agent: str | None
+    organization: SignInOrganization
+    service: SignInService | None
+    connection: SignInConnection | None
+
+    @property
+    def client(self) -> Description:
+        """What the browser or program says of itself."""
+        return user_agents.describe(self.user_agent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonEntry:
+    """An audit entry about a person, or of what they did; `is_own` tells which."""
+
+    id: UUID
+    action: str
+    created_at: datetime
+    success: bool
+    actor: AuditLogActor
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRecord:
+    """What an organization knows of a person; a part that the role of the reader does not include is None.
+
+    `is_told` is false until the person has confirmed that they belong to the organization: so long it is told neither
+    of sessions nor of sign-ins. Of an account that the organization has made it is told from the beginning; its data
+    `may_be_exported` once the person has used it here, like those of others. `sessions` holds the ones used last, and
+    `sessions_total` counts all.
+    """
+
+    is_member: bool
+    is_told: bool
+    may_be_exported: bool
+    services: Sequence[PersonService] | None
+    sessions: Sequence[PersonSession] | None
+    sessions_total: int
+    sign_ins: Sequence[SignIn] | None
+    entries: Sequence[PersonEntry] | None
+
+    @property
+    def is_end_user(self) -> bool:
+        """Whether the reader is told of services that the person is linked to."""
+        return bool(self.services)
+
+
+def show_member(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMember, PersonRecord]:
+    """Return a member with what the organization knows of them; raise `MemberUnknown` when the user is none."""
+    member = people.show(uow, slug, user_id)
+    return member, _record(uow, authorize(uow, slug, Operation.MEMBERS_LIST), user_id, member)
+
+
+def show_end_user(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedEndUser, PersonRecord]:
+    """Return an end user with what the organization knows of them; raise `EndUserUnknown` when the user is none."""
+    end_user = found_end_users.show(uow, slug, user_id)
+    access = authorize(uow, slug, Operation.END_USERS_READ)
+    return end_user, _record(uow, access, user_id, uow.people.find(access.organization.id, user_id))
+
+
+def _record(uow: UnitOfWork, access: OrganizationAccess, user_id: UUID, member: ListedMember | None) -> PersonRecord:
+    organization_id = access.organization.id
+
+    def may(operation: Operation) -> bool:
+        return operation.capabilities <= access.capabilities
+
+    affiliation = uow.sign_ins.affiliation(organization_id, user_id)
+    assert affiliation is not None, "the record is of a user who is neither a member nor an end user"
+    services = uow.person_records.services(organization_id, user_id)
+    sessions, total, sign_ins = _signed_in(uow, organization_id, user_id, affiliation.since)
+    return PersonRecord(
+        is_member=may(Operation.MEMBERS_LIST) and member is not None,
+        is_told=affiliation.since is not None,
+        may_be_exported=(member is not None and member.is_confirmed)
+        or any(service.last_sign_in_at is not None for service in services),
+        services=services if may(Operation.END_USERS_READ) else None,
+        sessions=sessions if may(Operation.SIGN_INS_READ) else None,
+        sessions_total=total,
+        sign_ins=sign_ins if may(Operation.SIGN_INS_READ) else None,
+        entries=(
+            uow.person_records.entries(organization_id, user_id, limit=ENTRIES_MAX)
+            if may(Operation.AUDIT_LOG_READ)
+            else None
+        ),
+    )
+
+
+def _signed_in(
+    uow: UnitOfWork, organization_id: UUID, user_id: UUID, since: datetime | None
+) -> tuple[Sequence[PersonSession], int, Sequence[SignIn]]:
+    """Return the sessions and their number, and the last sign-ins, of a person who has confirmed since a moment."""
+    if since is None:
+        return (), 0, ()
+    sessions, total = uow.person_records.sessions(organization_id, user_id, limit=SESSIONS_MAX)
+    scope = Scope(organization_id=organization_id, since=since)
+    return sessions, total, uow.sign_ins.following(user_id, scope, after=None, at=None, limit=SIGN_INS_MAX)

@@ -1,0 +1,82 @@
+"""The directory of an organization as the console shows it: whom it provisions, when it called, what was refused.
+
+Nothing is changed here: the directory itself changes its users, and setup links and `tokens.py` connect it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.email_addresses import part_of_email
+from core.limits import COUNTED_MAX
+from core.organizations import access
+from core.organizations.access import Operation
+from core.positions import FoundRows, Position, found_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.scim.log import ProvisioningLogEntry
+    from core.scim.tokens import ScimToken
+    from ports.unit_of_work import UnitOfWork
+
+FAILURES_MAX: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvisionedMember:
+    """A member whom the directory has described; `user_name` and `name` are the directory's words."""
+
+    id: UUID
+    email: str
+    user_name: str
+    external_id: str | None
+    name: str | None
+    role: str
+    is_active: bool
+    updated_at: datetime
+
+    @property
+    def position(self) -> Position:
+        """The place of the member in the list, which the id alone decides."""
+        return Position(at=self.updated_at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryOverview:
+    """The members of a directory that were found, its tokens, and what was refused lately, both the newest first."""
+
+    members: FoundRows[ProvisionedMember]
+    tokens: Sequence[ScimToken]
+    failures: Sequence[ProvisioningLogEntry]
+
+    @property
+    def last_called_at(self) -> datetime | None:
+        """When the directory called last, by any token that still exists; None for never."""
+        return max((token.last_used_at for token in self.tokens if token.last_used_at is not None), default=None)
+
+
+def show(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> DirectoryOverview:
+    """Return the directory, with the members who have a part of their address or their name there."""
+    organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    found = uow.scim_directory.page(organization_id, part=part, after=after, limit=limit + 1)
+    is_all = after is None and len(found) <= limit
+    total = len(found) if is_all else uow.scim_directory.count(organization_id, part=part, counted_max=COUNTED_MAX + 1)
+    return DirectoryOverview(
+        members=found_rows(found, limit=limit, total=total),
+        tokens=uow.scim_tokens.of_organization(organization_id),
+        failures=uow.scim_log.failures(organization_id, limit=FAILURES_MAX),
+    )
+
+
+def listed(
+    uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int
+) -> Sequence[ProvisionedMember]:
+    """Return a part of the members that `show` finds, without counting; for files."""
+    organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    return uow.scim_directory.page(organization_id, part=part, after=after, limit=limit)

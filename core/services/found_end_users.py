@@ -1,0 +1,119 @@
+"""The end users of an organization as the console shows them: found by address and service, and one in detail.
+
+Ending their sessions, and what the JSON interface lists, is in `end_users.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from core.email_addresses import part_of_email
+from core.limits import COUNTED_MAX
+from core.organizations.access import Operation, authorize
+from core.positions import FoundRows, Position, found_rows
+from core.services.end_users import EndUserUnknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+
+class EndUserState(StrEnum):
+    """Whether an end user uses a service, as far as the organization is told.
+
+    The state of the account itself is told of people who have signed in to a service, and of accounts that the
+    organization has made.
+    """
+
+    ADDED = "added"
+    ACTIVE = "active"
+    CLOSED = "closed"
+    DEACTIVATED = "deactivated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedEndUser:
+    """An end user in the console; `services` holds slugs, and `plans` the names of the live subscriptions' plans.
+
+    `has_second_factor` and `is_verified` are None as long as the organization is told nothing of the account.
+    """
+
+    id: UUID
+    email: str
+    name: str | None
+    created_at: datetime
+    state: EndUserState
+    is_verified: bool | None
+    has_second_factor: bool | None
+    last_sign_in_at: datetime | None
+    services: list[str]
+    plans: list[str]
+
+    @property
+    def position(self) -> Position:
+        """The place of the end user in the list, which the id alone decides."""
+        return Position(at=self.created_at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsEnding:
+    """What ends when an organization ends the sessions of an end user.
+
+    `is_everywhere` says that those on the platform and elsewhere end as well, because the account is the
+    organization's own in its mail domain (decisions 5.7).
+    """
+
+    email: str
+    sessions: int
+    is_everywhere: bool
+
+
+def search(
+    uow: UnitOfWork, slug: str, *, search: str, service: str, after: Position | None, limit: int
+) -> FoundRows[ListedEndUser]:
+    """Find end users by a part of their address and by the slug of a service, the newest accounts first."""
+    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    found = uow.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit + 1)
+    if after is None and len(found) <= limit:
+        # All of them: nothing is left to count.
+        return found_rows(found, limit=limit, total=len(found))
+    total = uow.found_end_users.count(organization.id, part=part, service=service, counted_max=COUNTED_MAX + 1)
+    return found_rows(found, limit=limit, total=total)
+
+
+def listed(
+    uow: UnitOfWork, slug: str, *, search: str, service: str, after: Position | None, limit: int
+) -> Sequence[ListedEndUser]:
+    """Return a part of what `search` finds, without counting; for files."""
+    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    return uow.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit)
+
+
+def show(uow: UnitOfWork, slug: str, user_id: UUID) -> ListedEndUser:
+    """Return an end user; raise `EndUserUnknown` when the organization has none with that id."""
+    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
+    found = uow.found_end_users.find(organization.id, user_id)
+    if found is None:
+        raise EndUserUnknown
+    return found
+
+
+def show_ending(uow: UnitOfWork, slug: str, user_id: UUID) -> SessionsEnding:
+    """Return what ends with the sessions of an end user; raise `EndUserUnknown` when the organization has none such."""
+    organization_id = authorize(uow, slug, Operation.END_USERS_CHANGE).organization.id
+    email = uow.end_users.email_of(organization_id, user_id)
+    if email is None:
+        raise EndUserUnknown
+    belonging = uow.own_accounts.belonging(organization_id, user_id)
+    return SessionsEnding(
+        email=email,
+        sessions=uow.found_end_users.count_sessions(organization_id, user_id),
+        is_everywhere=belonging is not None and belonging.is_in_own_domain and belonging.is_own_of(organization_id),
+    )

@@ -1,0 +1,99 @@
+"""The page of the directory of an organization: the users that it provisions, its calls, and what was refused."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Annotated, Any, Final, TypeAlias
+
+from quart import Response
+
+from core.organizations.access import Operation
+from core.positions import Position
+from core.scim import directory
+from core.scim.directory import ProvisionedMember
+from entrypoints.pages.console_pages import (
+    ROWS_SHOWN,
+    ConsoleListQuery,
+    Program,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
+from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
+from entrypoints.pages.declaring import console_pages
+from entrypoints.pages.person_records import people_tabs
+from entrypoints.pages.rendering import Page
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+DIRECTORY: Final = "/app/organizations/:org_slug/people/directory"
+_COLUMNS: Final = ("email", "user_name", "external_id", "name", "role", "active", "last_change")
+
+DirectoryCsv: TypeAlias = Annotated[Response, Media(CSV)]
+
+
+@routes.get(DIRECTORY)
+@in_console(Operation.SCIM_LOG_READ)
+async def show_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> Page:
+    """Show the users whom the directory of an organization provisions, its tokens, and what was refused lately."""
+    standing, shown = await opened(
+        call,
+        org_slug,
+        Operation.SCIM_LOG_READ,
+        directory.show,
+        search=query.search,
+        after=query.position,
+        limit=ROWS_SHOWN,
+    )
+    page = f"{page_of(org_slug)}/people/directory"
+    members = shown.members
+    return console_page(
+        call,
+        "console_directory.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/scim-log"),
+        query=query,
+        shown=shown,
+        at=call.installation.clock(),
+        address=f"{call.installation.settings.base_url}/scim/v2",
+        tabs=people_tabs(standing),
+        lacks_members=standing.lacks(Operation.MEMBERS_LIST),
+        page=page,
+        file=with_query(f"{page}/directory.csv", search=query.search),
+        first=with_query(page, search=query.search) if query.after else "",
+        next=with_query(page, search=query.search, after=members.next) if members.next is not None else "",
+    )
+
+
+@routes.get(f"{DIRECTORY}/directory.csv")
+@in_console(Operation.SCIM_LOG_READ)
+async def download_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> DirectoryCsv:
+    """Download the provisioned users that a search finds, at most 100,000, for a spreadsheet."""
+    first = await _some(call, org_slug, query, query.position)
+    return csv_file(f"{org_slug}-directory", _COLUMNS, _parts(call, org_slug, query, first))
+
+
+async def _some(
+    call: Call, slug: str, query: ConsoleListQuery, position: Position | None
+) -> Sequence[ProvisionedMember]:
+    return await call.read(directory.listed, slug, search=query.search, after=position, limit=ROWS_AT_ONCE)
+
+
+async def _parts(
+    call: Call, slug: str, query: ConsoleListQuery, first: Sequence[ProvisionedMember]
+) -> AsyncGenerator[list[tuple[Any, ...]]]:
+    """Yield the rows of the file, some at a time; each read is authorized anew, so a file ends with the role."""
+    found = first
+    while found:
+        yield [_row(member) for member in found]
+        if len(found) < ROWS_AT_ONCE:
+            return
+        found = await _some(call, slug, query, found[-1].position)
+
+
+def _row(one: ProvisionedMember) -> tuple[Any, ...]:
+    return (one.email, one.user_name, one.external_id, one.name, one.role, one.is_active, one.updated_at)

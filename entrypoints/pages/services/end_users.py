@@ -1,0 +1,174 @@
+"""The pages of the end users of an organization: finding them, one in detail, ending sessions, the list as a file."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Annotated, Any, Final, TypeAlias
+from uuid import UUID
+
+import msgspec
+from quart import Response
+
+from core.audit import person_records
+from core.organizations.access import Operation
+from core.positions import Position
+from core.services import end_users, found_end_users
+from core.services.end_users import EndUserUnknown
+from core.services.found_end_users import EndUserState, ListedEndUser
+from entrypoints.pages.console_pages import (
+    ROWS_SHOWN,
+    ConsoleListQuery,
+    Program,
+    after,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
+from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
+from entrypoints.pages.declaring import console_pages
+from entrypoints.pages.languages import marked
+from entrypoints.pages.person_records import people_tabs, record_values
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+END_USERS: Final = "/app/organizations/:org_slug/people/end-users"
+END_USER: Final = f"{END_USERS}/:user_id"
+# What a badge says of each state, with its kind.
+STATES: Final = {
+    EndUserState.ADDED: ("info", marked("Not signed in yet")),
+    EndUserState.ACTIVE: ("good", marked("Active")),
+    EndUserState.CLOSED: ("warning", marked("Account closed by the person")),
+    EndUserState.DEACTIVATED: ("warning", marked("Account deactivated")),
+}
+# More services of one person are counted, so that a page stays small.
+SERVICES_SHOWN: Final = 3
+_COLUMNS: Final = ("email", "name", "state", "second_factor", "last_sign_in", "services", "plans")
+
+EndUsersCsv: TypeAlias = Annotated[Response, Media(CSV)]
+
+
+class FoundEndUsersQuery(ConsoleListQuery, kw_only=True):
+    """Which end users to show."""
+
+    service: Annotated[str, msgspec.Meta(description="Only end users of this service, by its slug.", max_length=50)] = (
+        ""
+    )
+
+
+@routes.get(END_USERS)
+@in_console(Operation.END_USERS_READ)
+async def show_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -> Page:
+    """Show the end users of an organization, by a part of their address and by service."""
+    standing, found = await opened(
+        call,
+        org_slug,
+        Operation.END_USERS_READ,
+        found_end_users.search,
+        search=query.search,
+        service=query.service.strip(),
+        after=query.position,
+        limit=ROWS_SHOWN,
+    )
+    page = f"{page_of(org_slug)}/people/end-users"
+    kept = {"search": query.search, "service": query.service}
+    return console_page(
+        call,
+        "console_end_users.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/users", query={"search": query.search}),
+        query=query,
+        found=found,
+        states=STATES,
+        services_shown=SERVICES_SHOWN,
+        tabs=people_tabs(standing),
+        page=page,
+        file=with_query(f"{page}/end-users.csv", **kept),
+        first=with_query(page, **kept) if query.after else "",
+        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(f"{END_USERS}/end-users.csv")
+@in_console(Operation.END_USERS_READ)
+async def download_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -> EndUsersCsv:
+    """Download the end users that a search finds, at most 100,000, for a spreadsheet."""
+    first = await _some(call, org_slug, query, query.position)
+    return csv_file(f"{org_slug}-end-users", _COLUMNS, _parts(call, org_slug, query, first))
+
+
+@routes.get(END_USER, refuses=(EndUserUnknown,))
+@in_console(Operation.END_USERS_READ)
+async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: ConsoleListQuery) -> Page:
+    """Show an end user of an organization."""
+    standing, (end_user, record) = await opened(
+        call, org_slug, Operation.END_USERS_READ, person_records.show_end_user, user_id
+    )
+    return console_page(
+        call,
+        "console_end_user.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/users/{user_id}"),
+        done=query.done,
+        end_user=end_user,
+        states=STATES,
+        is_self=user_id == standing.user_id,
+        **record_values(standing, record, user_id, end_user.email),
+    )
+
+
+@routes.get(f"{END_USER}/end", refuses=(EndUserUnknown,))
+@in_console(Operation.END_USERS_CHANGE)
+async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID) -> Page:
+    """Show how many sessions end."""
+    standing, ending = await opened(call, org_slug, Operation.END_USERS_CHANGE, found_end_users.show_ending, user_id)
+    return console_page(
+        call,
+        "console_sessions_ending.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/users/{user_id}/sessions", method="DELETE"),
+        ending=ending,
+        page=f"{page_of(org_slug)}/people/end-users/{user_id}",
+    )
+
+
+@routes.post(f"{END_USER}/end", refuses=(EndUserUnknown,))
+@in_console(Operation.END_USERS_CHANGE)
+async def end_sessions(call: Call, org_slug: str, user_id: UUID) -> PageOrRedirect:
+    """End the sessions of an end user; programs use `DELETE /api/organizations/:slug/users/:user_id/sessions`."""
+    await call.transact(end_users.end_sessions, org_slug, user_id)
+    return after(f"{page_of(org_slug)}/people/end-users/{user_id}", "sessions-ended")
+
+
+async def _some(call: Call, slug: str, query: FoundEndUsersQuery, position: Position | None) -> Sequence[ListedEndUser]:
+    return await call.read(
+        found_end_users.listed,
+        slug,
+        search=query.search,
+        service=query.service.strip(),
+        after=position,
+        limit=ROWS_AT_ONCE,
+    )
+
+
+async def _parts(
+    call: Call, slug: str, query: FoundEndUsersQuery, first: Sequence[ListedEndUser]
+) -> AsyncGenerator[list[tuple[Any, ...]]]:
+    """Yield the rows of the file, some at a time; each read is authorized anew, so a file ends with the role."""
+    found = first
+    while found:
+        yield [_row(end_user) for end_user in found]
+        if len(found) < ROWS_AT_ONCE:
+            return
+        found = await _some(call, slug, query, found[-1].position)
+
+
+def _row(one: ListedEndUser) -> tuple[Any, ...]:
+    return (
+        *(one.email, one.name, one.state.value, one.has_second_factor, one.last_sign_in_at),
+        *(" ".join(one.services), "; ".join(one.plans)),
+    )

@@ -1,0 +1,26 @@
+"""Reading what an organization knows of one person."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.audit.person_records import PersonEntry, PersonService, PersonSession
+
+
+class PersonRecords(Protocol):
+    """What concerns one person in one organization."""
+
+    def services(self, organization_id: UUID, user_id: UUID) -> Sequence[PersonService]:
+        """List the services of the organization that a person is linked to, by slug."""
+        ...
+
+    def sessions(self, organization_id: UUID, user_id: UUID, *, limit: int) -> tuple[Sequence[PersonSession], int]:
+        """Return the live sessions of a person in the context of the organization, the one used last first.
+
+        They are those that the organization can end; the second value counts them all.
+        """
+        ...
+
+    def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[PersonEntry]:
+        """Return the newest entries of the organization's audit log about a person or by them, the newest first."""
+        ...

@@ -1,0 +1,25 @@
+"""Reading the members whom directories provision."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.positions import Position
+from core.scim.directory import ProvisionedMember
+
+
+class ScimDirectory(Protocol):
+    """The members of an organization whom its directory has described."""
+
+    def page(
+        self, organization_id: UUID, *, part: str, after: Position | None, limit: int
+    ) -> Sequence[ProvisionedMember]:
+        """List them after a position, by id: those with a part in the address or in the directory's user name.
+
+        An empty part filters nothing.
+        """
+        ...
+
+    def count(self, organization_id: UUID, *, part: str, counted_max: int) -> int:
+        """Count the same members, to a maximum."""
+        ...
