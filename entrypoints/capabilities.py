@@ -24,6 +24,7 @@ from entrypoints.http.platform import health, impersonation, limits, mails, metr
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.platform import sessions as platform_sessions
+from entrypoints.http.platform import why as platform_explanations
 from entrypoints.http.privacy import privacy
 from entrypoints.http.saml import certificate as saml_certificate
 from entrypoints.http.saml import metadata as saml_metadata
@@ -44,6 +45,7 @@ from entrypoints.http.services import api_keys, end_users, grants, plans, servic
 from entrypoints.http.sessions import jwks, refresh, sessions
 from entrypoints.http.sessions import logout as session_logout
 from entrypoints.http.sign_in import identities, login, lookup_email, magic_links, provider_tokens, sign_ins
+from entrypoints.http.sign_in import why as explanations
 from entrypoints.http.sign_in.upstream import domain_routes, metadata, oauth_credentials, upstream_providers
 from entrypoints.http.webhooks import deliveries, events, webhooks
 from entrypoints.pages import assets, home
@@ -175,6 +177,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     confirmation_pages.routes,
     end_users.routes,
     sign_ins.routes,
+    explanations.routes,
     checkout.routes,
     portal.routes,
     receiver.routes,
@@ -202,6 +205,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_organizations.routes,
     platform_audit_log.routes,
     users.routes,
+    platform_explanations.routes,
     platform_sessions.routes,
     limits.routes,
     mails.routes,
