@@ -79,6 +79,7 @@ from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import tiers as platform_tiers_pages
+from entrypoints.pages.platform import why as platform_why_page
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import authenticate as saml_authenticate
@@ -99,6 +100,7 @@ from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.pages.sign_in import sign_ins as own_sign_in_pages
+from entrypoints.pages.sign_in import why as why_page
 from entrypoints.pages.sign_in.upstream import acs as upstream_saml_pages
 from entrypoints.pages.sign_in.upstream import providers as upstream_pages
 from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
@@ -238,7 +240,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     identity_page.routes,
     own_organization_pages.routes,
     people_pages.routes,
+    why_page.routes,
     platform_tiers_pages.routes,
+    platform_why_page.routes,
     invited_pages.routes,
     data_page.routes,
     closing_page.routes,

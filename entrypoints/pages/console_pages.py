@@ -54,6 +54,12 @@ OUTCOMES: Final = {
     "invited": marked("The invitations are sent."),
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
+    "limit-ended": marked("The limit is ended. The person can try again at once."),
+    "verification-sent": marked("The mail that verifies the address is on its way."),
+    "verification-held-back": marked(
+        "No mail was sent, because as many as are allowed were sent to this address within an hour."
+        " End the limit first."
+    ),
     "removed": marked("The member is removed, and has no access to this organization any more."),
 }
 

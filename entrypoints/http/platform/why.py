@@ -5,9 +5,8 @@ from uuid import UUID
 
 import msgspec
 
-from core.errors import BadRequest, Forbidden
+from core.errors import Forbidden
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.networks import typed_network
 from core.platform import why
 from core.platform.sign_in_checks import SignInWay
 from core.platform.why import SignInQuestion
@@ -44,18 +43,13 @@ async def explain_any_sign_in(call: Call, query: AnySignInToExplain) -> Explaine
     some networks alone; `network` is an address, or a network, from which the user tries. That support has asked about
     an account is recorded in the platform's audit log. To support a platform owner has no account.
     """
-    if not query.email and query.user_id is None:
-        raise BadRequest.of_field("email", "Give the email address here, or the id in user_id.")
-    network = typed_network(query.network) if query.network else None
-    if query.network and network is None:
-        raise BadRequest.of_field("network", "This is neither a network address nor a network.")
     question = SignInQuestion(
         email=query.email,
         user_id=query.user_id,
         service_slug=query.service,
         way=query.way,
         connection_id=query.connection_id,
-        network=network,
+        network=query.network,
     )
     explanation = await call.transact(
         why.explain_to_platform,
