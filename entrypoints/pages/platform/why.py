@@ -84,7 +84,7 @@ class PlatformWhyQuery(Query, kw_only=True):
         return {name: value for name, value in given.items() if value}
 
 
-class HelpForm(ProtectedForm, kw_only=True):
+class WhyForm(ProtectedForm, kw_only=True):
     """The question of the page with the form."""
 
     email: str = ""
@@ -105,20 +105,20 @@ class HelpForm(ProtectedForm, kw_only=True):
         )
 
 
-class LimitForm(HelpForm, kw_only=True):
+class WhyLimitForm(WhyForm, kw_only=True):
     """The address whose limits end."""
 
     address: str = ""
 
 
-class VerificationForm(HelpForm, kw_only=True):
+class WhyVerificationForm(WhyForm, kw_only=True):
     """The account whose address is verified."""
 
-    account: UUID
+    user_id: UUID
 
 
 async def _page(
-    call: Call, *, query: PlatformWhyQuery | None = None, form: HelpForm | None = None, refusal: Refusal | None = None
+    call: Call, *, query: PlatformWhyQuery | None = None, form: WhyForm | None = None, refusal: Refusal | None = None
 ) -> Page:
     query = query if query is not None else form.query if form is not None else PlatformWhyQuery()
     try:
@@ -173,7 +173,7 @@ async def show_platform_why(call: Call, query: PlatformWhyQuery) -> Page:
 @routes.post(f"{WHY}/lift", refuses=(Forbidden, BadRequest))
 @platform_support_in_console
 @shows_again(_page, BadRequest)
-async def end_limit(call: Call, form: LimitForm) -> PageOrRedirect:
+async def end_limit(call: Call, form: WhyLimitForm) -> PageOrRedirect:
     """End the limits of an address; programs use `POST /api/platform/limits/lift`."""
     await call.transact(limits.lift_of_address, form.address)
     return _back(form, "limit-ended")
@@ -182,13 +182,13 @@ async def end_limit(call: Call, form: LimitForm) -> PageOrRedirect:
 @routes.post(f"{WHY}/resend", refuses=(Forbidden, UserUnknown, NothingToVerify))
 @platform_support_in_console
 @shows_again(_page, UserUnknown, NothingToVerify)
-async def send_verification(call: Call, form: VerificationForm) -> PageOrRedirect:
+async def send_verification(call: Call, form: WhyVerificationForm) -> PageOrRedirect:
     """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
-    is_sent = await call.transact(mails.resend_verification, form.account)
+    is_sent = await call.transact(mails.resend_verification, form.user_id)
     return _back(form, "verification-sent" if is_sent else "verification-held-back")
 
 
-def _back(form: HelpForm, done: str) -> Response:
+def _back(form: WhyForm, done: str) -> Response:
     """Lead back to the page with its question, which is answered anew."""
     return see_other(with_query(WHY, **form.query.kept, done=done))
 

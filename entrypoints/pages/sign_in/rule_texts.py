@@ -177,7 +177,10 @@ _NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
         None,
     ),
     SignInReason.UNKNOWN_ORGANIZATION: (marked("Check the name of the organization in the address."), None),
-    SignInReason.NOT_A_MEMBER: (marked("Invite the person, or ask which account they use."), None),
+    SignInReason.NOT_A_MEMBER: (
+        marked("Name the service above if they sign in to one. Else invite the person, or ask which account they use."),
+        None,
+    ),
     SignInReason.ORGANIZATION_NOT_ACTIVE: (
         marked("Ask the platform to approve or activate the organization."),
         marked("Approve or activate the organization."),

@@ -34,7 +34,10 @@ class SettingPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCheck:
-    """One rule with what it answers; `because` and `next_step` are empty where it needs nothing."""
+    """One rule with what it answers; `because` and `next_step` are empty where it needs nothing.
+
+    One that is not reached stands after the rule that refuses.
+    """
 
     rule: Rule
     title: str
@@ -44,6 +47,8 @@ class ShownCheck:
     until: datetime | None
     networks: tuple[str, ...]
     required: NamedConnection | None
+    place: SettingPlace | None
+    is_after: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +86,7 @@ def shown(
     explanation: SignInExplanation, places: Mapping[Rule, SettingPlace], *, is_platform: bool = False
 ) -> dict[str, Any]:
     """Return the values of a page that shows an explanation; `places` says where the settings of the rules are."""
-    walks = [_walk(walk, is_platform=is_platform) for walk in explanation.walks]
+    walks = [_walk(walk, places, is_platform=is_platform) for walk in explanation.walks]
     rules = {check.rule for walk in explanation.walks for check in walk.checks}
     return {
         "account": explanation.account,
@@ -119,8 +124,8 @@ def _refusals(walks: Sequence[ShownWalk]) -> list[tuple[list[ShownWalk], ShownCh
     return list(found.values())
 
 
-def _walk(walk: SignInWalk, *, is_platform: bool) -> ShownWalk:
-    shown = [(check.verdict, _check(walk, check, is_platform=is_platform)) for check in walk.checks]
+def _walk(walk: SignInWalk, places: Mapping[Rule, SettingPlace], *, is_platform: bool) -> ShownWalk:
+    shown = [(check.verdict, _check(walk, check, places, is_platform=is_platform)) for check in walk.checks]
     return ShownWalk(
         way=rule_texts.WAYS[walk.way],
         connection=walk.connection.name if walk.connection is not None else None,
@@ -130,7 +135,7 @@ def _walk(walk: SignInWalk, *, is_platform: bool) -> ShownWalk:
     )
 
 
-def _check(walk: SignInWalk, check: RuleCheck, *, is_platform: bool) -> ShownCheck:
+def _check(walk: SignInWalk, check: RuleCheck, places: Mapping[Rule, SettingPlace], *, is_platform: bool) -> ShownCheck:
     is_telling = check.verdict in _TELLING
     return ShownCheck(
         rule=check.rule,
@@ -141,4 +146,6 @@ def _check(walk: SignInWalk, check: RuleCheck, *, is_platform: bool) -> ShownChe
         until=check.until,
         networks=check.networks,
         required=check.required,
+        place=places.get(check.rule) if is_telling else None,
+        is_after=check.verdict is RuleVerdict.NOT_REACHED,
     )
