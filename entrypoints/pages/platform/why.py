@@ -33,6 +33,8 @@ routes: Routes = platform_pages()
 
 WHY: Final = f"{PLATFORM}/why"
 NETWORK_TYPED_MAX: Final = 50
+# No account has it.
+_NO_ID: Final = UUID(int=0)
 _ACCOUNT: Final = marked("Account")
 _ORGANIZATIONS: Final = marked("Organizations")
 
@@ -114,7 +116,7 @@ class WhyLimitForm(WhyForm, kw_only=True):
 class WhyVerificationForm(WhyForm, kw_only=True):
     """The account whose address is verified."""
 
-    user_id: UUID
+    user_id: str = ""
 
 
 async def _page(
@@ -184,7 +186,7 @@ async def end_limit(call: Call, form: WhyLimitForm) -> PageOrRedirect:
 @shows_again(_page, UserUnknown, NothingToVerify)
 async def send_verification(call: Call, form: WhyVerificationForm) -> PageOrRedirect:
     """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
-    is_sent = await call.transact(mails.resend_verification, form.user_id)
+    is_sent = await call.transact(mails.resend_verification, _id_of(form.user_id) or _NO_ID)
     return _back(form, "verification-sent" if is_sent else "verification-held-back")
 
 
