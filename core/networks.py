@@ -21,3 +21,11 @@ def throttled_network(address: str | None) -> str:
     if address is None or ":" in address:
         return limited_network(address)
     return str(ipaddress.ip_network(f"{address}/{THROTTLED_IPV4_PREFIX_BITS}", strict=False))
+
+
+def typed_network(typed: str) -> str | None:
+    """Return the network of what is counted for an address or a network that a person has typed; None for neither."""
+    try:
+        return throttled_network(str(ipaddress.ip_network(typed.strip(), strict=False).network_address))
+    except ValueError:
+        return None

@@ -29,6 +29,8 @@ class RateLimit(Enum):
     INVITATION_ANSWER = (1.0, 30)
     # Of an organization: asking a provider that it names whether a connection works.
     CONNECTION_CHECK = (6.0, 10)
+    # Of an organization: asking why a user cannot sign in, of its members and end users together.
+    EXPLANATION = (2.0, 30)
     # A whole company may arrive from one address in the morning.
     SAML = (0.02, 200)
     # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.

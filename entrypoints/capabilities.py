@@ -24,6 +24,7 @@ from entrypoints.http.platform import health, impersonation, limits, mails, metr
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.platform import sessions as platform_sessions
+from entrypoints.http.platform import why as platform_explanations
 from entrypoints.http.privacy import privacy
 from entrypoints.http.saml import certificate as saml_certificate
 from entrypoints.http.saml import metadata as saml_metadata
@@ -44,6 +45,7 @@ from entrypoints.http.services import api_keys, end_users, grants, plans, servic
 from entrypoints.http.sessions import jwks, refresh, sessions
 from entrypoints.http.sessions import logout as session_logout
 from entrypoints.http.sign_in import identities, login, lookup_email, magic_links, provider_tokens, sign_ins
+from entrypoints.http.sign_in import why as explanations
 from entrypoints.http.sign_in.upstream import domain_routes, metadata, oauth_credentials, upstream_providers
 from entrypoints.http.webhooks import deliveries, events, webhooks
 from entrypoints.pages import assets, home
@@ -80,6 +82,7 @@ from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import owners as platform_owners_pages
 from entrypoints.pages.platform import system as platform_system_page
 from entrypoints.pages.platform import tiers as platform_tiers_pages
+from entrypoints.pages.platform import why as platform_why_page
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.privacy import personal_data as personal_data_pages
 from entrypoints.pages.reference import reference
@@ -103,6 +106,7 @@ from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.pages.sign_in import sign_ins as own_sign_in_pages
+from entrypoints.pages.sign_in import why as why_page
 from entrypoints.pages.sign_in.upstream import acs as upstream_saml_pages
 from entrypoints.pages.sign_in.upstream import providers as upstream_pages
 from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
@@ -181,6 +185,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     confirmation_pages.routes,
     end_users.routes,
     sign_ins.routes,
+    explanations.routes,
     checkout.routes,
     portal.routes,
     receiver.routes,
@@ -208,6 +213,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_organizations.routes,
     platform_audit_log.routes,
     users.routes,
+    platform_explanations.routes,
     platform_sessions.routes,
     limits.routes,
     mails.routes,
@@ -243,7 +249,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_owners_pages.routes,
     platform_system_page.routes,
     selected_members_pages.routes,
+    why_page.routes,
     platform_tiers_pages.routes,
+    platform_why_page.routes,
     invited_pages.routes,
     end_user_pages.routes,
     directory_page.routes,

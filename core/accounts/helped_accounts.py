@@ -28,6 +28,7 @@ class RecordPart(StrEnum):
     ACCOUNT = "account"
     SIGN_INS = "sign_ins"
     SECOND_FACTOR = "second_factor"
+    SIGN_IN_RULES = "sign_in_rules"
 
 
 def sees(caller: Caller, user: User) -> bool:

@@ -16,6 +16,7 @@ from core.networks import throttled_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from ports.unit_of_work import UnitOfWork
@@ -131,6 +132,16 @@ def _key(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organiz
         assert organization_id is not None, "a mail that counts for its organization names none"
         parts.append(organization_id.bytes)
     return uow.pepper.mark("mail limit", *parts)
+
+
+def free_at(uow: UnitOfWork, limits: Sequence[MailLimit], template: str, address: str) -> datetime | None:
+    """Return when another mail to an address may be counted, by the limits of its address; None for at once."""
+    found = [
+        uow.mail_counts.free_at(_key(uow, limit, template, address, None), limit.mails_max, limit.period, at=uow.now)
+        for limit in limits
+        if limit.scope is Scope.ADDRESS
+    ]
+    return max((free_at for free_at in found if free_at is not None), default=None)
 
 
 def keys_of_address(

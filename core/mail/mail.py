@@ -324,6 +324,11 @@ def lift_limits(uow: UnitOfWork, address: str) -> int:
     return uow.mail_counts.remove(limits.keys_of_address(uow, LIMITS.items(), address))
 
 
+def mailed_again_at(uow: UnitOfWork, address: str, template: MailTemplate) -> datetime | None:
+    """Return when another mail of a template may leave for an address, by the limits of addresses; None for at once."""
+    return limits.free_at(uow, LIMITS[template], template, address)
+
+
 def _harmless(values: Mapping[str, str]) -> dict[str, str]:
     return {
         name: NEUTRAL_NAMES[name] if name in NEUTRAL_NAMES and mentions_web_address(value) else value

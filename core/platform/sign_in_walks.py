@@ -50,13 +50,15 @@ class WalkedAccount:
     """The account that would sign in, None without one, and what every way asks of it.
 
     `failures` are the attempts for its address that count, None while limits are off; `network` is that of the attempt,
-    None when it is not known. `required` is the connection by which its user has to sign in.
+    None when it is not known. `mailed_again_at` is when the next sign-in link may be mailed to it; None for at once.
+    `required` is the connection by which its user has to sign in.
     """
 
     user: User | None
     has_password: bool
     passkeys: Sequence[Passkey]
     failures: Sequence[SignInFailure] | None
+    mailed_again_at: datetime | None
     network: str | None
     required: NamedConnection | None
 
@@ -123,6 +125,7 @@ class Walker:
         self._judge(
             Rule.CREDENTIAL, lambda: _check(Rule.CREDENTIAL, None if is_mailed else SignInReason.ADDRESS_DISOWNED)
         )
+        self._judge(Rule.MAIL_LIMIT, self._mail_limit)
         proof = replace(self._proof(Provider.MAGIC_LINK, MAILED), proves_address=True)
         return self._conclude(SignInWay.LINK, proof)
 
@@ -288,6 +291,12 @@ class Walker:
 
     def _blocked_until(self, failures: Sequence[SignInFailure], network: str) -> datetime | None:
         return sign_in_failures.blocked_until([SignInFailure(network, self._uow.now), *failures], network)
+
+    def _mail_limit(self) -> RuleCheck:
+        """Say until when no further link is mailed; one that was mailed before goes on to sign in."""
+        until = self._subject.mailed_again_at
+        verdict = RuleVerdict.PASSES if until is None else RuleVerdict.DEPENDS
+        return RuleCheck(rule=Rule.MAIL_LIMIT, verdict=verdict, until=until)
 
     def _saml_admission(self) -> RuleCheck:
         standing = self._journey.admission

@@ -11,9 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ExplainedAccount`
 
-from core.accounts import sign_in_failures
+from core.accounts import helped_accounts, sign_in_failures
+from core.accounts.helped_accounts import RecordPart
 from core.email_addresses import canonical_email, domain_of
+from core.errors import BadRequest
+from core.events.platform_actions import PlatformAction
+from core.mail import mail
+from core.mail.mail import MailTemplate
+from core.networks import typed_network
 from core.organizations.access import Operation, authorize, authorize_support
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_walks import ByConnection, Journey, WalkedAccount, Walker
@@ -30,7 +37,6 @@ from core.sign_in.upstream.failures import SHOWN_MAX, UpstreamFailure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from uuid import UUID
 
     from core.accounts.users import User
     from core.organizations.organizations import Organization
@@ -48,6 +54,7 @@ _OF_ACCOUNT_ALONE: Final = frozenset(
     {
         Rule.FAILURES,
         Rule.CREDENTIAL,
+        Rule.MAIL_LIMIT,
         Rule.LINK,
         Rule.ACTIVATED,
         Rule.REOPENING,
@@ -120,12 +127,38 @@ def explain_to_organization(
 def explain_to_platform(
     uow: UnitOfWork, slug: str | None, question: SignInQuestion, *, are_limits_on: bool = True
 ) -> SignInExplanation:
-    """Explain any sign-in: to the platform, or to an organization or one of its services."""
+    """Explain any sign-in: to the platform, or to an organization or one of its services.
+
+    That support has asked about an account is recorded in the platform's audit log. Raise `BadRequest` for a question
+    that names no account, or something else than a network.
+    """
     caller = authorize_support(uow)
+    question = _with_network(question)
     found = named(uow, question)
-    is_hidden = found is not None and found.is_platform_owner and not caller.acts_as_platform_owner
-    user = None if is_hidden else found
+    user = found if found is not None and helped_accounts.sees(caller, found) else None
+    if user is not None and not caller.acts_as_platform_owner:
+        uow.audit_platform(PlatformAction.USER_OPENED, user.id, part=RecordPart.SIGN_IN_RULES.value)
     return to_platform(uow, slug, user, question, are_limits_on=are_limits_on)
+
+
+def explain_to_platform_if_asked(
+    uow: UnitOfWork, slug: str | None, question: SignInQuestion, *, are_limits_on: bool
+) -> SignInExplanation | None:
+    """Explain as `explain_to_platform` does; None for a question that names no account yet."""
+    is_asked = bool(question.email) or question.user_id is not None
+    return explain_to_platform(uow, slug, question, are_limits_on=are_limits_on) if is_asked else None
+
+
+def _with_network(question: SignInQuestion) -> SignInQuestion:
+    """Return a question with the network that is counted for the one that was typed; raise `BadRequest`."""
+    if not question.email and question.user_id is None:
+        raise BadRequest.of_field("email", "Enter the email address of the user, or their id.")
+    if question.network is None:
+        return question
+    network = typed_network(question.network)
+    if network is None:
+        raise BadRequest.of_field("network", "This is no network address. Enter one like 192.0.2.7, or leave it out.")
+    return replace(question, network=network)
 
 
 def to_organization(
@@ -265,12 +298,16 @@ class _Asked:
     def _subject(self, *, are_limits_on: bool) -> WalkedAccount:
         uow, user, way = self._uow, self._user, self._question.way
         # What no walk asks for is not read.
-        by_password, by_passkey = (way in {None, one} for one in (SignInWay.PASSWORD, SignInWay.PASSKEY))
+        by_password, by_link, by_passkey = (
+            way in {None, one} for one in (SignInWay.PASSWORD, SignInWay.LINK, SignInWay.PASSKEY)
+        )
+        is_mailed = are_limits_on and by_link and user is not None
         return WalkedAccount(
             user=user,
             has_password=user is not None and by_password and uow.credentials.has_password(user.id),
             passkeys=uow.passkeys.of_user(user.id) if user is not None and by_passkey else (),
             failures=sign_in_failures.read(uow, self._address) if are_limits_on else None,
+            mailed_again_at=mail.mailed_again_at(uow, self._address, MailTemplate.MAGIC_LINK) if is_mailed else None,
             network=self._question.network,
             required=self._required_here(),
         )

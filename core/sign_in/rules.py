@@ -44,6 +44,7 @@ class Rule(StrEnum):
     ACCOUNT = "account"
     CONNECTION_OPEN = "connection_open"
     CREDENTIAL = "credential"
+    MAIL_LIMIT = "mail_limit"
     MAIL_DOMAIN = "mail_domain"
     LINK = "link"
     SEAT = "seat"

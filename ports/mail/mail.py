@@ -56,6 +56,10 @@ class MailCounts(Protocol):
         """
         ...
 
+    def free_at(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
+        """Return when the next mail may be counted under a key; None for at once."""
+        ...
+
     def add_each(self, keys: Sequence[bytes], mails_max: int, period: timedelta, *, at: datetime) -> Sequence[bytes]:
         """Count a mail under each of these different keys, in order; return those under which it was counted."""
         ...

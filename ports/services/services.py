@@ -1,5 +1,6 @@
 """Storage of services and of their links to end users."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -28,6 +29,10 @@ class Services(Protocol):
         self, organization: Organization, *, service_type: ServiceType | None, limit: int | None, offset: int
     ) -> ServicesPage:
         """Return services with their counts, the oldest first, and the usage; in one statement."""
+        ...
+
+    def slugs(self, organization_id: UUID, *, limit: int) -> Sequence[str]:
+        """Return the slugs of the services of an organization, in alphabetical order."""
         ...
 
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:

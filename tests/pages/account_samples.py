@@ -61,7 +61,8 @@ def _shown(one: OwnSession, *children: ShownSession, is_current: bool = False) -
     return ShownSession(session=one, location=location, is_current=is_current, children=children)
 
 
-def _sign_in(reason: SignInReason | None, **others: Any) -> SignIn:
+def sign_in_of(reason: SignInReason | None, **others: Any) -> SignIn:
+    """Return a sign-in that was refused for a reason; None for one that succeeded."""
     about: dict[str, Any] = {
         "id": UUID(ID),
         "created_at": NOW,
@@ -139,7 +140,7 @@ ACTIVITY: Final[dict[str, dict[str, Any]]] = {
         ),
     },
     "account_sign_in.html": {
-        "one": _sign_in(None),
+        "one": sign_in_of(None),
         "state": ("good", "Signed in"),
         "reason": "",
         "risks": ["New device"],
@@ -148,8 +149,8 @@ ACTIVITY: Final[dict[str, dict[str, Any]]] = {
     },
     "account_sign_ins.html": {
         "sign_ins": [
-            (_sign_in(None, provider="password", connection=None), ("good", "Signed in"), "", ["New device"]),
-            (_sign_in(SignInReason.WRONG_CODE), ("bad", "Refused"), "The code of the second factor was wrong.", []),
+            (sign_in_of(None, provider="password", connection=None), ("good", "Signed in"), "", ["New device"]),
+            (sign_in_of(SignInReason.WRONG_CODE), ("bad", "Refused"), "The code of the second factor was wrong.", []),
         ],
         "support": [SupportSession(began_at=NOW, organization_name=NAME)],
         "next_id": UUID(ID),

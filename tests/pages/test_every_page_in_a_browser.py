@@ -34,6 +34,7 @@ OTHERS = {
     "platform_console.html",
     "platform.html",
     "reference.html",
+    "sign_in_walks.html",
 }
 PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}
 WIDE: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}

@@ -19,6 +19,7 @@ from core.accounts.links import LinkUnusable
 from core.errors import NotFound, PayloadTooLarge, RequestTimedOut, ServiceUnavailable
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.organizations.organizations import OrganizationStatus
+from core.sign_in.reasons import SignInReason
 from core.wording import Wording
 from entrypoints import billing_settings, capabilities, pages, settings
 from entrypoints.pages.languages import LANGUAGES
@@ -143,9 +144,9 @@ def catalogue() -> frozenset[str]:
     """Return every text that a page or a mail may show."""
     return frozenset(
         {*texts_of_templates(), *texts_of_handlers(), *refusal_texts.texts(), *texts_of_mails()}
-        | {*BUILT_IN_ROLES, *OrganizationStatus}
         | {row.sentence for row in settings.rows(Settings())}
         | {billing_settings.SANDBOX_ADVICE, billing_settings.NOTHING_FOR_SALE_ADVICE}
+        | {*BUILT_IN_ROLES, *OrganizationStatus, *(reason.text for reason in SignInReason)}
         | {as_in_catalogue(ON_PAGES.get(refusal, refusal.default_message)) for refusal in refusals_of_pages()}
     )
 

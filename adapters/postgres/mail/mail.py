@@ -240,8 +240,15 @@ class PostgresMailCounts(Aggregate):
         is_counted = self.add_each([key], mails_max, period, at=at)
         if is_counted:
             return None
-        oldest = self._value("SELECT sent_at[%s] FROM mail_counts WHERE key = %s", (mails_max, key))
-        return oldest + period
+        return self._filled_until(key, mails_max, period)
+
+    def free_at(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
+        until = self._filled_until(key, mails_max, period)
+        return until if until is not None and until > at else None
+
+    def _filled_until(self, key: bytes, mails_max: int, period: timedelta) -> datetime | None:
+        oldest = self._value_or_none("SELECT sent_at[%s] FROM mail_counts WHERE key = %s", (mails_max, key))
+        return oldest + period if oldest is not None else None
 
     def remove(self, keys: Sequence[bytes]) -> int:
         return self._connection.execute("DELETE FROM mail_counts WHERE key = ANY (%s)", (list(keys),)).rowcount

@@ -11,6 +11,7 @@ from core.services.services import Service, ServiceFields, ServiceType
 from core.sessions.security_profiles import SecurityProfile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -130,6 +131,11 @@ class PostgresServices(Aggregate):
             for row in rows
         ]
         return ServicesPage(services=[_counted(**row) for row in rows if row["id"] is not None], usage=usages[0])
+
+    def slugs(self, organization_id: UUID, *, limit: int) -> Sequence[str]:
+        return self._values(
+            "SELECT slug FROM services WHERE organization_id = %s ORDER BY slug LIMIT %s", (organization_id, limit)
+        )
 
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
         return self._changes_one(

@@ -26,5 +26,6 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "note": _field("Why this is done; the audit log keeps it."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
     "repeated": _field("The new password once more."),
+    "WhyLimitForm.address": _field("The address whose limits end."),
     "credential": _field("The answer of the browser, as `toJSON()` writes it."),
 }

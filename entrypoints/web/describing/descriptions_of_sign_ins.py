@@ -29,4 +29,39 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ExportedLogin.reason": _field(
         "Why it was refused, or what it waited for; null for a success, or if not recorded."
     ),
+    "ExplainedSignIn.account": _field(
+        "The account; null when no account has the address, and for an organization also when its user is neither its"
+        " member nor its end user."
+    ),
+    "is_told": _field(
+        "Whether what concerns the account alone is told: to an organization, of users who have confirmed that they"
+        " belong to it."
+    ),
+    "ways": _field("Each way to sign in that was asked about, and each connection."),
+    "way": _field("The way to sign in.", examples=["password"]),
+    "ExplainedWay.connection": _field("The connection; null for every other way."),
+    "refused_by": _field("The rule that refuses this way; null when none does.", examples=["credential"]),
+    "ExplainedWay.rules": _field("The rules, in the order in which signing in applies them."),
+    "rule": _field("The rule.", examples=["credential"]),
+    "verdict": _field(
+        "What it answers. One that asks for something more, or depends on the attempt, ends no sign-in; `not_told`"
+        " concerns the account alone.",
+        examples=["refuses"],
+    ),
+    "ExplainedRule.reason": _field("Why it refuses, asks or depends; null otherwise.", examples=["no_password"]),
+    "ExplainedRule.reason_text": _field("The reason for people."),
+    "until": _field("Until when it refuses; null when that has no end, or it does not refuse."),
+    "ExplainedRule.networks": _field(
+        "The networks from which it refuses; empty for an organization.", examples=[["192.0.2.0/24"]]
+    ),
+    "ExplainedRule.required": _field("The connection by which the user has to sign in; null when that is not why."),
+    "NamedConnection.organization_name": _field("The name of the organization of the connection."),
+    "attempts": _field("The last ten attempts to sign in, the newest first."),
+    "ExplainedSignIn.problems": _field("Why sign-ins by the connections failed lately, of which the user is unknown."),
+    "failures": _field("The problems, the newest first."),
+    "UpstreamFailure.problem": _field("What was wrong."),
+    "first_at": _field("When it occurred first, without a day between."),
+    "last_at": _field("When it occurred last."),
+    "occurrences": _field("How often it occurred.", minimum=1, examples=[3]),
+    "last_request_id": _field("The id of the request that met it last."),
 }

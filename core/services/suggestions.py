@@ -1,0 +1,24 @@
+"""The services of an organization by their slugs, to complete what a person types; of many services, none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from core.organizations.access import Capability, authorize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.organizations.access import Operation
+    from ports.unit_of_work import UnitOfWork
+
+SUGGESTED_MAX: Final = 20
+
+
+def of_organization(uow: UnitOfWork, slug: str, operation: Operation) -> Sequence[str]:
+    """Return the slugs to suggest to a caller who does this; none to one who does not see the services."""
+    authorized = authorize(uow, slug, operation)
+    if Capability.SERVICES_VIEW not in authorized.capabilities:
+        return ()
+    found = uow.services.slugs(authorized.organization.id, limit=SUGGESTED_MAX + 1)
+    return found if len(found) <= SUGGESTED_MAX else ()

@@ -1,0 +1,129 @@
+"""Explaining to an organization why a user cannot sign in."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from core.limits import EMAIL_CHARACTERS_MAX
+from core.organizations.access import Operation
+from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
+from core.platform.why import ConnectionProblems, ExplainedAccount, SignInExplanation, SignInQuestion
+from core.sign_in.own_ways import NamedConnection
+from core.sign_in.reasons import SignInReason
+from core.sign_in.rules import Rule
+from core.sign_in.sign_ins import SignIn
+from core.sign_in.upstream.failures import UpstreamFailure
+from entrypoints.shared.sign_in.explanations import explained_to_organization
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes("sign-ins", "Who has signed in or tried to, and why they were refused.")
+
+
+class SignInToExplain(Query, kw_only=True):
+    """Whose sign-in is explained, and which; without a service that to the organization, without a way every way."""
+
+    email: Annotated[str, msgspec.Meta(max_length=EMAIL_CHARACTERS_MAX)]
+    service: str | None = None
+    way: SignInWay | None = None
+    connection_id: UUID | None = None
+
+
+class ExplainedRule(msgspec.Struct, kw_only=True):
+    """What one rule answers."""
+
+    rule: Rule
+    verdict: RuleVerdict
+    reason: SignInReason | None
+    reason_text: str | None
+    until: datetime | None
+    networks: list[str]
+    required: NamedConnection | None
+
+    @classmethod
+    def of(cls, check: RuleCheck) -> "ExplainedRule":
+        """Return what a rule answers, with its reason in words."""
+        return cls(
+            rule=check.rule,
+            verdict=check.verdict,
+            reason=check.reason,
+            reason_text=check.reason_text,
+            until=check.until,
+            networks=list(check.networks),
+            required=check.required,
+        )
+
+
+class ExplainedWay(msgspec.Struct, kw_only=True):
+    """The rules in the order in which a way meets them, and the one that refuses."""
+
+    way: SignInWay
+    connection: WalkedConnection | None
+    refused_by: Rule | None
+    rules: list[ExplainedRule]
+
+    @classmethod
+    def of(cls, walk: SignInWalk) -> "ExplainedWay":
+        """Return what a walk answers."""
+        return cls(
+            way=walk.way,
+            connection=walk.connection,
+            refused_by=walk.refusal.rule if walk.refusal is not None else None,
+            rules=[ExplainedRule.of(check) for check in walk.checks],
+        )
+
+
+class ProblemsOfConnection(msgspec.Struct, kw_only=True):
+    """Why sign-ins by a connection failed lately; whose they were is not known."""
+
+    connection_id: UUID
+    name: str
+    failures: list[UpstreamFailure]
+
+    @classmethod
+    def of(cls, problems: ConnectionProblems) -> "ProblemsOfConnection":
+        """Return the problems of a connection."""
+        return cls(connection_id=problems.connection_id, name=problems.name, failures=list(problems.failures))
+
+
+class ExplainedSignIn(msgspec.Struct, kw_only=True):
+    """Why a user cannot sign in; `account` is null for an address that the caller learns nothing about."""
+
+    account: ExplainedAccount | None
+    ways: list[ExplainedWay]
+    attempts: list[SignIn]
+    problems: list[ProblemsOfConnection]
+
+    @classmethod
+    def of(cls, explanation: SignInExplanation) -> "ExplainedSignIn":
+        """Return an explanation as the interface shows it."""
+        return cls(
+            account=explanation.account,
+            ways=[ExplainedWay.of(walk) for walk in explanation.walks],
+            attempts=list(explanation.attempts),
+            problems=[ProblemsOfConnection.of(one) for one in explanation.problems],
+        )
+
+
+@routes.get("/api/organizations/:org_slug/why")
+@in_organization(Operation.SIGN_INS_EXPLAIN)
+async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> ExplainedSignIn:
+    """Explain why a member or end user cannot sign in to your organization or to one of its services.
+
+    For each way every rule is named, in the order in which signing in applies it: it passes, refuses, asks for
+    something more, depends on the attempt, or is not reached. An address of nobody who belongs to your organization is
+    answered as one without an account. What concerns the account alone is not told of a person who has not confirmed
+    the membership. An organization can ask 30 times at once, and every two seconds after that.
+    """
+    question = SignInQuestion(
+        email=query.email,
+        service_slug=query.service,
+        way=query.way,
+        connection_id=query.connection_id,
+    )
+    _, explanation = await explained_to_organization(call, org_slug, question)
+    return ExplainedSignIn.of(explanation)

@@ -1,0 +1,230 @@
+"""The page on which platform owners and support find out why any user cannot sign in, and help them.
+
+That support asks about a person is an entry of the platform's audit log (`core/platform/why.py`).
+"""
+
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+from quart import Response
+
+from core.accounts.users import UserUnknown
+from core.errors import BadRequest, Forbidden, Refusal
+from core.limits import EMAIL_CHARACTERS_MAX
+from core.platform import limits, mails, why
+from core.platform.mails import NothingToVerify
+from core.platform.why import SignInExplanation, SignInQuestion
+from core.sign_in.rules import Rule
+from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform, with_query
+from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.languages import marked
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.sign_in.walks import SettingPlace, shown, tells_of
+from entrypoints.pages.sign_in.why import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_support_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+WHY: Final = f"{PLATFORM}/why"
+NETWORK_TYPED_MAX: Final = 50
+# No account has it.
+_NO_ID: Final = UUID(int=0)
+_ACCOUNT: Final = marked("Account")
+_ORGANIZATIONS: Final = marked("Organizations")
+
+
+class PlatformWhyQuery(Query, kw_only=True):
+    """Whose sign-in fails, and which."""
+
+    email: Annotated[
+        str, msgspec.Meta(description="The address of the user, or their id.", max_length=EMAIL_CHARACTERS_MAX)
+    ] = ""
+    user_id: Annotated[str, msgspec.Meta(description="The id of the user.", max_length=SLUG_TYPED_MAX)] = ""
+    organization: Annotated[
+        str, msgspec.Meta(description="The slug of an organization.", max_length=SLUG_TYPED_MAX)
+    ] = ""
+    service: Annotated[str, msgspec.Meta(description="The slug of a service.", max_length=SLUG_TYPED_MAX)] = ""
+    way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
+    network: Annotated[
+        str, msgspec.Meta(description="The network address of the user.", max_length=NETWORK_TYPED_MAX)
+    ] = ""
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+    @property
+    def named(self) -> str:
+        """What names the user."""
+        return (self.email or self.user_id).strip()
+
+    @property
+    def question(self) -> SignInQuestion:
+        """The question; what is an id is no address."""
+        user_id = _id_of(self.named)
+        return SignInQuestion(
+            email=self.named if user_id is None else "",
+            user_id=user_id,
+            service_slug=self.service.strip() or None,
+            way=way_of(self.way),
+            network=self.network.strip() or None,
+        )
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The question, as the forms of its page carry it."""
+        given = {
+            "email": self.named,
+            "organization": self.organization.strip(),
+            "service": self.service.strip(),
+            "way": self.way,
+            "network": self.network.strip(),
+        }
+        return {name: value for name, value in given.items() if value}
+
+
+class WhyForm(ProtectedForm, kw_only=True):
+    """The question of the page with the form."""
+
+    email: str = ""
+    organization: str = ""
+    service: str = ""
+    way: str = ""
+    network: str = ""
+
+    @property
+    def query(self) -> PlatformWhyQuery:
+        """The question that the page of the form shows."""
+        return PlatformWhyQuery(
+            email=self.email,
+            organization=self.organization,
+            service=self.service,
+            way=self.way,
+            network=self.network,
+        )
+
+
+class WhyLimitForm(WhyForm, kw_only=True):
+    """The address whose limits end."""
+
+    address: str = ""
+
+
+class WhyVerificationForm(WhyForm, kw_only=True):
+    """The account whose address is verified."""
+
+    user_id: str = ""
+
+
+async def _page(
+    call: Call, *, query: PlatformWhyQuery | None = None, form: WhyForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    query = query if query is not None else form.query if form is not None else PlatformWhyQuery()
+    try:
+        standing, explanation = await opened_for_platform(
+            call,
+            why.explain_to_platform_if_asked,
+            query.organization.strip() or None,
+            query.question,
+            are_limits_on=call.installation.settings.rate_limits,
+        )
+    except BadRequest as problem:
+        # Of the network: what was typed stays, and nothing is answered.
+        without = PlatformWhyQuery()
+        standing, explanation = await opened_for_platform(
+            call, why.explain_to_platform_if_asked, None, without.question, are_limits_on=False
+        )
+        refusal = problem
+    user_id = query.question.user_id
+    return console_page(
+        call,
+        "platform_why.html",
+        standing,
+        program=Program(
+            path="/api/platform/why",
+            query={
+                **query.kept,
+                "email": (query.named or EXAMPLE) if user_id is None else "",
+                "user_id": user_id or "",
+                "way": query.question.way or "",
+            },
+        ),
+        done=query.done,
+        refusal=refusal,
+        query=query,
+        named=query.named,
+        kept=query.kept.items(),
+        ways=WAYS,
+        page=WHY,
+        sign_in_page=call.installation.settings.base_url + SIGN_IN,
+        asked=explanation is not None,
+        **(_answer(explanation, query) if explanation is not None else {}),
+    )
+
+
+@routes.get(WHY)
+@platform_support_in_console
+async def show_platform_why(call: Call, query: PlatformWhyQuery) -> Page:
+    """Show which rule refuses the sign-in of any user, and what was tried lately."""
+    return await _page(call, query=query)
+
+
+@routes.post(f"{WHY}/lift", refuses=(Forbidden, BadRequest))
+@platform_support_in_console
+@shows_again(_page, BadRequest)
+async def end_limit(call: Call, form: WhyLimitForm) -> PageOrRedirect:
+    """End the limits of an address; programs use `POST /api/platform/limits/lift`."""
+    await call.transact(limits.lift_of_address, form.address)
+    return _back(form, "limit-ended")
+
+
+@routes.post(f"{WHY}/resend", refuses=(Forbidden, UserUnknown, NothingToVerify))
+@platform_support_in_console
+@shows_again(_page, UserUnknown, NothingToVerify)
+async def send_verification(call: Call, form: WhyVerificationForm) -> PageOrRedirect:
+    """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
+    is_sent = await call.transact(mails.resend_verification, _id_of(form.user_id) or _NO_ID)
+    return _back(form, "verification-sent" if is_sent else "verification-held-back")
+
+
+def _back(form: WhyForm, done: str) -> Response:
+    """Lead back to the page with its question, which is answered anew."""
+    return see_other(with_query(WHY, **form.query.kept, done=done))
+
+
+def _answer(explanation: SignInExplanation, query: PlatformWhyQuery) -> dict[str, Any]:
+    """Return the answer as the page shows it, with what helps."""
+    account = explanation.account
+    is_limited = tells_of(explanation, Rule.FAILURES, Rule.MAIL_LIMIT)
+    address = account.email if account is not None else query.question.email
+    return {
+        **shown(explanation, _places(explanation, query.organization.strip()), is_platform=True),
+        "limited": address if is_limited else "",
+        "is_unverified": tells_of(explanation, Rule.ADDRESS_VERIFIED),
+    }
+
+
+def _places(explanation: SignInExplanation, organization: str) -> dict[Rule, SettingPlace]:
+    """Return the pages on which the platform sees what the rules depend on."""
+    found = dict[Rule, SettingPlace]()
+    if organization:
+        of_organization = SettingPlace(
+            href=with_query(f"{PLATFORM}/organizations", search=organization), text=_ORGANIZATIONS
+        )
+        found |= dict.fromkeys((Rule.ORGANIZATION, Rule.ORGANIZATION_ACTIVE, Rule.SEAT), of_organization)
+    if explanation.account is not None:
+        of_account = SettingPlace(href=f"{PLATFORM}/users/{explanation.account.id}", text=_ACCOUNT)
+        rules = (Rule.ACCOUNT, Rule.ACTIVATED, Rule.ADDRESS_VERIFIED, Rule.MEMBERSHIP, Rule.SECOND_FACTOR)
+        found |= dict.fromkeys(rules, of_account)
+    return found
+
+
+def _id_of(typed: str) -> UUID | None:
+    """Return the id that was typed; None for a text that is none."""
+    try:
+        return UUID(typed)
+    except ValueError:
+        return None

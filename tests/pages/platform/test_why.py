@@ -1,0 +1,183 @@
+"""The page on which the platform finds out why any user cannot sign in, and helps them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+from core.accounts import sign_in_failures
+from core.accounts.sign_in_failures import FAILURES_FROM_NETWORK_MAX
+from entrypoints.settings import Settings
+from tests.application import serving_with_rate_limits
+from tests.world.builder import EMAIL
+from tests.world.callers import Caller
+from tests.world.visitor import forms_of
+
+if TYPE_CHECKING:
+    from entrypoints.installation import Installation
+    from ports.unit_of_work import UnitOfWork
+    from tests.world.callers import Callers
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+PAGE = "/app/platform/why"
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Return settings with rate limits on; without them failed sign-ins limit nothing."""
+    return Settings(dev=True)
+
+
+async def fail(world: World, email: str) -> None:
+    """Record as many failed attempts from one network as it may have."""
+
+    def add(uow: UnitOfWork) -> None:
+        for number in range(FAILURES_FROM_NETWORK_MAX):
+            attempt_id = uow.randomness.new_id()
+            at = uow.now - number * timedelta(seconds=1)
+            mark = sign_in_failures.hash_address(uow, email)
+            uow.sign_in_failures.add(attempt_id, mark, "192.0.2.0/24", at=at, session_id=None)
+            uow.sign_in_failures.fail(attempt_id)
+
+    await world.installation.database.transact(add)
+
+
+def actions(page: Any) -> set[str]:
+    """Return where the forms of the page are sent."""
+    return {form.action for form in forms_of(page)} - {"/app/sign-out"}
+
+
+async def test_a_user_is_named_by_address_or_id(callers: Callers, platform_owner: Visitor, support: Visitor) -> None:
+    user_id = callers.world.user()
+    nothing = await support.open(PAGE)
+
+    for reader in (platform_owner, support):
+        for query in (f"email={EMAIL}", f"email={user_id}", f"user_id={user_id}", f"email={EMAIL}&organization=acme"):
+            page = await reader.open(f"{PAGE}?{query}")
+
+            assert page.status == 200
+            assert EMAIL in page.text
+            assert f'href="/app/platform/users/{user_id}"' in page.text
+
+    assert "What you will read" in nothing.text
+    assert "is recorded in the audit log" in nothing.text
+    assert f"/api/platform/why?user_id={user_id}" in (await support.open(f"{PAGE}?user_id={user_id}")).text
+    assert f"/api/platform/why?email={quote(EMAIL)}" in (await support.open(f"{PAGE}?email={EMAIL}")).text
+    recorded = callers.world.platform_audit_entries("user.opened")
+    assert [entry[2] for entry in recorded] == [{"part": "sign_in_rules"}] * 6
+    assert {entry[0] for entry in recorded} == {callers.people[Caller.SUPPORT]}
+
+
+async def test_a_platform_owner_looks_to_support_like_an_unknown_address(callers: Callers, support: Visitor) -> None:
+    callers.world.user("chief@example.com", is_platform_owner=True)
+
+    owner = (await support.open(f"{PAGE}?email=chief@example.com")).text
+    unknown = (await support.open(f"{PAGE}?email=unknown@example.com")).text
+
+    assert "No account has this address." in owner
+    assert owner.replace("chief", "unknown") == unknown
+    assert callers.world.platform_audit_entries("user.opened") == []
+
+
+async def test_the_limit_of_an_address_is_ended(callers: Callers, support: Visitor) -> None:
+    world = callers.world
+    user_id = world.user()
+    await fail(world, EMAIL)
+
+    page = await support.open(f"{PAGE}?email={EMAIL}&way=password")
+    there = await support.open(f"{PAGE}?email={EMAIL}&way=password&network=192.0.2.77")
+    elsewhere = await support.open(f"{PAGE}?email={EMAIL}&way=password&network=198.51.100.1")
+
+    assert "Nothing refuses" in page.text
+    assert "It concerns attempts from 192.0.2.0/24." in page.text
+    assert f"{EMAIL} cannot sign in (Password)." in there.text
+    assert "This ends on" in there.text
+    assert actions(elsewhere) == set()
+    after = await support.submit(there, f"{PAGE}/lift")
+    assert "The limit is ended." in after.text
+    assert f"Nothing refuses {EMAIL}." in after.text
+    assert 'value="192.0.2.77"' in after.text
+    assert [entry[1] for entry in world.platform_audit_entries("user.limits_lifted")] == [str(user_id)]
+
+
+async def test_the_limit_of_an_address_without_an_account_is_ended_too(callers: Callers, support: Visitor) -> None:
+    await fail(callers.world, "unknown@example.com")
+
+    page = await support.open(f"{PAGE}?email=Unknown@example.com&network=192.0.2.1")
+    after = await support.submit(page, f"{PAGE}/lift")
+
+    assert "There were too many failed sign-ins for this address." in page.text
+    assert "The limit is ended." in after.text
+    assert "No account has this address." in after.text
+
+
+async def test_a_verification_is_sent_again_as_often_as_mails_may_be(
+    callers: Callers, platform_owner: Visitor, installation: Installation
+) -> None:
+    world = callers.world
+    platform_owner.client = serving_with_rate_limits(installation)
+    world.user(is_verified=False)
+
+    page = await platform_owner.open(f"{PAGE}?email={EMAIL}&way=password")
+    assert "Send the verification again below" in page.text
+    sent = [(await platform_owner.submit(page, f"{PAGE}/resend")).text for _ in range(3)]
+
+    assert "is on its way" in sent[0]
+    # A network causes at most two.
+    assert "No mail was sent" in sent[2]
+    assert len(await world.mails()) == 2
+
+
+async def test_what_has_changed_meanwhile_is_said(callers: Callers, support: Visitor) -> None:
+    world = callers.world
+    world.user(is_verified=False)
+    page = await support.open(f"{PAGE}?email={EMAIL}&way=password&organization=acme")
+
+    world.connection.execute("UPDATE users SET email_verified_at = created_at WHERE email = %s", (EMAIL,))
+    verified = await support.submit(page, f"{PAGE}/resend")
+    world.connection.execute("DELETE FROM users WHERE email = %s", (EMAIL,))
+    deleted = await support.submit(page, f"{PAGE}/resend")
+
+    assert verified.status == 409
+    assert "is verified already" in verified.text
+    assert 'value="acme"' in verified.text
+    assert deleted.status == 404
+    assert "No account has this address." in deleted.text
+    assert f'value="{EMAIL}"' in deleted.text
+
+
+async def test_a_network_that_is_none_is_refused_and_stays(support: Visitor) -> None:
+    page = await support.open(f"{PAGE}?email={EMAIL}&network=here")
+
+    assert page.status == 400
+    assert "This is no network address." in page.text
+    assert 'value="here"' in page.text
+    assert f'value="{EMAIL}"' in page.text
+
+
+@pytest.mark.parametrize("typed", ["%ED%A0%80", "%00", quote("<b onclick=x>'\"{{7*7}}"), "a" * 100, "%E2%80%AE"])
+async def test_odd_input_is_no_failure(support: Visitor, typed: str) -> None:
+    for query in (f"email={typed}", f"user_id={typed}", f"email={EMAIL}&organization={typed}&service={typed}"):
+        page = await support.open(f"{PAGE}?{query}")
+
+        assert page.status in {200, 400}
+        assert "<b onclick" not in page.text
+
+
+async def test_the_answer_names_the_pages_of_the_organization_and_of_the_account(
+    callers: Callers, platform_owner: Visitor
+) -> None:
+    callers.world.set_organization_status(callers.acme_id, "suspended")
+    callers.world.member(callers.acme_id, callers.world.user())
+
+    page = await platform_owner.open(f"{PAGE}?email={EMAIL}&organization=acme&service=shop")
+
+    assert f"{EMAIL} cannot sign in in any way." in page.text
+    assert "The organization is not active. <strong>Approve or activate the organization." in page.text
+    assert 'href="/app/platform/organizations?search=acme"' in page.text
+    assert "/app/platform/organizations?search=acme" in page.text.partition("<ol")[2].partition("</ol>")[0]
+    assert len(page.text.encode()) < 40 * 1024
