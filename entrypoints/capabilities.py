@@ -76,6 +76,8 @@ from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
+from entrypoints.pages.platform import approvals, deletion, suspension
+from entrypoints.pages.platform import organizations as platform_organization_pages
 from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
@@ -234,6 +236,10 @@ EVERYWHERE: tuple[Routes, ...] = (
     identity_page.routes,
     own_organization_pages.routes,
     people_pages.routes,
+    platform_organization_pages.routes,
+    approvals.routes,
+    suspension.routes,
+    deletion.routes,
     platform_tiers_pages.routes,
     invited_pages.routes,
     data_page.routes,

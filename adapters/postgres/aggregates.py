@@ -61,6 +61,7 @@ from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
 from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
+from adapters.postgres.platform.organization_records import PostgresOrganizationRecords
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
 from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
@@ -164,6 +165,7 @@ class Aggregates:
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations
     platform_organizations: PostgresPlatformOrganizations
+    organization_records: PostgresOrganizationRecords
     platform_support: PostgresPlatformSupport
     platform_mails: PostgresPlatformMails
     tiers: PostgresTiers

@@ -55,6 +55,12 @@ OUTCOMES: Final = {
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
     "removed": marked("The member is removed, and has no access to this organization any more."),
+    "approved": marked("The organization is approved. Its members can use it from now on."),
+    "rejected": marked("The organization is rejected. Its members can read the reason."),
+    "suspended": marked("The organization is suspended from now on."),
+    "activated": marked("The organization is active again."),
+    "limits-changed": marked("The tier and the limits are saved."),
+    "deleted": marked("The organization is deleted for good."),
 }
 
 

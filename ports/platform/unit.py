@@ -8,6 +8,7 @@ from ports.platform.housekeeping import Housekeeping
 from ports.platform.left_credentials import LeftCredentials
 from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
+from ports.platform.organization_records import OrganizationRecords
 from ports.platform.organizations import PlatformOrganizations
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
@@ -20,6 +21,9 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_organizations(self) -> PlatformOrganizations: ...
+
+    @property
+    def organization_records(self) -> OrganizationRecords: ...
 
     @property
     def platform_support(self) -> PlatformSupportStaff: ...

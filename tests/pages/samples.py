@@ -21,6 +21,7 @@ from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.console_samples import CONSOLE_SAMPLES
+from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
 from tests.pages.setup_samples import SETUP_SAMPLES
@@ -279,6 +280,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
+    **FLEET_SAMPLES,
     **PLATFORM_SAMPLES,
     **SETUP_SAMPLES,
     "send_again.html": {**_WAY, "problem": PROBLEM},

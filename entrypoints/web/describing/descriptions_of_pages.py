@@ -24,6 +24,12 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "sign_in_id": _field("The id of the sign-in."),
     "emails": _field("The addresses of the people to invite, one on each line."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
+    "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
+    "seen_tier": _field(
+        "The tier that the page has shown, by its id; the form is refused when it is another one by now."
+    ),
+    "seen_max_services": _field("The own limit of services that the page has shown; empty for that of the tier."),
+    "seen_max_users": _field("The own limit of members that the page has shown; empty for that of the tier."),
     "repeated": _field("The new password once more."),
     "credential": _field("The answer of the browser, as `toJSON()` writes it."),
 }
