@@ -78,6 +78,8 @@ from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import organizations as platform_organization_pages
+from entrypoints.pages.platform import platform as platform_overview_pages
+from entrypoints.pages.platform import search as platform_search_pages
 from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
@@ -236,6 +238,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     identity_page.routes,
     own_organization_pages.routes,
     people_pages.routes,
+    platform_overview_pages.routes,
+    platform_search_pages.routes,
     platform_organization_pages.routes,
     approvals.routes,
     suspension.routes,

@@ -63,8 +63,10 @@ from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organization_records import PostgresOrganizationRecords
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.overview import PostgresPlatformOverviews
 from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
+from adapters.postgres.platform.search import PostgresPlatformSearches
 from adapters.postgres.platform.support import PostgresPlatformSupport
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
@@ -166,6 +168,8 @@ class Aggregates:
     organizations: PostgresOrganizations
     platform_organizations: PostgresPlatformOrganizations
     organization_records: PostgresOrganizationRecords
+    platform_overviews: PostgresPlatformOverviews
+    platform_searches: PostgresPlatformSearches
     platform_support: PostgresPlatformSupport
     platform_mails: PostgresPlatformMails
     tiers: PostgresTiers

@@ -10,8 +10,10 @@ from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organization_records import OrganizationRecords
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.overview import PlatformOverviews
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
+from ports.platform.search import PlatformSearches
 from ports.platform.support import PlatformSupportStaff
 from ports.platform.users import PlatformUsers
 
@@ -24,6 +26,12 @@ class PlatformUnit(Protocol):
 
     @property
     def organization_records(self) -> OrganizationRecords: ...
+
+    @property
+    def platform_overviews(self) -> PlatformOverviews: ...
+
+    @property
+    def platform_searches(self) -> PlatformSearches: ...
 
     @property
     def platform_support(self) -> PlatformSupportStaff: ...

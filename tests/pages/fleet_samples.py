@@ -5,8 +5,13 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from core.mail.mail import MailState, MailTemplate
 from core.organizations.organizations import Organization, OrganizationStatus
+from core.organizations.overview import SignInTotals
 from core.organizations.tiers import Tier
+from core.platform.health_figures import PlatformFigures
+from core.platform.mails import OutboxMail, OutboxPage
+from core.platform.mfa import MfaAlert, MfaAlertType
 from core.platform.organization_records import (
     ClaimedDomain,
     FoundOrganizations,
@@ -15,7 +20,10 @@ from core.platform.organization_records import (
     PlatformOrganizationRecord,
     RecordOwner,
 )
+from core.platform.overview import FailingStream, FailingWebhook, PlatformNumbers, PlatformOverview
+from core.platform.search import HitKind, SearchHit
 from entrypoints.pages.platform.organizations import STATUSES
+from entrypoints.pages.platform.platform import ALERTS, numbers_of
 from tests.pages.console_samples import LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
@@ -77,6 +85,20 @@ _RECORD: Final = PlatformOrganizationRecord(
     max_users=None,
 )
 _ACTIVE: Final = replace(_RECORD, organization=replace(_ORGANIZATION, status=OrganizationStatus.ACTIVE))
+_NUMBERS: Final = PlatformNumbers(
+    figures=PlatformFigures(
+        active_users=1_234_567,
+        organizations=40_000,
+        mfa_users=1_234,
+        queued_mails=0,
+        queued_deliveries=0,
+        certificates_ending=0,
+    ),
+    organizations=dict.fromkeys(OrganizationStatus, 10_001),
+    mails=dict.fromkeys(MailState, 3),
+    sign_ins=SignInTotals(succeeded=10_001, refused=7),
+)
+_HIT: Final = SearchHit(kind=HitKind.USER, id=_ID, title=EMAIL, about=NAME)
 
 FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform_organizations.html": {
@@ -115,6 +137,56 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problems": {"reason": PROBLEM, "max_services": "", "max_users": PROBLEM},
         "page": f"{_PAGE}/{ID}",
         "page_of_all": _PAGE,
+    },
+    "platform_overview.html": {
+        **_OWNING,
+        "found": PlatformOverview(
+            waiting=[_LISTED, replace(_LISTED, owner=None)],
+            waiting_total=10_001,
+            alerts=[
+                MfaAlert(user_id=_ID, email=EMAIL, alert_type=kind, details={}, detected_at=NOW)
+                for kind in MfaAlertType
+            ],
+            alerts_total=100,
+            failed_mails=OutboxPage(
+                mails=[
+                    OutboxMail(
+                        id=_ID,
+                        recipient=EMAIL,
+                        template=MailTemplate.VERIFY_EMAIL,
+                        state=MailState.FAILED,
+                        attempts=5,
+                        due_at=NOW,
+                        last_error=error,
+                        organization_id=None,
+                        created_at=NOW,
+                    )
+                    for error in (NAME, None)
+                ],
+                total=2,
+            ),
+            webhooks=[
+                FailingWebhook(organization_id=_ID, organization_name=NAME, name=NAME, lost=lost, last_at=NOW)
+                for lost in (1, 5_000)
+            ],
+            webhooks_total=2,
+            streams=[
+                FailingStream(organization_id=_ID, organization_name=NAME, failing_since=NOW, last_error=error)
+                for error in (NAME, None)
+            ],
+            streams_total=2,
+            numbers=_NUMBERS,
+        ),
+        "alerts": ALERTS,
+        "groups": numbers_of(_NUMBERS),
+        "pending": f"{_PAGE}?status=pending",
+        "organizations": _PAGE,
+    },
+    "platform_search.html": {
+        **_OWNING,
+        "searched": NAME,
+        "groups": [("Users", [(_HIT, _PAGE), (replace(_HIT, about=""), _PAGE)]), ("Organizations", [(_HIT, _PAGE)])],
+        "why": "",
     },
     "platform_organization_suspension.html": {
         **_OWNING,

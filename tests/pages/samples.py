@@ -175,7 +175,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "submits_itself": False,
     },
     "forgot_password.html": {**_WAY, "problem": PROBLEM},
-    "home.html": {**_FORM, "is_custom_host": False},
+    "home.html": {**_FORM, "is_custom_host": False, "opens_platform": True},
     "joined.html": {
         **_FORM,
         "joined": SimpleNamespace(
