@@ -16,7 +16,7 @@ from core.platform.organizations import OrganizationUnknown
 from core.positions import Position
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -61,12 +61,21 @@ class ListedOrganization:
 class OrganizationFilter:
     """Which organizations are requested; an empty text and None filter nothing.
 
-    `search` is a part of the name or the slug, or from three characters on of a domain, or the owner's whole address.
+    `search` is a part of the name, the slug or a domain, or the owner's whole address. A domain is found by three
+    characters and more that few organizations have in theirs.
     """
 
     search: str = ""
     status: OrganizationStatus | None = None
     tier_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    """Organizations that match a text; with `has_all` no other one has it in its name or slug."""
+
+    ids: Collection[UUID] = ()
+    has_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,18 +183,16 @@ def shown_owner(owner: RecordOwner | None, *, sees_owners: bool) -> RecordOwner 
     return None if owner is not None and owner.is_platform_owner and not sees_owners else owner
 
 
-def _matching(uow: UnitOfWork, wanted: OrganizationFilter) -> tuple[OrganizationFilter, Sequence[UUID]]:
-    """Return the filter with its text as it is compared, and the organizations found by a domain or their owner."""
+def _matching(uow: UnitOfWork, wanted: OrganizationFilter) -> tuple[OrganizationFilter, Matches]:
+    """Return the filter with its text as it is compared, and the organizations that are known to match it."""
     sees_owners = authorize_support(uow).acts_as_platform_owner
     text = wanted.search.strip().lower()
-    if not text:
-        return replace(wanted, search=""), ()
-    matches = uow.organization_records.by_domain_or_owner(text, hides_owners=not sees_owners, limit=COUNTED_MAX + 1)
+    matches = uow.organization_records.matches(text, hides_owners=not sees_owners) if text else Matches()
     return replace(wanted, search=text), matches
 
 
 def _page(
-    uow: UnitOfWork, wanted: OrganizationFilter, matches: Sequence[UUID], *, after: Position | None, limit: int
+    uow: UnitOfWork, wanted: OrganizationFilter, matches: Matches, *, after: Position | None, limit: int
 ) -> Sequence[ListedOrganization]:
     sees_owners = uow.caller.acts_as_platform_owner
     found = uow.organization_records.page(wanted, matches, after=after, limit=limit)

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.limits import COUNTED_MAX
+from core.mail.mail import MailState
 from core.organizations.access import authorize_support
-from core.platform import mails, mfa
-from core.platform.mails import ListedMailState, OutboxFilter
+from core.platform import mfa
 from core.platform.organization_records import shown_owner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from core.mail.mail import MailState
     from core.organizations.organizations import OrganizationStatus
     from core.organizations.overview import SignInTotals
     from core.platform.health_figures import PlatformFigures
-    from core.platform.mails import OutboxPage
+    from core.platform.mails import OutboxMail
     from core.platform.mfa import MfaAlert
     from core.platform.organization_records import ListedOrganization
     from ports.unit_of_work import UnitOfWork
@@ -34,7 +33,7 @@ PERIOD: Final = timedelta(days=1)
 # How many rows of each part are shown; the rest is on the page of its list.
 SHOWN_MAX: Final = 5
 # Of the deliveries that were lost lately, the newest are read.
-LOST_READ_MAX: Final = 5_000
+LOST_READ_MAX: Final = 1_000
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
 _MILLISECONDS_SHIFT: Final = 80
 
@@ -75,13 +74,13 @@ class PlatformNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformOverview:
-    """The overview; of each part, at most `SHOWN_MAX` rows, and how many there are."""
+    """The overview; of each part, at most `SHOWN_MAX` rows, and how many there are in all, here or in the numbers."""
 
     waiting: Sequence[ListedOrganization]
     waiting_total: int
     alerts: Sequence[MfaAlert]
     alerts_total: int
-    failed_mails: OutboxPage
+    failed_mails: Sequence[OutboxMail]
     webhooks: Sequence[FailingWebhook]
     webhooks_total: int
     streams: Sequence[FailingStream]
@@ -91,7 +90,7 @@ class PlatformOverview:
     @property
     def is_quiet(self) -> bool:
         """Whether nothing waits."""
-        return not (self.waiting or self.alerts or self.failed_mails.mails or self.webhooks or self.streams)
+        return not (self.waiting or self.alerts or self.failed_mails or self.webhooks or self.streams)
 
 
 def show(uow: UnitOfWork) -> PlatformOverview:
@@ -100,18 +99,29 @@ def show(uow: UnitOfWork) -> PlatformOverview:
     since, counted_max = uow.now - PERIOD, COUNTED_MAX + 1
     waiting, waiting_total = uow.organization_records.waiting(limit=SHOWN_MAX, counted_max=counted_max)
     alerts = mfa.suspicious(uow)
-    webhooks = uow.platform_overviews.failing_webhooks(since=since, read_max=LOST_READ_MAX)
-    streams = uow.platform_overviews.failing_streams(limit=counted_max)
+    # How many there are is among the numbers.
+    failed = uow.platform_mails.page(
+        state=MailState.FAILED,
+        recipient=None,
+        hides_owners=not sees_owners,
+        limit=SHOWN_MAX,
+        offset=0,
+        counted_max=SHOWN_MAX,
+    )
+    webhooks, webhooks_total = uow.platform_overviews.failing_webhooks(
+        since=since, read_max=LOST_READ_MAX, limit=SHOWN_MAX
+    )
+    streams, streams_total = uow.platform_overviews.failing_streams(limit=SHOWN_MAX)
     return PlatformOverview(
         waiting=[replace(one, owner=shown_owner(one.owner, sees_owners=sees_owners)) for one in waiting],
         waiting_total=waiting_total,
         alerts=alerts[:SHOWN_MAX],
         alerts_total=len(alerts),
-        failed_mails=mails.list_page(uow, OutboxFilter(state=ListedMailState.FAILED), page=1, limit=SHOWN_MAX),
-        webhooks=webhooks[:SHOWN_MAX],
-        webhooks_total=len(webhooks),
-        streams=streams[:SHOWN_MAX],
-        streams_total=len(streams),
+        failed_mails=failed.mails,
+        webhooks=webhooks,
+        webhooks_total=webhooks_total,
+        streams=streams,
+        streams_total=streams_total,
         numbers=PlatformNumbers(
             figures=uow.figures.platform(),
             organizations=uow.platform_overviews.organizations_by_status(counted_max=counted_max),

@@ -4,30 +4,35 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.platform.organization_records import ListedOrganization, OrganizationFilter, PlatformOrganizationRecord
+from core.platform.organization_records import (
+    ListedOrganization,
+    Matches,
+    OrganizationFilter,
+    PlatformOrganizationRecord,
+)
 from core.positions import Position
 
 
 class OrganizationRecords(Protocol):
     """Reads of organizations; none of them reads accounts, sign-ins or audit entries whole."""
 
-    def by_domain_or_owner(self, text: str, *, hides_owners: bool, limit: int) -> Sequence[UUID]:
-        """Return organizations with this text in a domain, or whose owner has this address.
+    def matches(self, text: str, *, hides_owners: bool) -> Matches:
+        """Return organizations with a text in their names or domains, or whose owner has this address.
 
-        Domains are found by three characters and more. With `hides_owners` no platform owner is found.
+        With `hides_owners` no platform owner is found. Domains are found by three characters and more that few have.
         """
         ...
 
     def page(
-        self, wanted: OrganizationFilter, matches: Sequence[UUID], *, after: Position | None, limit: int
+        self, wanted: OrganizationFilter, matches: Matches, *, after: Position | None, limit: int
     ) -> Sequence[ListedOrganization]:
         """List organizations after a position, the newest first; None is the begin of the list.
 
-        With a text to search for, these have it in their name or slug, or are among `matches`.
+        With a text to search for, these are among `matches`, or have it in their name or slug unless `has_all`.
         """
         ...
 
-    def count(self, wanted: OrganizationFilter, matches: Sequence[UUID], *, counted_max: int) -> int:
+    def count(self, wanted: OrganizationFilter, matches: Matches, *, counted_max: int) -> int:
         """Count the same organizations, to a maximum."""
         ...
 

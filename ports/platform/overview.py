@@ -14,15 +14,15 @@ from core.platform.overview import FailingStream, FailingWebhook
 class PlatformOverviews(Protocol):
     """Reads whose cost does not grow with the platform; each is a bounded range of an index."""
 
-    def failing_webhooks(self, *, since: datetime, read_max: int) -> Sequence[FailingWebhook]:
-        """Return the active webhooks of the newest deliveries that were lost since then, the most losses first.
+    def failing_webhooks(self, *, since: datetime, read_max: int, limit: int) -> tuple[Sequence[FailingWebhook], int]:
+        """Return active webhooks that lost deliveries since then, the most losses first, and how many there are.
 
-        At most `read_max` deliveries are read.
+        At most `read_max` deliveries are read, the newest.
         """
         ...
 
-    def failing_streams(self, *, limit: int) -> Sequence[FailingStream]:
-        """Return receivers of audit logs that take nothing, the longest first."""
+    def failing_streams(self, *, limit: int) -> tuple[Sequence[FailingStream], int]:
+        """Return receivers of audit logs that take nothing, the longest first, and how many there are."""
         ...
 
     def organizations_by_status(self, *, counted_max: int) -> Mapping[OrganizationStatus, int]:

@@ -10,7 +10,7 @@ from core.organizations.organizations import Organization, OrganizationStatus
 from core.organizations.overview import SignInTotals
 from core.organizations.tiers import Tier
 from core.platform.health_figures import PlatformFigures
-from core.platform.mails import OutboxMail, OutboxPage
+from core.platform.mails import OutboxMail
 from core.platform.mfa import MfaAlert, MfaAlertType
 from core.platform.organization_records import (
     ClaimedDomain,
@@ -148,23 +148,20 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 for kind in MfaAlertType
             ],
             alerts_total=100,
-            failed_mails=OutboxPage(
-                mails=[
-                    OutboxMail(
-                        id=_ID,
-                        recipient=EMAIL,
-                        template=MailTemplate.VERIFY_EMAIL,
-                        state=MailState.FAILED,
-                        attempts=5,
-                        due_at=NOW,
-                        last_error=error,
-                        organization_id=None,
-                        created_at=NOW,
-                    )
-                    for error in (NAME, None)
-                ],
-                total=2,
-            ),
+            failed_mails=[
+                OutboxMail(
+                    id=_ID,
+                    recipient=EMAIL,
+                    template=MailTemplate.VERIFY_EMAIL,
+                    state=MailState.FAILED,
+                    attempts=5,
+                    due_at=NOW,
+                    last_error=error,
+                    organization_id=None,
+                    created_at=NOW,
+                )
+                for error in (NAME, None)
+            ],
             webhooks=[
                 FailingWebhook(organization_id=_ID, organization_name=NAME, name=NAME, lost=lost, last_at=NOW)
                 for lost in (1, 5_000)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
@@ -13,6 +15,7 @@ from core.organizations.tiers import Tier
 from core.platform.organization_records import (
     ClaimedDomain,
     ListedOrganization,
+    Matches,
     OrganizationFigures,
     PlatformOrganizationRecord,
     RecordOwner,
@@ -21,38 +24,42 @@ from core.platform.organization_records import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from uuid import UUID
 
     from core.platform.organization_records import OrganizationFilter
     from core.positions import Position
 
+# Of more organizations with a text in their names, the list is searched in its own order, which finds them soon; and
+# more with a text in their domains have it in a part that says nothing, such as its end.
+RARE_MAX: Final = 200
+_WITH_TEXT: Final = "(strpos(lower(o.name), %(text)s) > 0 OR strpos(o.slug, %(text)s) > 0)"
+# The groups of the text are in those of the name or of the slug, which the index has together.
+WITH_NAME: Final = f"""
+    SELECT o.id
+    FROM   organizations o
+    WHERE  letter_groups(lower(o.name) || ' ' || o.slug) @> letter_groups(%(text)s) AND {_WITH_TEXT}
+    LIMIT  %(limit)s
+"""  # noqa: S608 - made of constants
+_WITH_DOMAIN: Final[tuple[LiteralString, ...]] = tuple(
+    f"""
+    SELECT organization_id
+    FROM   {table}
+    WHERE  letter_groups(domain) @> letter_groups(%(text)s) AND strpos(domain, %(text)s) > 0
+    LIMIT  %(limit)s
+    """  # noqa: S608 - likewise
+    for table in ("custom_domains", "domain_routes")
+)
 _WITH_OWNER: Final = """
     SELECT m.organization_id
     FROM   users u
     JOIN   memberships m ON m.user_id = u.id AND m.role = 'owner'
     WHERE  u.email = %(text)s AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
-"""
-WITH_OWNER: Final = f"{_WITH_OWNER} LIMIT %(limit)s"
-WITH_DOMAIN_OR_OWNER: Final = f"""
-    SELECT organization_id
-    FROM   custom_domains
-    WHERE  letter_groups(domain) @> letter_groups(%(text)s) AND strpos(domain, %(text)s) > 0
-    UNION
-    SELECT organization_id
-    FROM   domain_routes
-    WHERE  letter_groups(domain) @> letter_groups(%(text)s) AND strpos(domain, %(text)s) > 0
-    UNION
-    {_WITH_OWNER}
     LIMIT  %(limit)s
-"""  # noqa: S608 - made of constants
+"""
 _FILTERED: Final = """
     FROM   organizations o
     WHERE  (%(status)s::text IS NULL OR o.status = %(status)s)
       AND  (%(tier_id)s::uuid IS NULL OR o.tier_id = %(tier_id)s)
 """
-_WITH_TEXT: Final = "(strpos(lower(o.name), %(text)s) > 0 OR strpos(o.slug, %(text)s) > 0)"
-# The groups of the text are in those of the name or of the slug, which the index has together.
-_BY_GROUPS: Final = f"letter_groups(lower(o.name) || ' ' || o.slug) @> letter_groups(%(text)s) AND {_WITH_TEXT}"
 _FROM_THERE: Final = """
     AND (%(at)s::timestamptz IS NULL OR (o.created_at, o.id) < (%(at)s, %(id)s::uuid))
     ORDER BY o.created_at DESC, o.id DESC
@@ -137,38 +144,48 @@ _RECORD: Final = f"""
 """  # noqa: S608 - made of the names of fields
 
 
-def page_of(text: str) -> LiteralString:
-    """Return the statement of a page of the organizations with a text, which may be empty."""
-    return f"WITH page AS MATERIALIZED (SELECT o.* {_FILTERED} {_searching(text)} {_FROM_THERE}) {_SHOWN} {_IN_ORDER}"
+def page_of(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
+    """Return the statement of a page of organizations."""
+    page = f"SELECT o.* {_FILTERED} {_searching(wanted, matches)} {_FROM_THERE}"
+    return f"WITH page AS MATERIALIZED ({page}) {_SHOWN} {_IN_ORDER}"
 
 
-def count_of(text: str) -> LiteralString:
-    """Return the statement that counts the organizations with a text, which may be empty."""
-    return f"SELECT count(*) FROM (SELECT {_FILTERED} {_searching(text)} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+def count_of(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
+    """Return the statement that counts organizations."""
+    return f"SELECT count(*) FROM (SELECT {_FILTERED} {_searching(wanted, matches)} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
 
 
 class PostgresOrganizationRecords(Aggregate):
     """The port `OrganizationRecords`."""
 
-    def by_domain_or_owner(self, text: str, *, hides_owners: bool, limit: int) -> Sequence[UUID]:
-        statement = WITH_DOMAIN_OR_OWNER if len(text) >= GROUP_LETTERS else WITH_OWNER
-        return self._values(statement, {"text": text, "hides_owners": hides_owners, "limit": limit}, prepare=False)
+    def matches(self, text: str, *, hides_owners: bool) -> Matches:
+        parameters = {"text": text, "hides_owners": hides_owners, "limit": RARE_MAX + 1}
+        # Planned for each text anew: a rare one is found by its index.
+        find = partial(self._values, parameters=parameters, prepare=False)
+        ids = set[UUID](find(_WITH_OWNER))
+        if len(text) < GROUP_LETTERS:
+            return Matches(ids=ids, has_all=False)
+        for statement in _WITH_DOMAIN:
+            found = find(statement)
+            ids.update(found if len(found) <= RARE_MAX else ())
+        named = find(WITH_NAME)
+        return Matches(ids=ids.union(named), has_all=len(named) <= RARE_MAX)
 
     def page(
-        self, wanted: OrganizationFilter, matches: Sequence[UUID], *, after: Position | None, limit: int
+        self, wanted: OrganizationFilter, matches: Matches, *, after: Position | None, limit: int
     ) -> Sequence[ListedOrganization]:
         place = {"at": after.at if after is not None else None, "id": after.id if after is not None else None}
         return self._all(
             _listed,
-            page_of(wanted.search),
+            page_of(wanted, matches),
             {**_parameters(wanted, matches), **place, "limit": limit},
-            # Planned for each text anew: a rare one is found by its index, and a frequent one in the order of the list.
+            # Planned for each text anew: rare ones are found by their ids, and others in the order of the list.
             prepare=False,
         )
 
-    def count(self, wanted: OrganizationFilter, matches: Sequence[UUID], *, counted_max: int) -> int:
+    def count(self, wanted: OrganizationFilter, matches: Matches, *, counted_max: int) -> int:
         parameters = {**_parameters(wanted, matches), "counted_max": counted_max}
-        [total] = self._values(count_of(wanted.search), parameters, prepare=False)
+        [total] = self._values(count_of(wanted, matches), parameters, prepare=False)
         return total
 
     def detail(self, organization_id: UUID, *, domains_max: int, counted_max: int) -> PlatformOrganizationRecord | None:
@@ -203,19 +220,18 @@ class PostgresOrganizationRecords(Aggregate):
         return self._all(_listed, _WAITING, {"limit": limit}), self._value(_COUNT_WAITING, (counted_max,))
 
 
-def _searching(text: str) -> LiteralString:
-    if not text:
+def _searching(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
+    if not wanted.search:
         return ""
-    by_name = _BY_GROUPS if len(text) >= GROUP_LETTERS else _WITH_TEXT
-    return f"AND (({by_name}) OR o.id = ANY (%(matches)s))"
+    return "AND o.id = ANY (%(matches)s)" if matches.has_all else f"AND ({_WITH_TEXT} OR o.id = ANY (%(matches)s))"
 
 
-def _parameters(wanted: OrganizationFilter, matches: Sequence[UUID]) -> dict[str, Any]:
+def _parameters(wanted: OrganizationFilter, matches: Matches) -> dict[str, Any]:
     return {
         "status": wanted.status.value if wanted.status is not None else None,
         "tier_id": wanted.tier_id,
         "text": wanted.search,
-        "matches": list(matches),
+        "matches": list(matches.ids),
     }
 
 

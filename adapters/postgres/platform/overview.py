@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import MailState
@@ -11,9 +11,11 @@ from core.organizations.overview import SignInTotals
 from core.platform.overview import FailingStream, FailingWebhook
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
+
+Row = TypeVar("Row")
 
 FAILING_WEBHOOKS: Final = """
     WITH lost AS MATERIALIZED (
@@ -27,15 +29,16 @@ FAILING_WEBHOOKS: Final = """
         FROM     lost
         GROUP BY organization_id, webhook_id
     )
-    SELECT   o.id AS organization_id, o.name AS organization_name, w.name, f.lost, f.last_at
+    SELECT   o.id AS organization_id, o.name AS organization_name, w.name, f.lost, f.last_at, count(*) OVER () AS total
     FROM     failing f
     JOIN     webhooks w      ON w.organization_id = f.organization_id AND w.id = f.webhook_id AND w.is_active
     JOIN     organizations o ON o.id = f.organization_id
     ORDER BY f.lost DESC, f.last_at DESC, w.id
+    LIMIT    %(limit)s
 """
 FAILING_STREAMS: Final = """
     SELECT   o.id AS organization_id, o.name AS organization_name,
-             coalesce(s.last_success_at, s.created_at) AS failing_since, s.last_error
+             coalesce(s.last_success_at, s.created_at) AS failing_since, s.last_error, count(*) OVER () AS total
     FROM     siem_streams s
     JOIN     organizations o ON o.id = s.organization_id
     WHERE    s.enabled AND s.failures > 0
@@ -67,11 +70,15 @@ SIGN_INS: Final = """
 class PostgresPlatformOverviews(Aggregate):
     """The port `PlatformOverviews`."""
 
-    def failing_webhooks(self, *, since: datetime, read_max: int) -> Sequence[FailingWebhook]:
-        return self._all(FailingWebhook, FAILING_WEBHOOKS, {"since": since, "read_max": read_max})
+    def failing_webhooks(self, *, since: datetime, read_max: int, limit: int) -> tuple[Sequence[FailingWebhook], int]:
+        rows = self._rows(FAILING_WEBHOOKS, {"since": since, "read_max": read_max, "limit": limit})
+        total = rows[0]["total"] if rows else 0
+        return [_without_total(FailingWebhook, **row) for row in rows], total
 
-    def failing_streams(self, *, limit: int) -> Sequence[FailingStream]:
-        return self._all(FailingStream, FAILING_STREAMS, (limit,))
+    def failing_streams(self, *, limit: int) -> tuple[Sequence[FailingStream], int]:
+        rows = self._rows(FAILING_STREAMS, (limit,))
+        total = rows[0]["total"] if rows else 0
+        return [_without_total(FailingStream, **row) for row in rows], total
 
     def organizations_by_status(self, *, counted_max: int) -> Mapping[OrganizationStatus, int]:
         rows = self._rows(ORGANIZATIONS, (counted_max, [status.value for status in OrganizationStatus]))
@@ -82,3 +89,7 @@ class PostgresPlatformOverviews(Aggregate):
 
     def sign_ins(self, *, after_id: UUID, counted_max: int) -> SignInTotals:
         return self._only(SignInTotals, SIGN_INS, (after_id, counted_max))
+
+
+def _without_total(make: Callable[..., Row], *, total: int, **columns: Any) -> Row:  # noqa: ARG001 - read of the first row
+    return make(**columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, LiteralString
 
 from core.credentials.mfa_events import MfaEvent
 from tests.pages.platform.conftest import browser_of
@@ -21,10 +21,10 @@ PAGE = "/app/platform"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"
 
 
-def insert(world: World, table: str, **columns: Any) -> None:
+def insert(world: World, table: LiteralString, **columns: Any) -> None:
     """Insert a row."""
     names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
-    world.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(columns.values()))
+    world.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})".encode(), tuple(columns.values()))
 
 
 def insert_mail(world: World, clock: SettableClock, recipient: str, state: str, error: str | None = None) -> None:
