@@ -79,7 +79,11 @@ from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
+from entrypoints.pages.platform import approvals, deletion, suspension
+from entrypoints.pages.platform import organizations as platform_organization_pages
 from entrypoints.pages.platform import owners as platform_owners_pages
+from entrypoints.pages.platform import platform as platform_overview_pages
+from entrypoints.pages.platform import search as platform_search_pages
 from entrypoints.pages.platform import system as platform_system_page
 from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.platform import why as platform_why_page
@@ -250,6 +254,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_system_page.routes,
     selected_members_pages.routes,
     why_page.routes,
+    platform_overview_pages.routes,
+    platform_search_pages.routes,
+    platform_organization_pages.routes,
+    approvals.routes,
+    suspension.routes,
+    deletion.routes,
     platform_tiers_pages.routes,
     platform_why_page.routes,
     invited_pages.routes,

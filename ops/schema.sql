@@ -601,6 +601,7 @@ ALTER TABLE ONLY custom_domains
     ADD CONSTRAINT custom_domains_organization_id_key UNIQUE (organization_id);
 ALTER TABLE ONLY custom_domains
     ADD CONSTRAINT custom_domains_pkey PRIMARY KEY (id);
+CREATE INDEX custom_domains_letter_groups ON custom_domains USING gin (letter_groups(domain));
 CREATE INDEX custom_domains_to_check ON custom_domains USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
 CREATE UNIQUE INDEX custom_domains_verified ON custom_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 
@@ -695,6 +696,7 @@ ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_organization_id_domain_key UNIQUE (organization_id, domain);
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_pkey PRIMARY KEY (id);
+CREATE INDEX domain_routes_letter_groups ON domain_routes USING gin (letter_groups(domain));
 CREATE INDEX domain_routes_of_connection ON domain_routes USING btree (organization_id, connection_id);
 CREATE INDEX domain_routes_to_check ON domain_routes USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
 CREATE UNIQUE INDEX domain_routes_verified ON domain_routes USING btree (domain) WHERE (verified_at IS NOT NULL);
@@ -850,6 +852,7 @@ ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_pkey PRIMARY KEY (id);
 CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, success, created_at DESC, id DESC) INCLUDE (service_id, provider, user_id);
 CREATE INDEX login_events_of_organization_user ON login_events USING btree (organization_id, user_id, created_at DESC, id DESC) WHERE (organization_id IS NOT NULL);
+CREATE INDEX login_events_of_request ON login_events USING hash (request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX login_events_of_service ON login_events USING btree (service_id, success, created_at DESC) WHERE (service_id IS NOT NULL);
 CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
 CREATE INDEX login_events_through_organization ON login_events USING btree (through_organization_id, user_id, created_at DESC, id DESC) WHERE (through_organization_id IS NOT NULL);
@@ -1134,6 +1137,7 @@ ALTER TABLE ONLY organizations
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_slug_key UNIQUE (slug);
 CREATE INDEX organizations_approved_by ON organizations USING btree (approved_by) WHERE (approved_by IS NOT NULL);
+CREATE INDEX organizations_letter_groups ON organizations USING gin (letter_groups(((lower(name) || ' '::text) || slug)));
 CREATE INDEX organizations_newest ON organizations USING btree (created_at DESC, id DESC);
 CREATE INDEX organizations_of_status ON organizations USING btree (status, created_at DESC, id DESC);
 CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
@@ -1786,6 +1790,7 @@ ALTER TABLE ONLY siem_streams
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_pkey PRIMARY KEY (id);
 CREATE INDEX siem_streams_due ON siem_streams USING btree (due_at) WHERE (enabled AND (due_at IS NOT NULL));
+CREATE INDEX siem_streams_failing ON siem_streams USING btree (organization_id) WHERE (enabled AND (failures > 0));
 
 CREATE TABLE sign_in_failures (
     id uuid NOT NULL,
@@ -2055,6 +2060,7 @@ ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (webhook_id, next_retry_at, id) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE (NOT delivered);
+CREATE INDEX webhook_deliveries_lost ON webhook_deliveries USING btree (created_at DESC) INCLUDE (webhook_id, organization_id) WHERE ((NOT delivered) AND (next_retry_at IS NULL));
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (event_id);
 CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC);

@@ -62,10 +62,13 @@ from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
 from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
+from adapters.postgres.platform.organization_records import PostgresOrganizationRecords
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.overview import PostgresPlatformOverviews
 from adapters.postgres.platform.owners import PostgresPlatformOwners
 from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
+from adapters.postgres.platform.search import PostgresPlatformSearches
 from adapters.postgres.platform.support import PostgresPlatformSupport
 from adapters.postgres.platform.system import PostgresSystem
 from adapters.postgres.platform.users import PostgresPlatformUsers
@@ -171,6 +174,9 @@ class Aggregates:
     platform_organizations: PostgresPlatformOrganizations
     platform_owners: PostgresPlatformOwners
     system: PostgresSystem
+    organization_records: PostgresOrganizationRecords
+    platform_overviews: PostgresPlatformOverviews
+    platform_searches: PostgresPlatformSearches
     platform_support: PostgresPlatformSupport
     platform_mails: PostgresPlatformMails
     tiers: PostgresTiers

@@ -36,3 +36,9 @@ def read(
     caller = authorize_support(uow)
     standing = PlatformStanding(user_id=caller.user_id, is_owner=caller.acts_as_platform_owner)
     return standing, use_case(uow, *args, **kwargs)
+
+
+def is_open(uow: UnitOfWork) -> bool:
+    """Return whether the caller may open the pages of the platform."""
+    caller = uow.caller_if_signed_in
+    return caller is not None and (caller.acts_as_platform_owner or caller.acts_as_platform_support)

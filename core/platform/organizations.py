@@ -1,6 +1,7 @@
 """Managing organizations as a platform owner: approval, suspension, tiers and deletion.
 
-Every change is recorded in the platform's audit log and, unless the organization is deleted, in the organization's.
+Every change is recorded in the platform's audit log and, unless the organization is deleted, in the organization's. A
+caller who names the status or the limits that they have seen is refused when these are no longer so.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, Conflict, NotFound
 from core.events.platform_actions import PlatformAction
 from core.organizations import management, tiers
 from core.organizations.access import authorize_platform, authorize_support
 from core.organizations.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items
 from core.organizations.tiers import TierSummary  # noqa: TC001 - likewise
+from core.text import checked_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +30,15 @@ class OrganizationUnknown(NotFound):
     """There is no organization with this id."""
 
     default_message = "There is no such organization."
+
+
+class OrganizationChanged(Conflict):
+    """Another platform owner has changed the organization since the caller saw it."""
+
+    default_message = (
+        "Another platform owner has changed this organization meanwhile. Check what is shown now, and send the form"
+        " again if you still want it."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +64,15 @@ OWNER_WITHHELD: Final = OrganizationOwner(
     is_platform_owner=True,
     created_at=datetime(1970, 1, 1, tzinfo=UTC),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenLimits:
+    """The tier of an organization and its own limits, as the caller has seen them."""
+
+    tier_id: UUID
+    max_services: int | None
+    max_users: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,46 +118,56 @@ def list_all(
     return page if caller.acts_as_platform_owner else page.without_platform_owners()
 
 
-def approve(uow: UnitOfWork, organization_id: UUID, *, tier_id: UUID | None) -> Organization:
+def approve(
+    uow: UnitOfWork, organization_id: UUID, *, tier_id: UUID | None, seen_status: str | None = None
+) -> Organization:
     """Approve a pending organization, in the given tier or else the one it has."""
     owner = authorize_platform(uow)
     tier = tiers.find(uow, tier_id) if tier_id is not None else None
-    before = _lock(uow, organization_id)
+    before = _lock(uow, organization_id, seen_status)
     after = before.approved(by=owner.user_id, at=uow.now)
     if tier is not None:
         after = replace(after, tier_id=tier.id)
     return _store(uow, PlatformAction.ORGANIZATION_APPROVED, before, after, tier_id=str(after.tier_id))
 
 
-def reject(uow: UnitOfWork, organization_id: UUID, reason: str) -> Organization:
+def reject(uow: UnitOfWork, organization_id: UUID, reason: str, *, seen_status: str | None = None) -> Organization:
     """Reject a pending organization; its members can read the reason."""
     authorize_platform(uow)
     reason = reason.strip()
     if not reason:
         raise BadRequest.of_field("reason", "Give a reason; the organization's owner reads it.")
-    before = _lock(uow, organization_id)
+    reason = checked_reason(reason)
+    before = _lock(uow, organization_id, seen_status)
     after = before.rejected(reason, at=uow.now)
     return _store(uow, PlatformAction.ORGANIZATION_REJECTED, before, after, reason=reason)
 
 
-def suspend(uow: UnitOfWork, organization_id: UUID, reason: str | None) -> Organization:
+def suspend(
+    uow: UnitOfWork, organization_id: UUID, reason: str | None, *, seen_status: str | None = None
+) -> Organization:
     """Suspend an active organization, from the next request on."""
     authorize_platform(uow)
     reason = (reason or "").strip() or None
-    before = _lock(uow, organization_id)
+    before = _lock(uow, organization_id, seen_status)
     after = before.suspended(reason, at=uow.now)
     return _store(uow, PlatformAction.ORGANIZATION_SUSPENDED, before, after, reason=reason)
 
 
-def activate(uow: UnitOfWork, organization_id: UUID) -> Organization:
+def activate(uow: UnitOfWork, organization_id: UUID, *, seen_status: str | None = None) -> Organization:
     """Reactivate a suspended organization."""
     authorize_platform(uow)
-    before = _lock(uow, organization_id)
+    before = _lock(uow, organization_id, seen_status)
     return _store(uow, PlatformAction.ORGANIZATION_ACTIVATED, before, before.activated(at=uow.now))
 
 
 def change_tier(
-    uow: UnitOfWork, organization_id: UUID, tier_id: UUID, limits: Mapping[str, int | None]
+    uow: UnitOfWork,
+    organization_id: UUID,
+    tier_id: UUID,
+    limits: Mapping[str, int | None],
+    *,
+    seen: SeenLimits | None = None,
 ) -> Organization:
     """Change an organization's tier, and those of its own limits that are given.
 
@@ -146,6 +176,8 @@ def change_tier(
     authorize_platform(uow)
     tier = tiers.find(uow, tier_id)
     before = _lock(uow, organization_id)
+    if seen not in {None, limits_seen(before)}:
+        raise OrganizationChanged
     after = replace(before, tier_id=tier.id, **limits)
     if after == before:
         return before
@@ -155,10 +187,32 @@ def change_tier(
     )
 
 
+def limits_seen(organization: Organization) -> SeenLimits:
+    """Return what a page that shows an organization now has seen of its limits."""
+    return SeenLimits(
+        tier_id=organization.tier_id, max_services=organization.max_services, max_users=organization.max_users
+    )
+
+
 def delete(uow: UnitOfWork, organization_id: UUID) -> None:
     """Delete an organization with everything that belongs to it; the platform's audit log keeps a record of it."""
     authorize_platform(uow)
-    organization = _lock(uow, organization_id)
+    _delete(uow, _lock(uow, organization_id))
+
+
+def delete_for_reason(
+    uow: UnitOfWork, organization_id: UUID, *, typed_slug: str, reason: str, seen_status: str
+) -> Organization:
+    """Delete an organization as `delete` does, whose slug was typed, and return what it was; the reason is recorded."""
+    authorize_platform(uow)
+    organization = _lock(uow, organization_id, seen_status)
+    if typed_slug.strip() != organization.slug:
+        raise BadRequest.of_field("slug", "This is not the slug of the organization. Type it as it is shown above.")
+    _delete(uow, organization, reason=checked_reason(reason))
+    return organization
+
+
+def _delete(uow: UnitOfWork, organization: Organization, **details: Any) -> None:
     uow.audit_platform(
         PlatformAction.ORGANIZATION_DELETED,
         organization.id,
@@ -166,15 +220,21 @@ def delete(uow: UnitOfWork, organization_id: UUID) -> None:
         slug=organization.slug,
         name=organization.name,
         status=organization.status,
+        **details,
     )
     uow.organizations.delete(organization.id)
 
 
-def _lock(uow: UnitOfWork, organization_id: UUID) -> Organization:
-    """Lock an organization, so that of two concurrent decisions the second sees the result of the first."""
+def _lock(uow: UnitOfWork, organization_id: UUID, seen_status: str | None = None) -> Organization:
+    """Lock an organization, so that of two concurrent decisions the second sees the result of the first.
+
+    Raise `OrganizationChanged` when it has not the status that the caller has seen.
+    """
     organization = uow.organizations.lock(organization_id)
     if organization is None:
         raise OrganizationUnknown
+    if seen_status not in {None, organization.status.value}:
+        raise OrganizationChanged
     return organization
 
 

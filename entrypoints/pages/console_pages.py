@@ -73,6 +73,12 @@ OUTCOMES: Final = {
     "owner-demoted": marked("This person is no platform owner any more."),
     "support-appointed": marked("This person is of the platform's support from their next request on."),
     "support-demoted": marked("This person is not of the platform's support any more."),
+    "approved": marked("The organization is approved. Its members can use it from now on."),
+    "rejected": marked("The organization is rejected. Its members can read the reason."),
+    "suspended": marked("The organization is suspended from now on."),
+    "activated": marked("The organization is active again."),
+    "limits-changed": marked("The tier and the limits are saved."),
+    "deleted": marked("The organization is deleted for good."),
 }
 
 

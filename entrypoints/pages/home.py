@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from core.platform import console
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.web.serving.calls import Call
@@ -19,4 +20,10 @@ HOME: Final = "/app"
 @in_browser
 async def show_home(call: Call) -> Page:
     """Show what a user can do in the browser."""
-    return form_page(call, "home.html", is_custom_host=call.custom_host is not None)
+    is_custom_host = call.custom_host is not None
+    return form_page(
+        call,
+        "home.html",
+        is_custom_host=is_custom_host,
+        opens_platform=not is_custom_host and await call.read(console.is_open),
+    )

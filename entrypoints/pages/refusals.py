@@ -31,6 +31,7 @@ from core.errors import (
 from core.openid.refused_requests import RequestRefused
 from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.settings.domain import DomainUnset
+from core.organizations.tiers import TierUnknown
 from core.saml.messages import MessageRefused
 from core.scim.tokens import ScimTokenUnknown
 from core.sign_in.upstream.domain_routes import DomainRoutedAlready, RouteUnknown
@@ -75,6 +76,7 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
         "This organization requires a second factor. Set one up for your account if you have none, then come back and"
         " sign in again with a code."
     ),
+    TierUnknown: marked("There is no such tier any more. Load this page again, and choose another one."),
     SiemUnknown: marked("There is no receiver of the audit log. It may be deleted already."),
     SetupCodeWrong: marked(
         "This code is wrong. Wait for the next one and try again. If that fails too, check that the clock of your"

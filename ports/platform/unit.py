@@ -8,10 +8,13 @@ from ports.platform.housekeeping import Housekeeping
 from ports.platform.left_credentials import LeftCredentials
 from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
+from ports.platform.organization_records import OrganizationRecords
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.overview import PlatformOverviews
 from ports.platform.owners import PlatformOwners
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
+from ports.platform.search import PlatformSearches
 from ports.platform.support import PlatformSupportStaff
 from ports.platform.system import SystemReadings
 from ports.platform.users import PlatformUsers
@@ -25,6 +28,13 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_owners(self) -> PlatformOwners: ...
+    def organization_records(self) -> OrganizationRecords: ...
+
+    @property
+    def platform_overviews(self) -> PlatformOverviews: ...
+
+    @property
+    def platform_searches(self) -> PlatformSearches: ...
 
     @property
     def platform_support(self) -> PlatformSupportStaff: ...

@@ -131,6 +131,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "query": SimpleNamespace(search=NAME, after="b"),
         "first": "/app/organizations",
         "next": "/app/organizations?after=b",
+        "opens_platform": True,
         "form": SimpleNamespace(name=NAME, slug=LONG_SLUG),
         "problems": {"name": "", "slug": PROBLEM},
     },

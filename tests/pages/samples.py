@@ -21,6 +21,7 @@ from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.console_samples import CONSOLE_SAMPLES
+from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
@@ -177,7 +178,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "submits_itself": False,
     },
     "forgot_password.html": {**_WAY, "problem": PROBLEM},
-    "home.html": {**_FORM, "is_custom_host": False},
+    "home.html": {**_FORM, "is_custom_host": False, "opens_platform": True},
     "joined.html": {
         **_FORM,
         "joined": SimpleNamespace(
@@ -283,6 +284,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
     **PEOPLE_SAMPLES,
+    **FLEET_SAMPLES,
     **PLATFORM_SAMPLES,
     **SYSTEM_SAMPLES,
     **WHY_SAMPLES,

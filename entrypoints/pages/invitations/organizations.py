@@ -11,6 +11,7 @@ from core.invitations.answers import InvitationUnknown
 from core.organizations import creation, management, members, overview
 from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified, SlugTaken
+from core.platform import console
 from core.rate_limits import RateLimit
 from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after, after
 from entrypoints.pages.console_pages import (
@@ -136,6 +137,7 @@ async def _list(
         program=Program(path="/api/organizations"),
         refusal=refusal,
         mine=mine,
+        opens_platform=await call.read(console.is_open),
         query=query,
         first=with_query(CONSOLE, search=query.search) if query.after else "",
         next=with_query(CONSOLE, search=query.search, after=next_page) if next_page else "",

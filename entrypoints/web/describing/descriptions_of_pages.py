@@ -25,6 +25,12 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "emails": _field("The addresses of the people to invite, one on each line."),
     "note": _field("Why this is done; the audit log keeps it."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
+    "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
+    "seen_tier": _field(
+        "The tier that the page has shown, by its id; the form is refused when it is another one by now."
+    ),
+    "seen_max_services": _field("The own limit of services that the page has shown; empty for that of the tier."),
+    "seen_max_users": _field("The own limit of members that the page has shown; empty for that of the tier."),
     "repeated": _field("The new password once more."),
     "WhyLimitForm.address": _field("The address whose limits end."),
     "credential": _field("The answer of the browser, as `toJSON()` writes it."),

@@ -1,0 +1,246 @@
+"""Organizations in the console of the platform; every search uses an index."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, LiteralString
+from uuid import UUID
+
+from adapters.postgres.driver.columns import prefixed, taken
+from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
+from adapters.postgres.platform.users import GROUP_LETTERS
+from adapters.postgres.transaction import Aggregate
+from core.organizations.organizations import OrganizationStatus
+from core.organizations.tiers import Tier
+from core.platform.organization_records import (
+    ClaimedDomain,
+    ListedOrganization,
+    Matches,
+    OrganizationFigures,
+    PlatformOrganizationRecord,
+    RecordOwner,
+    limits,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from core.platform.organization_records import OrganizationFilter
+    from core.positions import Position
+
+# Of more organizations with a text in their names, the list is searched in its own order, which finds them soon; and
+# more with a text in their domains have it in a part that says nothing, such as its end.
+RARE_MAX: Final = 200
+_WITH_TEXT: Final = "(strpos(lower(o.name), %(text)s) > 0 OR strpos(o.slug, %(text)s) > 0)"
+# The groups of the text are in those of the name or of the slug, which the index has together.
+WITH_NAME: Final = f"""
+    SELECT o.id
+    FROM   organizations o
+    WHERE  letter_groups(lower(o.name) || ' ' || o.slug) @> letter_groups(%(text)s) AND {_WITH_TEXT}
+    LIMIT  %(limit)s
+"""  # noqa: S608 - made of constants
+_WITH_DOMAIN: Final[tuple[LiteralString, ...]] = tuple(
+    f"""
+    SELECT organization_id
+    FROM   {table}
+    WHERE  letter_groups(domain) @> letter_groups(%(text)s) AND strpos(domain, %(text)s) > 0
+    LIMIT  %(limit)s
+    """  # noqa: S608 - likewise
+    for table in ("custom_domains", "domain_routes")
+)
+_WITH_OWNER: Final = """
+    SELECT m.organization_id
+    FROM   users u
+    JOIN   memberships m ON m.user_id = u.id AND m.role = 'owner'
+    WHERE  u.email = %(text)s AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
+    LIMIT  %(limit)s
+"""
+_FILTERED: Final = """
+    FROM   organizations o
+    WHERE  (%(status)s::text IS NULL OR o.status = %(status)s)
+      AND  (%(tier_id)s::uuid IS NULL OR o.tier_id = %(tier_id)s)
+"""
+_FROM_THERE: Final = """
+    AND (%(at)s::timestamptz IS NULL OR (o.created_at, o.id) < (%(at)s, %(id)s::uuid))
+    ORDER BY o.created_at DESC, o.id DESC
+    LIMIT %(limit)s
+"""
+# Members, owners and the last sign-in are read for the few rows of a page alone.
+_SHOWN: Final = """
+    SELECT o.id, o.slug, o.name, o.status, o.created_at, t.display_name AS tier, coalesce(c.members, 0) AS members,
+           u.id AS owner_id, u.email AS owner_email, u.is_platform_owner AS owner_is_platform_owner,
+           (SELECT   created_at
+            FROM     login_events
+            WHERE    organization_id = o.id AND success
+            ORDER BY created_at DESC
+            LIMIT    1) AS last_sign_in_at
+    FROM   page o
+    JOIN   tiers t                  ON t.id = o.tier_id
+    LEFT   JOIN membership_totals c ON c.organization_id = o.id
+    LEFT   JOIN memberships m       ON m.organization_id = o.id AND m.role = 'owner'
+    LEFT   JOIN users u             ON u.id = m.user_id
+"""
+_IN_ORDER: Final = "ORDER BY o.created_at DESC, o.id DESC"
+_WAITING: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT   o.*
+        FROM     organizations o
+        WHERE    o.status = 'pending'
+        ORDER BY o.created_at, o.id
+        LIMIT    %(limit)s)
+    {_SHOWN}
+    ORDER BY o.created_at, o.id
+"""  # noqa: S608 - likewise
+_COUNT_WAITING: Final = """
+    SELECT count(*) FROM (SELECT FROM organizations WHERE status = 'pending' LIMIT %s) AS counted
+"""
+# Sessions are alive as long as they are not revoked or over.
+_FIGURES: Final = """
+    SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %(id)s), 0) AS members,
+           (SELECT count(*)
+            FROM   (SELECT FROM services WHERE organization_id = %(id)s LIMIT %(counted_max)s) AS one) AS services,
+           (SELECT count(DISTINCT user_id)
+            FROM   (SELECT user_id FROM service_users WHERE organization_id = %(id)s
+                    LIMIT %(counted_max)s) AS one) AS end_users,
+           (SELECT count(*)
+            FROM   (SELECT FROM sessions
+                    WHERE  organization_id = %(id)s AND revoked_at IS NULL AND expires_at > %(now)s
+                    LIMIT  %(counted_max)s) AS one) AS sessions,
+           (SELECT count(*)
+            FROM   (SELECT FROM subscriptions
+                    WHERE  organization_id = %(id)s AND status IN ('active', 'past_due')
+                    LIMIT  %(counted_max)s) AS one) AS subscriptions,
+           (SELECT   created_at
+            FROM     login_events
+            WHERE    organization_id = %(id)s AND success
+            ORDER BY created_at DESC
+            LIMIT    1) AS last_sign_in_at,
+           (SELECT   created_at
+            FROM     audit_entries
+            WHERE    organization_id = %(id)s
+            ORDER BY id DESC
+            LIMIT    1) AS last_change_at
+"""
+_DOMAINS: Final = """
+    SELECT   domain, false AS is_of_mail, verified_at, failing_since
+    FROM     custom_domains
+    WHERE    organization_id = %(id)s
+    UNION    ALL
+    SELECT   domain, true, verified_at, failing_since
+    FROM     domain_routes
+    WHERE    organization_id = %(id)s
+    ORDER BY is_of_mail, domain
+    LIMIT    %(domains_max)s
+"""
+_RECORD: Final = f"""
+    SELECT {ORGANIZATION}, {prefixed(Tier, table="t", prefix="tier_")}, a.email AS approved_by,
+           u.id AS owner_id, u.email AS owner_email, u.is_platform_owner AS owner_is_platform_owner
+    FROM   organizations o
+    JOIN   tiers t            ON t.id = o.tier_id
+    LEFT   JOIN users a       ON a.id = o.approved_by
+    LEFT   JOIN memberships m ON m.organization_id = o.id AND m.role = 'owner'
+    LEFT   JOIN users u       ON u.id = m.user_id
+    WHERE  o.id = %s
+"""  # noqa: S608 - made of the names of fields
+
+
+def page_of(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
+    """Return the statement of a page of organizations."""
+    page = f"SELECT o.* {_FILTERED} {_searching(wanted, matches)} {_FROM_THERE}"
+    return f"WITH page AS MATERIALIZED ({page}) {_SHOWN} {_IN_ORDER}"
+
+
+def count_of(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
+    """Return the statement that counts organizations."""
+    return f"SELECT count(*) FROM (SELECT {_FILTERED} {_searching(wanted, matches)} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+
+
+class PostgresOrganizationRecords(Aggregate):
+    """The port `OrganizationRecords`."""
+
+    def matches(self, text: str, *, hides_owners: bool) -> Matches:
+        parameters = {"text": text, "hides_owners": hides_owners, "limit": RARE_MAX + 1}
+        # Planned for each text anew: a rare one is found by its index.
+        find = partial(self._values, parameters=parameters, prepare=False)
+        ids = set[UUID](find(_WITH_OWNER))
+        if len(text) < GROUP_LETTERS:
+            return Matches(ids=ids, has_all=False)
+        for statement in _WITH_DOMAIN:
+            found = find(statement)
+            ids.update(found if len(found) <= RARE_MAX else ())
+        named = find(WITH_NAME)
+        return Matches(ids=ids.union(named), has_all=len(named) <= RARE_MAX)
+
+    def page(
+        self, wanted: OrganizationFilter, matches: Matches, *, after: Position | None, limit: int
+    ) -> Sequence[ListedOrganization]:
+        place = {"at": after.at if after is not None else None, "id": after.id if after is not None else None}
+        return self._all(
+            _listed,
+            page_of(wanted, matches),
+            {**_parameters(wanted, matches), **place, "limit": limit},
+            # Planned for each text anew: rare ones are found by their ids, and others in the order of the list.
+            prepare=False,
+        )
+
+    def count(self, wanted: OrganizationFilter, matches: Matches, *, counted_max: int) -> int:
+        parameters = {**_parameters(wanted, matches), "counted_max": counted_max}
+        [total] = self._values(count_of(wanted, matches), parameters, prepare=False)
+        return total
+
+    def detail(self, organization_id: UUID, *, domains_max: int, counted_max: int) -> PlatformOrganizationRecord | None:
+        found = self._rows(_RECORD, (organization_id,))
+        if not found:
+            return None
+        [row] = found
+        parameters = {
+            "id": organization_id,
+            "now": self._transaction.now,
+            "counted_max": counted_max,
+            "domains_max": domains_max,
+        }
+        organization, tier = organization_row(**taken(row, "organization_")), Tier(**taken(row, "tier_"))
+        max_services, max_users = limits(organization, tier)
+        return PlatformOrganizationRecord(
+            organization=organization,
+            tier=tier,
+            owner=_owner(**taken(row, "owner_")),
+            approved_by=row["approved_by"],
+            figures=self._only(OrganizationFigures, _FIGURES, parameters),
+            domains=self._all(ClaimedDomain, _DOMAINS, parameters),
+            max_services=max_services,
+            max_users=max_users,
+        )
+
+    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
+        rows = self._rows("SELECT id, name FROM organizations WHERE id = ANY (%s)", (list(organization_ids),))
+        return {row["id"]: row["name"] for row in rows}
+
+    def waiting(self, *, limit: int, counted_max: int) -> tuple[Sequence[ListedOrganization], int]:
+        return self._all(_listed, _WAITING, {"limit": limit}), self._value(_COUNT_WAITING, (counted_max,))
+
+
+def _searching(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
+    if not wanted.search:
+        return ""
+    return "AND o.id = ANY (%(matches)s)" if matches.has_all else f"AND ({_WITH_TEXT} OR o.id = ANY (%(matches)s))"
+
+
+def _parameters(wanted: OrganizationFilter, matches: Matches) -> dict[str, Any]:
+    return {
+        "status": wanted.status.value if wanted.status is not None else None,
+        "tier_id": wanted.tier_id,
+        "text": wanted.search,
+        "matches": list(matches.ids),
+    }
+
+
+def _listed(
+    *, status: str, owner_id: UUID | None, owner_email: str | None, owner_is_platform_owner: bool | None, **columns: Any
+) -> ListedOrganization:
+    owner = _owner(id=owner_id, email=owner_email, is_platform_owner=owner_is_platform_owner)
+    return ListedOrganization(status=OrganizationStatus(status), owner=owner, **columns)
+
+
+def _owner(*, id: UUID | None, **columns: Any) -> RecordOwner | None:  # noqa: A002 - the name of the column
+    return RecordOwner(id=id, **columns) if id is not None else None

@@ -1,0 +1,199 @@
+"""The organizations of the platform as its console shows them: found, listed, and one of them in detail.
+
+Support is not told which platform owner owns or has approved an organization. What platform owners change is in
+`organizations.py`, as for the JSON interface.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from core.limits import COUNTED_MAX
+from core.organizations.access import authorize_platform, authorize_support
+from core.organizations.members import limits_of
+from core.platform.organizations import OrganizationUnknown
+from core.positions import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.organizations.organizations import Organization, OrganizationStatus
+    from core.organizations.tiers import Tier
+    from ports.unit_of_work import UnitOfWork
+
+# How many of an organization's domains its page shows.
+DOMAINS_SHOWN_MAX: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOwner:
+    """The owner of an organization."""
+
+    id: UUID
+    email: str
+    is_platform_owner: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedOrganization:
+    """An organization in a list; `owner` is None where it has none, or the reader may not know of them."""
+
+    id: UUID
+    slug: str
+    name: str
+    status: OrganizationStatus
+    created_at: datetime
+    tier: str
+    owner: RecordOwner | None
+    members: int
+    last_sign_in_at: datetime | None
+
+    @property
+    def position(self) -> Position:
+        """The place of the organization in the list."""
+        return Position(at=self.created_at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationFilter:
+    """Which organizations are requested; an empty text and None filter nothing.
+
+    `search` is a part of the name, the slug or a domain, or the owner's whole address. A domain is found by three
+    characters and more that few organizations have in theirs.
+    """
+
+    search: str = ""
+    status: OrganizationStatus | None = None
+    tier_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    """Organizations that match a text; with `has_all` no other one has it in its name or slug."""
+
+    ids: Collection[UUID] = ()
+    has_all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundOrganizations:
+    """A part of the organizations that were found, the newest first.
+
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
+    end.
+    """
+
+    found: Sequence[ListedOrganization]
+    total: int
+    next: Position | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedDomain:
+    """A domain of an organization: the one of its pages, or one of its mail addresses."""
+
+    domain: str
+    is_of_mail: bool
+    verified_at: datetime | None
+    failing_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationFigures:
+    """What an organization has: each number is exact up to `COUNTED_MAX`, and one more than that beyond."""
+
+    members: int
+    services: int
+    end_users: int
+    sessions: int
+    subscriptions: int
+    last_sign_in_at: datetime | None
+    last_change_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformOrganizationRecord:
+    """An organization in detail; of its domains, `DOMAINS_SHOWN_MAX` at most.
+
+    `max_services` and `max_users` are the limits that count, its own or its tier's; None is no limit. `approved_by` is
+    the address of the platform owner who has approved it.
+    """
+
+    organization: Organization
+    tier: Tier
+    owner: RecordOwner | None
+    approved_by: str | None
+    figures: OrganizationFigures
+    domains: Sequence[ClaimedDomain]
+    max_services: int | None
+    max_users: int | None
+
+
+def search(uow: UnitOfWork, wanted: OrganizationFilter, *, after: Position | None, limit: int) -> FoundOrganizations:
+    """Find organizations, beginning after a position."""
+    wanted, matches = _matching(uow, wanted)
+    found = _page(uow, wanted, matches, after=after, limit=limit + 1)
+    total = uow.organization_records.count(wanted, matches, counted_max=COUNTED_MAX + 1)
+    shown = found[:limit]
+    return FoundOrganizations(found=shown, total=total, next=shown[-1].position if len(found) > limit else None)
+
+
+def listed(
+    uow: UnitOfWork, wanted: OrganizationFilter, *, after: Position | None, limit: int
+) -> Sequence[ListedOrganization]:
+    """Return a part of what `search` finds, without counting; for files."""
+    return _page(uow, *_matching(uow, wanted), after=after, limit=limit)
+
+
+def show(uow: UnitOfWork, organization_id: UUID) -> PlatformOrganizationRecord:
+    """Return an organization in detail; raise `OrganizationUnknown`."""
+    caller = authorize_support(uow)
+    found = uow.organization_records.detail(organization_id, domains_max=DOMAINS_SHOWN_MAX, counted_max=COUNTED_MAX + 1)
+    if found is None:
+        raise OrganizationUnknown
+    if caller.acts_as_platform_owner:
+        return found
+    return replace(found, owner=shown_owner(found.owner, sees_owners=False), approved_by=None)
+
+
+def show_to_owner(uow: UnitOfWork, organization_id: UUID) -> PlatformOrganizationRecord:
+    """Return what `show` returns, to platform owners alone, who are about to change the organization."""
+    authorize_platform(uow)
+    return show(uow, organization_id)
+
+
+def names(uow: UnitOfWork, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
+    """Return the names of those organizations that exist, by their ids, as a platform owner."""
+    authorize_platform(uow)
+    return uow.organization_records.names(organization_ids)
+
+
+def limits(organization: Organization, tier: Tier) -> tuple[int | None, int | None]:
+    """Return the limits of services and of members that count for an organization; None is no limit."""
+    own = organization.max_services
+    services = own if own is not None else tier.default_max_services
+    return services, limits_of(organization, has_tier=True, tier_max_users=tier.default_max_users).max_users
+
+
+def shown_owner(owner: RecordOwner | None, *, sees_owners: bool) -> RecordOwner | None:
+    """Return the owner of an organization as a reader may know of them."""
+    return None if owner is not None and owner.is_platform_owner and not sees_owners else owner
+
+
+def _matching(uow: UnitOfWork, wanted: OrganizationFilter) -> tuple[OrganizationFilter, Matches]:
+    """Return the filter with its text as it is compared, and the organizations that are known to match it."""
+    sees_owners = authorize_support(uow).acts_as_platform_owner
+    text = wanted.search.strip().lower()
+    matches = uow.organization_records.matches(text, hides_owners=not sees_owners) if text else Matches()
+    return replace(wanted, search=text), matches
+
+
+def _page(
+    uow: UnitOfWork, wanted: OrganizationFilter, matches: Matches, *, after: Position | None, limit: int
+) -> Sequence[ListedOrganization]:
+    sees_owners = uow.caller.acts_as_platform_owner
+    found = uow.organization_records.page(wanted, matches, after=after, limit=limit)
+    return [replace(one, owner=shown_owner(one.owner, sees_owners=sees_owners)) for one in found]

@@ -1,0 +1,136 @@
+"""The overview of the platform: what waits for its owners and its support, then numbers.
+
+Each part is read from an index or from figures that are kept, so that none takes longer on a large platform. Support
+sees nothing of platform owners here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.limits import COUNTED_MAX
+from core.mail.mail import MailState
+from core.organizations.access import authorize_support
+from core.platform import mfa
+from core.platform.organization_records import shown_owner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from core.organizations.organizations import OrganizationStatus
+    from core.organizations.overview import SignInTotals
+    from core.platform.health_figures import PlatformFigures
+    from core.platform.mails import OutboxMail
+    from core.platform.mfa import MfaAlert
+    from core.platform.organization_records import ListedOrganization
+    from ports.unit_of_work import UnitOfWork
+
+PERIOD: Final = timedelta(days=1)
+# How many rows of each part are shown; the rest is on the page of its list.
+SHOWN_MAX: Final = 5
+# Of the deliveries that were lost lately, the newest are read.
+LOST_READ_MAX: Final = 1_000
+# RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
+_MILLISECONDS_SHIFT: Final = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingWebhook:
+    """A webhook that lost deliveries in the last day, all attempts of which have failed."""
+
+    organization_id: UUID
+    organization_name: str
+    name: str
+    lost: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingStream:
+    """A receiver of an audit log that takes nothing since then."""
+
+    organization_id: UUID
+    organization_name: str
+    failing_since: datetime
+    last_error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformNumbers:
+    """Numbers of the platform; `figures` is None until they are counted first.
+
+    Those of organizations, mails and sign-ins of the last day are exact up to `COUNTED_MAX`, and one more beyond.
+    """
+
+    figures: PlatformFigures | None
+    organizations: Mapping[OrganizationStatus, int]
+    mails: Mapping[MailState, int]
+    sign_ins: SignInTotals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformOverview:
+    """The overview; of each part, at most `SHOWN_MAX` rows, and how many there are in all, here or in the numbers."""
+
+    waiting: Sequence[ListedOrganization]
+    waiting_total: int
+    alerts: Sequence[MfaAlert]
+    alerts_total: int
+    failed_mails: Sequence[OutboxMail]
+    webhooks: Sequence[FailingWebhook]
+    webhooks_total: int
+    streams: Sequence[FailingStream]
+    streams_total: int
+    numbers: PlatformNumbers
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing waits."""
+        return not (self.waiting or self.alerts or self.failed_mails or self.webhooks or self.streams)
+
+
+def show(uow: UnitOfWork) -> PlatformOverview:
+    """Return the overview, as a platform owner or support."""
+    sees_owners = authorize_support(uow).acts_as_platform_owner
+    since, counted_max = uow.now - PERIOD, COUNTED_MAX + 1
+    waiting, waiting_total = uow.organization_records.waiting(limit=SHOWN_MAX, counted_max=counted_max)
+    alerts = mfa.suspicious(uow)
+    # How many there are is among the numbers.
+    failed = uow.platform_mails.page(
+        state=MailState.FAILED,
+        recipient=None,
+        hides_owners=not sees_owners,
+        limit=SHOWN_MAX,
+        offset=0,
+        counted_max=SHOWN_MAX,
+    )
+    webhooks, webhooks_total = uow.platform_overviews.failing_webhooks(
+        since=since, read_max=LOST_READ_MAX, limit=SHOWN_MAX
+    )
+    streams, streams_total = uow.platform_overviews.failing_streams(limit=SHOWN_MAX)
+    return PlatformOverview(
+        waiting=[replace(one, owner=shown_owner(one.owner, sees_owners=sees_owners)) for one in waiting],
+        waiting_total=waiting_total,
+        alerts=alerts[:SHOWN_MAX],
+        alerts_total=len(alerts),
+        failed_mails=failed.mails,
+        webhooks=webhooks,
+        webhooks_total=webhooks_total,
+        streams=streams,
+        streams_total=streams_total,
+        numbers=PlatformNumbers(
+            figures=uow.figures.platform(),
+            organizations=uow.platform_overviews.organizations_by_status(counted_max=counted_max),
+            mails=uow.platform_overviews.mails_by_state(counted_max=counted_max),
+            sign_ins=uow.platform_overviews.sign_ins(after_id=_first_id_at(since), counted_max=counted_max),
+        ),
+    )
+
+
+def _first_id_at(moment: datetime) -> UUID:
+    """Return the lowest id that is made at a time or later."""
+    return UUID(int=int(moment.timestamp() * 1000) << _MILLISECONDS_SHIFT)

@@ -1,0 +1,110 @@
+"""Finding anything on the platform by what one has of it: an address, a name or an id.
+
+What is meant is known by its form. A whole address, slug, domain or id is looked up by its index; any other text is a
+part of names and addresses. Support finds nothing of platform owners, and no log.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.accounts import helped_accounts
+from core.email_addresses import canonical_email, part_of_email
+from core.organizations.access import authorize_support
+from core.platform import organization_records
+from core.platform.organization_records import OrganizationFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+# How many hits of each kind a part of a text finds.
+SHOWN_MAX: Final = 10
+# The ids of requests, as answers and pages name them.
+_REQUEST_ID: Final = re.compile(r"[0-9a-f]{32}")
+
+
+class HitKind(StrEnum):
+    """What was found."""
+
+    USER = "user"
+    ORGANIZATION = "organization"
+    DOMAIN = "domain"
+    SERVICE = "service"
+    SESSION = "session"
+    SIGN_IN = "sign_in"
+    LOG_OF_REQUEST = "log_of_request"
+    LOG_OF_ADDRESS = "log_of_address"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """Something that was found, with what it is called and what it belongs to.
+
+    `id` is that of the account to which a user, a session or a sign-in belongs, else that of the organization; None for
+    the entries of a log.
+    """
+
+    kind: HitKind
+    id: UUID | None
+    title: str
+    about: str = ""
+
+
+def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
+    """Return what is meant by a text: what it names as a whole, else what it is a part of; nothing for an empty one."""
+    authorize_support(uow)
+    text = typed.strip()
+    if not text:
+        return []
+    return _named(uow, text) or _containing(uow, text)
+
+
+def _named(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
+    """Return what a whole text names."""
+    if "@" in text:
+        return _with_email(uow, text)
+    sees_owners = uow.caller.acts_as_platform_owner
+    searches, lower = uow.platform_searches, text.lower()
+    hits: list[SearchHit] = []
+    if _REQUEST_ID.fullmatch(lower):
+        hits += searches.by_request(lower, hides_owners=not sees_owners)
+        if sees_owners and not hits:
+            hits.append(SearchHit(kind=HitKind.LOG_OF_REQUEST, id=None, title=lower))
+        return hits
+    with suppress(ValueError):
+        return searches.by_id(UUID(lower), hides_owners=not sees_owners)
+    with suppress(ValueError):
+        network = ip_network(lower, strict=False)
+        title = lower if "/" in lower else str(network.network_address)
+        return [SearchHit(kind=HitKind.LOG_OF_ADDRESS, id=None, title=title)] if sees_owners else []
+    return searches.by_slug_or_domain(lower)
+
+
+def _with_email(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
+    user = uow.users.by_email(canonical_email(text, uow.domain_names.to_ascii))
+    if user is None or not helped_accounts.sees(uow.caller, user):
+        return []
+    return [SearchHit(kind=HitKind.USER, id=user.id, title=user.email)]
+
+
+def _containing(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
+    """Return organizations and users that have a text in their names and addresses."""
+    organizations = organization_records.listed(uow, OrganizationFilter(search=text), after=None, limit=SHOWN_MAX)
+    users = uow.platform_users.with_email(
+        part_of_email(text, uow.domain_names.to_ascii),
+        limit=SHOWN_MAX,
+        organizations_max=1,
+        hides_owners=not uow.caller.acts_as_platform_owner,
+    )
+    return [
+        *(SearchHit(kind=HitKind.USER, id=one.id, title=one.email, about=one.name or "") for one in users),
+        *(SearchHit(kind=HitKind.ORGANIZATION, id=one.id, title=one.name, about=one.slug) for one in organizations),
+    ]

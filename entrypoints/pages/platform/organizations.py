@@ -1,0 +1,341 @@
+"""The pages of the organizations of the platform: finding them, one in detail, approving, rejecting, tier and limits.
+
+Elsewhere: several at once in `approvals.py`, and what ends something, with a page of its own, in `suspension.py` and
+`deletion.py`.
+"""
+
+from collections.abc import AsyncGenerator, Collection, Sequence
+from typing import Annotated, Any, Final, TypeAlias
+from uuid import UUID
+
+import msgspec
+from quart import Response
+
+from core.errors import BadRequest, Refusal
+from core.organizations import tiers
+from core.organizations.access import authorize_platform
+from core.organizations.organizations import OrganizationStatus, WrongState
+from core.organizations.tiers import TierUnknown
+from core.platform import organization_records, organizations
+from core.platform.organization_records import ListedOrganization, OrganizationFilter
+from core.platform.organizations import OrganizationChanged, OrganizationUnknown, SeenLimits
+from core.positions import BEGIN, position_of
+from entrypoints.pages.console_pages import (
+    PLATFORM,
+    ROWS_SHOWN,
+    Program,
+    after,
+    console_page,
+    opened_for_platform,
+    with_query,
+)
+from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
+from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.languages import marked
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner_in_console, platform_support_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
+ORGANIZATION: Final = f"{ORGANIZATIONS}/:organization_id"
+API: Final = "/api/platform/organizations"
+STATUSES: Final = {
+    OrganizationStatus.PENDING: ("warning", marked("Waits for approval")),
+    OrganizationStatus.ACTIVE: ("good", marked("Active")),
+    OrganizationStatus.SUSPENDED: ("bad", marked("Suspended")),
+    OrganizationStatus.REJECTED: ("bad", marked("Rejected")),
+}
+# How many digits a limit has: more services or people than any organization has, which also fits the column.
+LIMIT_MAX: Final = 1_000_000
+_COLUMNS: Final = ("slug", "name", "status", "tier", "owner", "members", "created", "last_sign_in", "id")
+
+Csv: TypeAlias = Annotated[Response, Media(CSV)]
+
+
+class FleetQuery(Query, kw_only=True):
+    """Which organizations to show."""
+
+    search: Annotated[
+        str, msgspec.Meta(description="A part of the name, slug or a domain, or the owner's address.", max_length=254)
+    ] = ""
+    status: Annotated[str, msgspec.Meta(description="Only organizations with this status.", max_length=50)] = ""
+    tier: Annotated[str, msgspec.Meta(description="Only organizations of this tier, by its id.", max_length=50)] = ""
+    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
+    choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters, as the fields of an address."""
+        return {"search": self.search, "status": self.status, "tier": self.tier}
+
+    @property
+    def wanted(self) -> OrganizationFilter:
+        """The filters; what is no status or no id filters nothing."""
+        status = OrganizationStatus(self.status) if self.status in set(OrganizationStatus) else None
+        return OrganizationFilter(search=self.search, status=status, tier_id=id_of(self.tier))
+
+
+class DecisionForm(ProtectedForm, kw_only=True):
+    """A decision about an organization, the reason where it takes one, and the status that the page has shown."""
+
+    tier: str = ""
+    reason: str = ""
+    seen_status: str = ""
+
+
+class LimitsForm(ProtectedForm, kw_only=True):
+    """The tier and the own limits of an organization, and those that the page has shown; empty is that of the tier."""
+
+    tier: str = ""
+    max_services: str = ""
+    max_users: str = ""
+    seen_tier: str = ""
+    seen_max_services: str = ""
+    seen_max_users: str = ""
+
+
+async def list_page(
+    call: Call,
+    *,
+    query: FleetQuery | None = None,
+    chosen: Collection[UUID] = (),
+    reason: str = "",
+    results: Sequence[tuple[str, str, str]] = (),
+    refusal: Refusal | None = None,
+) -> Page:
+    """Return the page of the list; `results` are names, what was refused about each, and their addresses."""
+    query = query or FleetQuery()
+    position = position_of(query.after)
+    standing, found = await opened_for_platform(
+        call,
+        organization_records.search,
+        query.wanted,
+        # A damaged position is the begin of the list.
+        after=position if position != BEGIN else None,
+        limit=ROWS_SHOWN,
+    )
+    waiting = {one.id for one in found.found if one.status is OrganizationStatus.PENDING}
+    return console_page(
+        call,
+        "platform_organizations.html",
+        standing,
+        program=Program(path=API, query={"status": query.status, "tier_id": query.tier}),
+        done=query.done,
+        refusal=refusal,
+        query=query,
+        found=found,
+        statuses=STATUSES,
+        choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
+        tiers=[("", marked("Every tier")), *await tier_choices(call)],
+        waiting=waiting,
+        chosen=waiting if query.choose == "all" else waiting & set(chosen),
+        reason=reason,
+        results=results,
+        page=ORGANIZATIONS,
+        here=with_query(ORGANIZATIONS, **query.kept, after=query.after),
+        choose_all=with_query(ORGANIZATIONS, **query.kept, after=query.after, choose="all"),
+        file=with_query(f"{ORGANIZATIONS}/organizations.csv", **query.kept),
+        first=with_query(ORGANIZATIONS, **query.kept) if query.after else "",
+        next=with_query(ORGANIZATIONS, **query.kept, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(ORGANIZATIONS)
+@platform_support_in_console
+async def show_all_organizations(call: Call, query: FleetQuery) -> Page:
+    """Show the organizations of the platform, by a part of their name, slug or domain, by owner, status and tier."""
+    return await list_page(call, query=query)
+
+
+@routes.get(f"{ORGANIZATIONS}/organizations.csv")
+@platform_support_in_console
+async def download_organizations(call: Call, query: FleetQuery) -> Csv:
+    """Download the organizations that a search finds, at most 100,000, for a spreadsheet."""
+    first = await _some(call, query, query.after)
+    return csv_file("organizations", _COLUMNS, _parts(call, query, first))
+
+
+async def organization_page(
+    call: Call,
+    organization_id: UUID,
+    *,
+    query: FleetQuery | None = None,
+    form: DecisionForm | LimitsForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Return the page of an organization, with what was typed into a form that was refused."""
+    standing, found = await opened_for_platform(call, organization_records.show, organization_id)
+    problems = {one.field: one.message for one in refusal.details} if isinstance(refusal, BadRequest) else {}
+    decision = form if isinstance(form, DecisionForm) else DecisionForm(tier=str(found.tier.id))
+    return console_page(
+        call,
+        "platform_organization.html",
+        standing,
+        program=_program(found.organization.status, organization_id),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        found=found,
+        statuses=STATUSES,
+        tiers=await tier_choices(call),
+        form=decision,
+        limits=form if isinstance(form, LimitsForm) else _shown_limits(found),
+        seen=_shown_limits(found),
+        problems={name: problems.get(name, "") for name in ("reason", "max_services", "max_users")},
+        page=f"{ORGANIZATIONS}/{organization_id}",
+        page_of_all=ORGANIZATIONS,
+    )
+
+
+@routes.get(ORGANIZATION, refuses=(OrganizationUnknown,))
+@platform_support_in_console
+async def show_organization(call: Call, organization_id: UUID, query: FleetQuery) -> Page:
+    """Show an organization: its owner, what it has and may have, its domains, and what can be decided about it."""
+    return await organization_page(call, organization_id, query=query)
+
+
+_DECIDING: Final = (OrganizationUnknown, OrganizationChanged, WrongState)
+
+
+@routes.post(f"{ORGANIZATION}/approve", refuses=(*_DECIDING, TierUnknown))
+@platform_owner_in_console
+@shows_again(organization_page, BadRequest, OrganizationChanged)
+async def approve_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
+    """Approve a pending organization; programs use `POST /api/platform/organizations/:id/approve`."""
+    await call.read(authorize_platform)
+    await call.transact(
+        organizations.approve, organization_id, tier_id=_tier_of(form.tier), seen_status=form.seen_status
+    )
+    return after(f"{ORGANIZATIONS}/{organization_id}", "approved")
+
+
+@routes.post(f"{ORGANIZATION}/reject", refuses=(*_DECIDING, BadRequest))
+@platform_owner_in_console
+@shows_again(organization_page, BadRequest, OrganizationChanged)
+async def reject_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
+    """Reject a pending organization; programs use `POST /api/platform/organizations/:id/reject`."""
+    await call.transact(organizations.reject, organization_id, form.reason, seen_status=form.seen_status)
+    return after(f"{ORGANIZATIONS}/{organization_id}", "rejected")
+
+
+@routes.post(f"{ORGANIZATION}/activate", refuses=_DECIDING)
+@platform_owner_in_console
+@shows_again(organization_page, BadRequest, OrganizationChanged)
+async def activate_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
+    """Activate a suspended organization again; programs use `POST /api/platform/organizations/:id/activate`."""
+    await call.transact(organizations.activate, organization_id, seen_status=form.seen_status)
+    return after(f"{ORGANIZATIONS}/{organization_id}", "activated")
+
+
+@routes.post(f"{ORGANIZATION}/tier-and-limits", refuses=(OrganizationUnknown, OrganizationChanged, TierUnknown))
+@platform_owner_in_console
+@shows_again(organization_page, BadRequest, OrganizationChanged)
+async def change_tier_and_limits(call: Call, organization_id: UUID, form: LimitsForm) -> PageOrRedirect:
+    """Change the tier and own limits of an organization; programs use `PATCH /api/platform/organizations/:id/tier`."""
+    await call.read(authorize_platform)
+    seen_tier = id_of(form.seen_tier)
+    if seen_tier is None:
+        raise OrganizationChanged
+    await call.transact(
+        organizations.change_tier,
+        organization_id,
+        _tier_of(form.tier),
+        {
+            "max_services": _limit_of(form.max_services, "max_services"),
+            "max_users": _limit_of(form.max_users, "max_users"),
+        },
+        seen=SeenLimits(
+            tier_id=seen_tier,
+            max_services=_limit_of(form.seen_max_services, "max_services"),
+            max_users=_limit_of(form.seen_max_users, "max_users"),
+        ),
+    )
+    return after(f"{ORGANIZATIONS}/{organization_id}", "limits-changed")
+
+
+def id_of(text: str) -> UUID | None:
+    """Return the id that a text is; None when it is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+async def tier_choices(call: Call) -> list[tuple[str, str]]:
+    """Return the tiers, as the pairs of a choice."""
+    return [(str(tier.id), tier.display_name) for tier in await call.read(tiers.list_all)]
+
+
+def _tier_of(text: str) -> UUID:
+    tier_id = id_of(text)
+    if tier_id is None:
+        raise TierUnknown
+    return tier_id
+
+
+def _limit_of(text: str, field: str) -> int | None:
+    """Return the limit that was typed; None where the field is empty, for that of the tier."""
+    digits = text.strip()
+    if not digits:
+        return None
+    if not (
+        digits.isascii() and digits.isdecimal() and len(digits) <= len(str(LIMIT_MAX)) and int(digits) <= LIMIT_MAX
+    ):
+        raise BadRequest.of_field(field, "Enter a whole number up to 1,000,000, or nothing for the limit of the tier.")
+    return int(digits)
+
+
+def _shown_limits(found: organization_records.PlatformOrganizationRecord) -> LimitsForm:
+    own = found.organization
+    return LimitsForm(
+        tier=str(own.tier_id),
+        max_services="" if own.max_services is None else str(own.max_services),
+        max_users="" if own.max_users is None else str(own.max_users),
+    )
+
+
+def _program(status: OrganizationStatus, organization_id: UUID) -> Program:
+    """Return the call that does what is next about an organization with this status."""
+    path = f"{API}/{organization_id}"
+    match status:
+        case OrganizationStatus.PENDING:
+            return Program(path=f"{path}/approve", method="POST", body={})
+        case OrganizationStatus.ACTIVE:
+            return Program(path=f"{path}/suspend", method="POST", body={"reason": ""})
+        case OrganizationStatus.SUSPENDED:
+            return Program(path=f"{path}/activate", method="POST")
+        case OrganizationStatus.REJECTED:
+            return Program(path=API, query={"status": status.value})
+
+
+async def _some(call: Call, query: FleetQuery, position: str) -> Sequence[ListedOrganization]:
+    begin = position_of(position)
+    return await call.read(
+        organization_records.listed, query.wanted, after=begin if begin != BEGIN else None, limit=ROWS_AT_ONCE
+    )
+
+
+async def _parts(
+    call: Call, query: FleetQuery, first: Sequence[ListedOrganization]
+) -> AsyncGenerator[list[tuple[Any, ...]]]:
+    """Yield the rows of the file, some at a time; each read is authorized anew."""
+    found = first
+    while found:
+        yield [_row(one) for one in found]
+        if len(found) < ROWS_AT_ONCE:
+            return
+        found = await _some(call, query, str(found[-1].position))
+
+
+def _row(one: ListedOrganization) -> tuple[Any, ...]:
+    owner = one.owner.email if one.owner is not None else None
+    return (
+        *(one.slug, one.name, one.status.value, one.tier, owner, one.members),
+        *(one.created_at, one.last_sign_in_at, one.id),
+    )

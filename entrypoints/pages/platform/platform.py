@@ -1,0 +1,98 @@
+"""The overview of the platform: what waits first, then numbers that lead to their lists."""
+
+from typing import Final, TypeAlias
+
+from core.mail.mail import MailState
+from core.organizations.organizations import OrganizationStatus
+from core.platform import overview
+from core.platform.mfa import MfaAlertType
+from core.platform.overview import PlatformNumbers
+from entrypoints.pages.account_pages import DoneQuery
+from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform
+from entrypoints.pages.declaring import platform_pages
+from entrypoints.pages.languages import marked
+from entrypoints.pages.platform.organizations import ORGANIZATIONS
+from entrypoints.pages.rendering import Page
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_support_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+ALERTS: Final = {
+    MfaAlertType.MANY_MFA_FAILURES: marked("Many wrong codes in a short time"),
+    MfaAlertType.BACKUP_CODE_FROM_NEW_DEVICE: marked("A backup code was used on a new device"),
+    MfaAlertType.MFA_DISABLED_AFTER_RISKY_SIGN_IN: marked("Turned off soon after a risky sign-in"),
+}
+_STATUSES: Final = {
+    OrganizationStatus.PENDING: marked("Organizations that wait"),
+    OrganizationStatus.ACTIVE: marked("Active organizations"),
+    OrganizationStatus.SUSPENDED: marked("Suspended organizations"),
+    OrganizationStatus.REJECTED: marked("Rejected organizations"),
+}
+_STATES: Final = {
+    MailState.FAILED: marked("Mails that have failed"),
+    MailState.QUEUED: marked("Mails that wait"),
+    MailState.ROUTED: marked("Mails that wait for an organization's server"),
+    MailState.KEPT: marked("Mails kept in this installation"),
+}
+
+
+@routes.get(PLATFORM)
+@platform_support_in_console
+async def show_platform(call: Call, query: DoneQuery) -> Page:
+    """Show what waits for platform owners and support, and the numbers of the platform."""
+    standing, found = await opened_for_platform(call, overview.show)
+    return console_page(
+        call,
+        "platform_overview.html",
+        standing,
+        program=Program(path="/api/platform/organizations", query={"status": OrganizationStatus.PENDING.value}),
+        done=query.done,
+        found=found,
+        alerts=ALERTS,
+        groups=numbers_of(found.numbers),
+        pending=f"{ORGANIZATIONS}?status={OrganizationStatus.PENDING.value}",
+        organizations=ORGANIZATIONS,
+    )
+
+
+# A text, a number, whether it is exact beyond 10,000, and the address of its list, which may be empty.
+LinkedNumber: TypeAlias = tuple[str, int, bool, str]
+
+
+def numbers_of(found: PlatformNumbers) -> list[tuple[str, str, list[LinkedNumber]]]:
+    """Return the groups of numbers: each with its id, its title and its numbers."""
+    users: list[LinkedNumber] = []
+    if found.figures is not None:
+        users = [
+            (marked("Users in use"), found.figures.active_users, True, f"{PLATFORM}/users"),
+            (marked("Of them with a second factor"), found.figures.mfa_users, True, ""),
+        ]
+    return [
+        ("users", marked("Users"), users),
+        (
+            "organizations",
+            marked("Organizations"),
+            [
+                (text, found.organizations[status], False, f"{ORGANIZATIONS}?status={status.value}")
+                for status, text in _STATUSES.items()
+            ],
+        ),
+        (
+            "sign-ins",
+            marked("Sign-ins of the last 24 hours"),
+            [
+                (marked("Succeeded"), found.sign_ins.succeeded, False, ""),
+                (marked("Refused"), found.sign_ins.refused, False, ""),
+            ],
+        ),
+        (
+            "mails",
+            marked("Outgoing mail"),
+            [
+                (text, found.mails[state], False, f"{PLATFORM}/mail?state={state.value}")
+                for state, text in _STATES.items()
+            ],
+        ),
+    ]

@@ -1,0 +1,49 @@
+"""The organizations of the platform as its console shows them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.platform.organization_records import (
+    ListedOrganization,
+    Matches,
+    OrganizationFilter,
+    PlatformOrganizationRecord,
+)
+from core.positions import Position
+
+
+class OrganizationRecords(Protocol):
+    """Reads of organizations; none of them reads accounts, sign-ins or audit entries whole."""
+
+    def matches(self, text: str, *, hides_owners: bool) -> Matches:
+        """Return organizations with a text in their names or domains, or whose owner has this address.
+
+        With `hides_owners` no platform owner is found. Domains are found by three characters and more that few have.
+        """
+        ...
+
+    def page(
+        self, wanted: OrganizationFilter, matches: Matches, *, after: Position | None, limit: int
+    ) -> Sequence[ListedOrganization]:
+        """List organizations after a position, the newest first; None is the begin of the list.
+
+        With a text to search for, these are among `matches`, or have it in their name or slug unless `has_all`.
+        """
+        ...
+
+    def count(self, wanted: OrganizationFilter, matches: Matches, *, counted_max: int) -> int:
+        """Count the same organizations, to a maximum."""
+        ...
+
+    def detail(self, organization_id: UUID, *, domains_max: int, counted_max: int) -> PlatformOrganizationRecord | None:
+        """Return an organization with at most so many of its domains; None when there is none with this id."""
+        ...
+
+    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
+        """Return the names of those of these organizations that exist."""
+        ...
+
+    def waiting(self, *, limit: int, counted_max: int) -> tuple[Sequence[ListedOrganization], int]:
+        """List pending organizations, the oldest first, and count them to a maximum."""
+        ...

@@ -1,0 +1,26 @@
+"""Finding anything on the platform by what it is called."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.platform.search import SearchHit
+
+
+class PlatformSearches(Protocol):
+    """Look-ups by unique indexes and such of single values."""
+
+    def by_id(self, row_id: UUID, *, hides_owners: bool) -> Sequence[SearchHit]:
+        """Return the user, organization, session or service with this id, or the service with this client id.
+
+        With `hides_owners` nothing is of a platform owner.
+        """
+        ...
+
+    def by_request(self, request_id: str, *, hides_owners: bool) -> Sequence[SearchHit]:
+        """Return the sign-ins of a request."""
+        ...
+
+    def by_slug_or_domain(self, text: str) -> Sequence[SearchHit]:
+        """Return the organization with this slug, and those that claim this domain."""
+        ...

@@ -1,0 +1,170 @@
+"""The overview of the platform."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, LiteralString
+
+from core.credentials.mfa_events import MfaEvent
+from tests.pages.platform.conftest import browser_of
+from tests.world.builder import new_id
+from tests.world.callers import Caller
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.clock import SettableClock
+    from tests.world.callers import Callers
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+PAGE = "/app/platform"
+HOSTILE = "<b onclick=alert(1)>Bolt</b>"
+
+
+def insert(world: World, table: LiteralString, **columns: Any) -> None:
+    """Insert a row."""
+    names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    world.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})".encode(), tuple(columns.values()))
+
+
+def insert_mail(world: World, clock: SettableClock, recipient: str, state: str, error: str | None = None) -> None:
+    """Insert a mail."""
+    insert(
+        world,
+        "mails",
+        id=new_id(),
+        recipient=recipient,
+        template="verify_email",
+        state=state,
+        attempts=1,
+        due_at=clock(),
+        last_error=error,
+        created_at=clock(),
+    )
+
+
+def insert_failing(world: World, clock: SettableClock, organization_id: UUID) -> None:
+    """Insert a webhook that lost deliveries, one that lost none, and a stream whose receiver takes nothing."""
+    webhooks = {"broken": 2, "whole": 0, HOSTILE: 1}
+    for name, lost in webhooks.items():
+        webhook_id, now = new_id(), clock()
+        insert(
+            world,
+            "webhooks",
+            id=webhook_id,
+            organization_id=organization_id,
+            name=name,
+            url="https://receiver.example",
+            events=["user.created"],
+            secret_sealed=b"",
+            created_at=now,
+            updated_at=now,
+        )
+        for number in range(3):
+            event_id = new_id()
+            insert(world, "events", id=event_id, type="user.created", data="{}", occurred_at=now)
+            insert(
+                world,
+                "webhook_deliveries",
+                id=new_id(),
+                organization_id=organization_id,
+                webhook_id=webhook_id,
+                event_id=event_id,
+                event_type="user.created",
+                queued_at=now,
+                delivered=number >= lost,
+                created_at=now,
+                updated_at=now,
+            )
+    insert(
+        world,
+        "siem_streams",
+        id=new_id(),
+        organization_id=organization_id,
+        provider="http",
+        endpoint="https://siem.example",
+        options="{}",
+        enabled=True,
+        position=0,
+        failures=3,
+        last_error=HOSTILE,
+        created_at=clock(),
+        updated_at=clock(),
+    )
+
+
+async def test_the_first_pages_lead_owners_and_support_here_and_no_one_else(
+    callers: Callers, platform_owner: Visitor, support: Visitor
+) -> None:
+    for path in ("/app", "/app/organizations"):
+        for reader in (platform_owner, support):
+            assert 'href="/app/platform"' in (await reader.open(path)).text
+        for caller in (Caller.OWNER, Caller.STRANGER, Caller.SUPPORT_WITH_ONE_FACTOR, Caller.SUPPORT_WITHOUT_FACTOR):
+            assert "/app/platform" not in (await browser_of(callers, caller).open(path)).text
+
+
+async def test_a_quiet_platform_says_so(platform_owner: Visitor) -> None:
+    text = (await platform_owner.open(PAGE)).text
+
+    assert "Nothing waits for you" in text
+    assert "These numbers are counted within a minute after the start." in text
+
+
+async def test_the_queue_stands_first_with_what_waits_and_what_fails(
+    world: World, callers: Callers, clock: SettableClock, platform_owner: Visitor, support: Visitor
+) -> None:
+    waiting = [world.organization(f"grove-{number}", status="pending") for number in range(7)]
+    world.member(waiting[0], world.user("boss@example.com", is_platform_owner=True), "owner")
+    insert_mail(world, clock, "ann@example.com", "failed", HOSTILE)
+    insert_mail(world, clock, "boss@example.com", "failed")
+    insert_mail(world, clock, "bob@example.com", "queued")
+    insert_failing(world, clock, callers.acme_id)
+    insert(
+        world,
+        "mfa_events",
+        id=new_id(),
+        user_id=callers.people[min(callers.people)],
+        event_type=MfaEvent.BACKUP_CODE_USED,
+        success=True,
+        details='{"is_new_device": true, "remaining": 1}',
+        created_at=clock(),
+    )
+
+    text = (await platform_owner.open(PAGE)).text
+    of_support = (await support.open(PAGE)).text
+
+    assert "Nothing waits for you" not in text
+    assert [number for number in range(7) if f"grove-{number}<" in text] == [0, 1, 2, 3, 4]
+    assert 'aria-label="Organizations that wait: 7"' in text
+    assert f'href="/app/platform/organizations/{waiting[0]}"' in text
+    assert "A backup code was used on a new device" in text
+    assert "2 lost deliveries" in text
+    assert "whole" not in text.partition("<main")[2]
+    assert "<b onclick" not in text
+    assert "boss@example.com" in text
+    assert "boss@example.com" not in of_support
+    assert text.index('id="waiting"') < text.index('id="mails"')
+    assert 'aria-label="Mails that wait: 1"' in text
+
+
+async def test_numbers_lead_to_their_lists(
+    world: World, callers: Callers, clock: SettableClock, platform_owner: Visitor
+) -> None:
+    insert(
+        world,
+        "platform_figures",
+        active_users=1_234_567,
+        mfa_users=20_000,
+        organizations=2,
+        queued_mails=0,
+        queued_deliveries=0,
+        certificates_ending=0,
+        counted_at=clock(),
+    )
+
+    text = (await platform_owner.open(PAGE)).text
+
+    assert '<a href="/app/platform/users" aria-label="Users in use: 1234567">' in text
+    assert ">20000<" in text
+    assert 'href="/app/platform/organizations?status=active" aria-label="Active organizations: 2"' in text
+    assert 'href="/app/platform/mail?state=failed"' in text
