@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict
-from core.platform import help_by_command
+from core.platform import help_by_command, mails
 from core.platform.mails import COUNTED_MAX, ListedMailState, MailUnknown
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation
@@ -69,7 +69,7 @@ def retry(settings: Settings, names: Sequence[str], *, report: Report) -> int:
             say = progress.around(report)
             for done, mail_id in enumerate(due):
                 try:
-                    mail = await database.transact(help_by_command.retry, mail_id)
+                    mail = await database.transact(mails.send_again, mail_id)
                     if not is_all:
                         say(f"{mail_line(mail)}, to {printable(mail.recipient)}")
                 except (Conflict, MailUnknown) as refusal:
