@@ -28,7 +28,8 @@ from entrypoints.web.input.storable import as_shown, is_storable, nul_escape, si
 
 # The largest body that is parsed a second time, value by value, to explain what is wrong with it.
 EXPLAINED_BYTES_MAX: Final = 8 * 1024
-QUERY_FIELDS_MAX: Final = 100
+# A form has up to 100 boxes to tick, beside its other fields.
+QUERY_FIELDS_MAX: Final = 200
 # A number in a query string with more digits is read as 10 to this power, which is above every limit.
 QUERY_DIGITS_MAX: Final = 18
 FIELD_NAME_CHARACTERS_MAX: Final = 200
@@ -92,24 +93,25 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
 
 
 def decode_query(query_string: bytes, shape: type[Shape], *, allows_repetition: bool = True) -> Shape:
-    """Decode a query string; the last value of a repeated field counts. Raise `BadRequest` when it is invalid.
+    """Decode a query string; raise `BadRequest` when it is invalid.
 
-    OAuth allows no field twice (RFC 6749, 3.1).
+    The last value of a repeated field counts, and all of them where the field is a list, such as the boxes that are
+    ticked in a form. OAuth allows no field twice (RFC 6749, 3.1).
     """
     given = _given(query_string, allows_repetition=allows_repetition)
     values: dict[str, Any] = {}
     problems: list[FieldError] = []
     for name, field in _query_fields(shape).items():
-        text = given.get(name)
-        if text is None:
+        texts = given.get(name)
+        if texts is None:
             continue
-        if field.is_number:
-            values[name] = _whole_number(text)
-        elif field.is_text or text.lower() != _NULL:
-            values[name] = text
-        if name not in values or (field.is_number and values[name] is None):
+        text = texts[-1]
+        value = texts if field.is_list else _value_of(field, text)
+        if value is not UNSET:
+            values[name] = value
+        if value is UNSET or value is None:
             problems.append(FieldError(field=name, message=expected(field.kind, text)))
-        elif not is_storable(text):
+        elif not all(map(is_storable, texts if field.is_list else (text,))):
             problems.append(_unstorable(name))
     try:
         query = msgspec.convert(values, shape, strict=False)
@@ -135,14 +137,16 @@ def decode_word(text: str) -> str:
     return text
 
 
-def _given(query_string: bytes, *, allows_repetition: bool) -> dict[str, str]:
+def _given(query_string: bytes, *, allows_repetition: bool) -> dict[str, list[str]]:
     try:
         fields = parse_qsl(
             query_string.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX
         )
     except ValueError:
         raise BadRequest("The query string has too many fields.") from None
-    given = dict(fields)
+    given: dict[str, list[str]] = {}
+    for name, text in fields:
+        given.setdefault(name, []).append(text)
     if not allows_repetition and len(given) < len(fields):
         raise BadRequest("A parameter is sent twice. Send each parameter once.")
     return given
@@ -155,9 +159,10 @@ def _decoder(shape: type[Any]) -> msgspec.json.Decoder[Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _QueryField:
-    """The type of a field of a query, and whether it takes whole numbers or any text."""
+    """The type of a field of a query, and whether it takes several values, whole numbers or any text."""
 
     kind: inspect.Type
+    is_list: bool
     is_number: bool
     is_text: bool
 
@@ -172,7 +177,19 @@ def _query_fields(shape: type[Any]) -> dict[str, _QueryField]:
 
 def _query_field(kind: inspect.Type) -> _QueryField:
     kinds = {type(simple) for _, simple in simple_types(kind)}
-    return _QueryField(kind=kind, is_number=inspect.IntType in kinds, is_text=inspect.StrType in kinds)
+    return _QueryField(
+        kind=kind,
+        is_list=isinstance(kind.type if isinstance(kind, inspect.Metadata) else kind, inspect.ListType),
+        is_number=inspect.IntType in kinds,
+        is_text=inspect.StrType in kinds,
+    )
+
+
+def _value_of(field: _QueryField, text: str) -> Any:
+    """Return the value of a field with one value: None for what should be a number and is none, UNSET for no value."""
+    if field.is_number:
+        return _whole_number(text)
+    return text if field.is_text or text.lower() != _NULL else UNSET
 
 
 def _whole_number(text: str) -> int | None:

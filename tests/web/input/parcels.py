@@ -41,12 +41,15 @@ class Parcel(msgspec.Struct):
 
 
 class Search(Query):
-    """A query with a text, an optional number, a boolean and an optional day."""
+    """A query with a text, an optional number, a boolean, an optional day and a list."""
 
     text: str = ""
     age: int | None = None
     is_open: bool = False
     day: date | None = None
+    chosen: Annotated[list[UUID], msgspec.Meta(description="The ticked boxes.")] = msgspec.field(
+        default_factory=list[UUID]
+    )
 
 
 routes = Routes("parcels", "Routes of this test.")
@@ -63,7 +66,7 @@ async def post(call: Call, body: Parcel) -> Parcel:
 @public
 async def search(call: Call, query: Search) -> dict[str, Any]:
     """Return the query."""
-    return {"text": query.text, "age": query.age, "is_open": query.is_open}
+    return {"text": query.text, "age": query.age, "is_open": query.is_open, "chosen": query.chosen}
 
 
 @routes.get("/parcels/:parcel_id")

@@ -17,7 +17,7 @@ from tests.web.input.parcels import ID, Search, got, is_storable
 async def test_a_query_is_decoded_into_its_type() -> None:
     answer = await got("/parcels?text=a%20b%C3%BC&age=42&is_open=true")
 
-    assert answer.json == {"text": "a bü", "age": 42, "is_open": True}
+    assert answer.json == {"text": "a bü", "age": 42, "is_open": True, "chosen": []}
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,9 @@ async def test_a_query_is_decoded_into_its_type() -> None:
         ("age=" + "9" * 5000, {"age": 10**18}),
         ("age=-" + "9" * 19, {"age": -(10**18)}),
         ("is_open=1", {"is_open": True}),
+        (f"chosen={ID}", {"chosen": [str(ID)]}),
+        (f"chosen={ID}&age=1&chosen={ID}", {"chosen": [str(ID), str(ID)]}),
+        ("text=a", {"chosen": []}),
     ],
 )
 async def test_a_query_is_decoded_leniently(query: str, expected: dict[str, Any]) -> None:
@@ -77,6 +80,18 @@ async def test_every_invalid_field_of_a_query_is_named_at_once() -> None:
     answer = await got("/parcels?age=x&is_open=perhaps&text=a%00b")
 
     assert (answer.status, sorted(answer.fields)) == (400, ["age", "is_open", "text"])
+
+
+async def test_every_value_of_a_list_is_read() -> None:
+    for query, fields in (
+        (f"chosen={ID}&chosen=x", {"chosen[1]"}),
+        (f"chosen=x&chosen={ID}", {"chosen[0]"}),
+        ("chosen=", {"chosen[0]"}),
+        ("chosen=%00", {"chosen", "chosen[0]"}),
+    ):
+        answer = await got(f"/parcels?{query}")
+
+        assert (answer.status, set(answer.fields)) == (400, fields)
 
 
 async def test_a_query_has_a_bounded_number_of_fields() -> None:
