@@ -76,7 +76,12 @@ from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
+from entrypoints.pages.platform import data as platform_data_pages
+from entrypoints.pages.platform import mails as platform_mail_pages
+from entrypoints.pages.platform import mfa as platform_mfa_pages
+from entrypoints.pages.platform import sessions as platform_session_pages
 from entrypoints.pages.platform import tiers as platform_tiers_pages
+from entrypoints.pages.platform import users as platform_user_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import authenticate as saml_authenticate
@@ -235,6 +240,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_organization_pages.routes,
     people_pages.routes,
     platform_tiers_pages.routes,
+    platform_user_pages.routes,
+    platform_session_pages.routes,
+    platform_mfa_pages.routes,
+    platform_data_pages.routes,
+    platform_mail_pages.routes,
     invited_pages.routes,
     data_page.routes,
     closing_page.routes,

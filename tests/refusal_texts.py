@@ -49,7 +49,6 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/platform/help_by_command.py": "operators read it in a terminal",
     "core/platform/impersonation.py": "platform owners read it as JSON",
     "core/platform/housekeeping.py": "the log names it",
-    "core/privacy/anonymization.py": "members read it as JSON",
     "core/service_api": "the backends of services read it",
     "core/services/access.py": "members read it as JSON",
     "core/services/api_keys.py": "members read it as JSON",

@@ -56,12 +56,14 @@ from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
+from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
 from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.outbox import PostgresBrowsedOutbox
 from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
 from adapters.postgres.platform.support import PostgresPlatformSupport
@@ -166,6 +168,7 @@ class Aggregates:
     platform_organizations: PostgresPlatformOrganizations
     platform_support: PostgresPlatformSupport
     platform_mails: PostgresPlatformMails
+    browsed_outbox: PostgresBrowsedOutbox
     tiers: PostgresTiers
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
@@ -224,6 +227,7 @@ class Aggregates:
     siem_streams: PostgresSiemStreams
     analytics: PostgresAnalytics
     platform_users: PostgresPlatformUsers
+    found_users: PostgresFoundUsers
     platform_mfa: PostgresPlatformMfa
     privacy_export: PostgresPrivacyExport
     anonymization: PostgresAnonymization

@@ -28,6 +28,7 @@ class RecordPart(StrEnum):
     ACCOUNT = "account"
     SIGN_INS = "sign_ins"
     SECOND_FACTOR = "second_factor"
+    SESSIONS = "sessions"
 
 
 def sees(caller: Caller, user: User) -> bool:

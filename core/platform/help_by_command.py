@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 # In one run; a limit that the outbox also has for what it counts.
 RETRIED_MAX: Final = mails.COUNTED_MAX
 PAGE_MAILS: Final = 500
-# The states of mails that have not left, in the order in which they need attention.
-NOT_SENT: Final = (ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.KEPT)
 # Those that wait come first: many that have failed may be too old for a retry.
 _RETRIED: Final = (ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.FAILED)
 # What falls due within it is sent anyway.

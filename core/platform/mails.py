@@ -162,6 +162,19 @@ def send_again(uow: UnitOfWork, mail_id: UUID, *, hides_owners: bool = False) ->
     return again
 
 
+def try_again(uow: UnitOfWork, mail_id: UUID) -> tuple[OutboxMail, Conflict | None]:
+    """Return a mail, and why it is not sent again; None when it is, as `retry` does. Raise `MailUnknown`."""
+    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    helped_accounts.lock_helper(uow)
+    found = uow.platform_mails.lock(mail_id, hides_owners=hides_owners)
+    if found is None:
+        raise MailUnknown
+    try:
+        return send_again(uow, mail_id, hides_owners=hides_owners), None
+    except (MailKept, MailContentGone, MailNotWaiting) as refusal:
+        return found, refusal
+
+
 def resend_verification(uow: UnitOfWork, user_id: UUID) -> bool:
     """Send the link that verifies an account's address again; return False when a limit of mails held it back.
 

@@ -55,6 +55,12 @@ OUTCOMES: Final = {
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
     "removed": marked("The member is removed, and has no access to this organization any more."),
+    "verification-sent": marked("The link that verifies the address is sent again."),
+    "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
+    "sessions-ended": marked("All sessions have ended. This person has to sign in again."),
+    "factor-off": marked("The second factor is off. This person is told so by mail."),
+    "anonymized": marked("The account is anonymized for good."),
+    "mails-again": marked("The chosen mails are sent again, within seconds."),
 }
 
 
@@ -140,10 +146,10 @@ def console_page(
     )
 
 
-def after(page: str, done: str) -> Response:
-    """Return the response that leads back to a page, which shows what was done."""
+def after(page: str, done: str, **query: Any) -> Response:
+    """Return the response that leads back to a page, with these fields of its query, which shows what was done."""
     assert done in OUTCOMES, "no sentence says what was done"
-    return see_other(f"{page}?{urlencode({'done': done})}")
+    return see_other(with_query(page, **query, done=done))
 
 
 def with_query(page: str, **query: Any) -> str:

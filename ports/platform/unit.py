@@ -3,12 +3,14 @@
 from typing import Protocol
 
 from ports.platform.audit_log import PlatformAuditLog
+from ports.platform.found_users import FoundUserList
 from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
 from ports.platform.left_credentials import LeftCredentials
 from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.outbox import BrowsedOutbox
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
 from ports.platform.support import PlatformSupportStaff
@@ -28,10 +30,16 @@ class PlatformUnit(Protocol):
     def platform_mails(self) -> PlatformMails: ...
 
     @property
+    def browsed_outbox(self) -> BrowsedOutbox: ...
+
+    @property
     def platform_audit_log(self) -> PlatformAuditLog: ...
 
     @property
     def platform_users(self) -> PlatformUsers: ...
+
+    @property
+    def found_users(self) -> FoundUserList: ...
 
     @property
     def platform_mfa(self) -> PlatformMfa: ...

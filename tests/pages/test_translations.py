@@ -19,6 +19,7 @@ from core.accounts.links import LinkUnusable
 from core.errors import NotFound, PayloadTooLarge, RequestTimedOut, ServiceUnavailable
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.organizations.organizations import OrganizationStatus
+from core.sign_in.reasons import SignInReason
 from core.wording import Wording
 from entrypoints import capabilities, pages
 from entrypoints.pages.languages import LANGUAGES
@@ -142,7 +143,7 @@ def catalogue() -> frozenset[str]:
     """Return every text that a page or a mail may show."""
     return frozenset(
         {*texts_of_templates(), *texts_of_handlers(), *refusal_texts.texts(), *texts_of_mails()}
-        | {*BUILT_IN_ROLES, *OrganizationStatus}
+        | {*BUILT_IN_ROLES, *OrganizationStatus, *(reason.text for reason in SignInReason)}
         | {as_in_catalogue(ON_PAGES.get(refusal, refusal.default_message)) for refusal in refusals_of_pages()}
     )
 

@@ -24,6 +24,14 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "sign_in_id": _field("The id of the sign-in."),
     "emails": _field("The addresses of the people to invite, one on each line."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
+    "seen_sessions": _field("How many sessions the page has shown; the form is refused when there are fewer by now."),
+    "seen_enabled_at": _field(
+        "Since when the page has shown the second factor to be on; the form is refused when it is another one by now."
+    ),
+    "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
+    "MailForm.state": _field("The state by which the page was filtered."),
+    "MailForm.email": _field("The recipient by whom the page was filtered."),
+    "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),
     "repeated": _field("The new password once more."),
     "credential": _field("The answer of the browser, as `toJSON()` writes it."),
 }

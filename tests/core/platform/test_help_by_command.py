@@ -14,8 +14,8 @@ from core.errors import BadRequest
 from core.mail import mail as outbox
 from core.mail.mail import MailState, MailTemplate
 from core.platform import help_by_command, mails
-from core.platform.help_by_command import NOT_SENT
 from core.platform.mails import ListedMailState, MailContentGone, MailKept, MailUnknown
+from core.platform.outbox import NOT_SENT
 from tests.world.builder import Builder, new_id
 
 if TYPE_CHECKING:
