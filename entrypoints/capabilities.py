@@ -80,12 +80,17 @@ from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
+from entrypoints.pages.platform import data as platform_data_pages
+from entrypoints.pages.platform import mails as platform_mail_pages
+from entrypoints.pages.platform import mfa as platform_mfa_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
 from entrypoints.pages.platform import owners as platform_owners_pages
 from entrypoints.pages.platform import platform as platform_overview_pages
 from entrypoints.pages.platform import search as platform_search_pages
+from entrypoints.pages.platform import sessions as platform_session_pages
 from entrypoints.pages.platform import system as platform_system_page
 from entrypoints.pages.platform import tiers as platform_tiers_pages
+from entrypoints.pages.platform import users as platform_user_pages
 from entrypoints.pages.platform import why as platform_why_page
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.privacy import personal_data as personal_data_pages
@@ -262,6 +267,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     deletion.routes,
     platform_tiers_pages.routes,
     platform_why_page.routes,
+    platform_user_pages.routes,
+    platform_session_pages.routes,
+    platform_mfa_pages.routes,
+    platform_data_pages.routes,
+    platform_mail_pages.routes,
     invited_pages.routes,
     end_user_pages.routes,
     directory_page.routes,

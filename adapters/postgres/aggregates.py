@@ -57,6 +57,7 @@ from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
+from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
@@ -64,6 +65,7 @@ from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organization_records import PostgresOrganizationRecords
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.outbox import PostgresBrowsedOutbox
 from adapters.postgres.platform.overview import PostgresPlatformOverviews
 from adapters.postgres.platform.owners import PostgresPlatformOwners
 from adapters.postgres.platform.polling import PostgresDueWork
@@ -179,6 +181,7 @@ class Aggregates:
     platform_searches: PostgresPlatformSearches
     platform_support: PostgresPlatformSupport
     platform_mails: PostgresPlatformMails
+    browsed_outbox: PostgresBrowsedOutbox
     tiers: PostgresTiers
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
@@ -240,6 +243,7 @@ class Aggregates:
     siem_streams: PostgresSiemStreams
     analytics: PostgresAnalytics
     platform_users: PostgresPlatformUsers
+    found_users: PostgresFoundUsers
     platform_mfa: PostgresPlatformMfa
     privacy_export: PostgresPrivacyExport
     anonymization: PostgresAnonymization

@@ -29,6 +29,7 @@ class RecordPart(StrEnum):
     SIGN_INS = "sign_ins"
     SECOND_FACTOR = "second_factor"
     SIGN_IN_RULES = "sign_in_rules"
+    SESSIONS = "sessions"
 
 
 def sees(caller: Caller, user: User) -> bool:

@@ -1,4 +1,4 @@
-"""What operators do for users by command, without a caller: open a record, lift limits, end sessions, send mails again.
+"""What operators do for users by command, without a caller: open a record, lift limits, end sessions, list mails.
 
 An operator who runs a command reads the database anyway, so nothing is hidden from them. Each is an entry of the
 platform's audit log without an actor, whose user agent names the command and the account of the machine that ran it.
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
-from core.errors import Conflict
 from core.events.platform_actions import PlatformAction
 from core.mail.mail import MailState
 from core.platform import limits, mails, sessions, user_records
@@ -22,7 +21,6 @@ from core.platform.mails import ListedMailState, OutboxFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from uuid import UUID
 
     from core.platform.limits import LiftedLimits
     from core.platform.mails import OutboxMail, OutboxPage
@@ -32,21 +30,10 @@ if TYPE_CHECKING:
 # In one run; a limit that the outbox also has for what it counts.
 RETRIED_MAX: Final = mails.COUNTED_MAX
 PAGE_MAILS: Final = 500
-# The states of mails that have not left, in the order in which they need attention.
-NOT_SENT: Final = (ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.KEPT)
 # Those that wait come first: many that have failed may be too old for a retry.
 _RETRIED: Final = (ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.FAILED)
 # What falls due within it is sent anyway.
 _DUE_SOON: Final = timedelta(seconds=30)
-
-
-class MailKept(Conflict):
-    """The mail fell due while no mail server was set."""
-
-    default_message = (
-        "No mail server was set when this mail was due, so it is kept and never sent. Ask the person to request a new"
-        " one."
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +91,3 @@ def _all(uow: UnitOfWork, state: ListedMailState) -> Iterator[OutboxMail]:
         found = mails.find(uow, OutboxFilter(state=state), page=number, limit=PAGE_MAILS).mails
         yield from found
         number, is_last = number + 1, len(found) < PAGE_MAILS
-
-
-def retry(uow: UnitOfWork, mail_id: UUID) -> OutboxMail:
-    """Let a mail be sent at once, and return it; raise what `mails.retry` raises, and `MailKept`."""
-    found = uow.platform_mails.lock(mail_id, hides_owners=False)
-    if found is not None and found.state is MailState.KEPT:
-        raise MailKept
-    return mails.send_again(uow, mail_id)

@@ -49,6 +49,15 @@ class MailNotWaiting(Conflict):
     default_message = "This mail was sent, or is being sent at this moment."
 
 
+class MailKept(Conflict):
+    """The mail fell due while no mail server was set."""
+
+    default_message = (
+        "No mail server was set when this mail was due, so it is kept and never sent. Set a mail server if there is"
+        " none yet, then ask the person to request a new mail."
+    )
+
+
 class MailContentGone(Conflict):
     """The content of the mail is no longer kept, or its link opens nothing any more."""
 
@@ -126,7 +135,7 @@ def find(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int, hides_
 def retry(uow: UnitOfWork, mail_id: UUID) -> OutboxMail:
     """Let a mail that has failed or waits be sent at once, as a platform owner or support, and return it.
 
-    Raise `MailUnknown`, `MailNotWaiting` and `MailContentGone`.
+    Raise `MailUnknown`, `MailKept`, `MailContentGone` and `MailNotWaiting`.
     """
     caller = authorize_support(uow)
     helped_accounts.lock_helper(uow)
@@ -138,6 +147,8 @@ def send_again(uow: UnitOfWork, mail_id: UUID, *, hides_owners: bool = False) ->
     found = uow.platform_mails.lock(mail_id, hides_owners=hides_owners)
     if found is None:
         raise MailUnknown
+    if found.state is MailState.KEPT:
+        raise MailKept
     lifetime = _LIFETIMES.get(found.template)
     if lifetime is not None and found.created_at + lifetime <= uow.now:
         raise MailContentGone
@@ -149,6 +160,19 @@ def send_again(uow: UnitOfWork, mail_id: UUID, *, hides_owners: bool = False) ->
         raise MailContentGone if found.state is MailState.FAILED else MailNotWaiting
     uow.audit_platform(PlatformAction.MAIL_RETRIED, mail_id, organization_id=found.organization_id)
     return again
+
+
+def try_again(uow: UnitOfWork, mail_id: UUID) -> tuple[OutboxMail, Conflict | None]:
+    """Return a mail, and why it is not sent again; None when it is, as `retry` does. Raise `MailUnknown`."""
+    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    helped_accounts.lock_helper(uow)
+    found = uow.platform_mails.lock(mail_id, hides_owners=hides_owners)
+    if found is None:
+        raise MailUnknown
+    try:
+        return send_again(uow, mail_id, hides_owners=hides_owners), None
+    except (MailKept, MailContentGone, MailNotWaiting) as refusal:
+        return found, refusal
 
 
 def resend_verification(uow: UnitOfWork, user_id: UUID) -> bool:

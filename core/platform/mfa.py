@@ -17,7 +17,7 @@ from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
 from core.credentials import factors, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
-from core.errors import BadRequest
+from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
@@ -48,6 +48,15 @@ class UserMfaNotEnabled(BadRequest):
     """The user has no second factor to disable."""
 
     default_message = "This user has not enabled multi-factor authentication."
+
+
+class UserMfaChanged(Conflict):
+    """The user has set up another second factor since a page has shown the last one."""
+
+    default_message = (
+        "This user has set up another second factor since this page was opened. Ask them whether they can sign in now,"
+        " before you turn it off."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +119,17 @@ def status(uow: UnitOfWork, user_id: UUID) -> UserMfaStatus:
     return found
 
 
-def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
-    """Disable a user's second factor, record it everywhere, and notify the user by mail."""
+def status_to_disable(uow: UnitOfWork, user_id: UUID) -> UserMfaStatus:
+    """Return the status of a second factor that the caller, a platform owner, is about to disable."""
+    authorize_platform(uow)
+    return status(uow, user_id)
+
+
+def force_disable(uow: UnitOfWork, user_id: UUID, reason: str, *, seen: str | None = None) -> None:
+    """Disable a user's second factor, record it everywhere, and notify the user by mail.
+
+    `seen` is since when a page has shown it to be on, as ISO 8601; raise `UserMfaChanged` when that is not so any more.
+    """
     caller = authorize_platform(uow)
     # Else a platform owner could turn their own second factor off with the other one alone.
     factors.require_proved(uow, caller)
@@ -119,6 +137,8 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
     user = uow.users.lock(user_id)
     if user is None:
         raise UserUnknown
+    if seen is not None and user.mfa_enabled_at is not None and user.mfa_enabled_at.isoformat() != seen:
+        raise UserMfaChanged
     if not mfa.remove(uow, user.id):
         raise UserMfaNotEnabled
     mfa_events.record(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.user_id))

@@ -2,19 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts import helped_accounts
+from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
+from core.errors import Conflict
 from core.events.platform_actions import PlatformAction
 from core.sessions import sessions
+from core.text import checked_reason
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
+
+
+# Of more sessions, those that were used last are told apart.
+TOLD_APART_MAX: Final = 200
+
+
+class SessionsChanged(Conflict):
+    """Sessions that a page has shown have ended since."""
+
+    default_message = (
+        "Some of these sessions have ended meanwhile, perhaps because another person helps as well. Look at the numbers"
+        " below, and end the rest if that is still right."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsToEnd:
+    """What ends with the sessions of an account, in numbers; `impersonations` are those of platform owners as its user.
+
+    Of more than `TOLD_APART_MAX` sessions, only that many are told apart.
+    """
+
+    user_id: UUID
+    email: str
+    total: int
+    services: int
+    impersonations: int
+
+
+def show_all(uow: UnitOfWork, user_id: UUID) -> SessionsToEnd:
+    """Return what `end_all` would end; raise `UserUnknown`. What support opens is recorded."""
+    user = helped_accounts.open_record(uow, user_id, RecordPart.SESSIONS)
+    # No session has the id of an account, so none stands first.
+    alive, total = uow.own_sessions.alive_of(user.id, limits=None, current_id=user.id, limit=TOLD_APART_MAX)
+    return SessionsToEnd(
+        user_id=user.id,
+        email=user.email,
+        total=total,
+        services=len({one.service.id for one in alive if one.service is not None}),
+        impersonations=sum(one.is_impersonation for one in alive),
+    )
 
 
 def end_all(uow: UnitOfWork, user_id: UUID) -> int:
@@ -25,6 +70,21 @@ def end_all(uow: UnitOfWork, user_id: UUID) -> int:
     return _end(uow, helped_accounts.lock(uow, user_id))
 
 
+def end_all_shown(uow: UnitOfWork, user_id: UUID, *, reason: str, seen: int) -> int:
+    """End all sessions of an account, of which a page has shown so many, for a reason that the log keeps.
+
+    Raise `BadRequest` without a reason, and `SessionsChanged` when there are fewer by now: a user who was helped by
+    another person, and has signed in again, must not be signed out once more. New ones do not matter, or a stranger
+    could prevent this by signing in all the time.
+    """
+    reason = checked_reason(reason)
+    user = helped_accounts.lock(uow, user_id)
+    _, total = uow.own_sessions.alive_of(user.id, limits=None, current_id=user.id, limit=1)
+    if total < seen:
+        raise SessionsChanged
+    return _end(uow, user, reason=reason)
+
+
 def end_all_of_address(uow: UnitOfWork, email: str) -> int:
     """End all sessions of the account of an address, as `end_all` does, by command; raise `UserUnknown`."""
     user = uow.users.lock_by_email(normalize_email(email, uow.domain_names.to_ascii))
@@ -33,7 +93,9 @@ def end_all_of_address(uow: UnitOfWork, email: str) -> int:
     return _end(uow, user)
 
 
-def _end(uow: UnitOfWork, user: User) -> int:
+def _end(uow: UnitOfWork, user: User, *, reason: str | None = None) -> int:
     ended = sessions.end_all(uow, user.id, user.email)
-    uow.audit_platform(PlatformAction.USER_SESSIONS_ENDED, user.id, sessions=ended)
+    # Only platform owners read the log, because a reason may contain personal data of others.
+    details: dict[str, Any] = {} if reason is None else {"reason": reason}
+    uow.audit_platform(PlatformAction.USER_SESSIONS_ENDED, user.id, sessions=ended, **details)
     return ended

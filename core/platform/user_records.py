@@ -15,6 +15,7 @@ from core.accounts import helped_accounts, sign_in_failures
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.sign_in_failures import AddressLimits  # noqa: TC001 - likewise
 from core.accounts.users import UserUnknown
+from core.credentials import user_agents
 from core.credentials.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.email_addresses import normalize_email
 from core.platform import mails
@@ -27,7 +28,9 @@ from core.sign_in.sign_ins import SignIn, SignInOrganization, SignInService  # n
 if TYPE_CHECKING:
     from core.accounts.users import User
     from core.credentials.devices import DeviceState
+    from core.credentials.user_agents import Description
     from core.sign_in.own_sessions import OwnSession
+    from core.sign_in.risk import Location
     from ports.unit_of_work import UnitOfWork
 
 DEVICES_MAX: Final = 50
@@ -83,7 +86,7 @@ class RecordedDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSession:
-    """A live session of the user."""
+    """A live session of the user; `geo_country` and `geo_city` are where its network address is, None if not known."""
 
     id: UUID
     provider: str
@@ -92,10 +95,17 @@ class RecordedSession:
     last_used_at: datetime
     expires_at: datetime
     ip_address: str | None
+    geo_country: str | None
+    geo_city: str | None
     user_agent: str | None
     is_impersonation: bool
     organization: SignInOrganization | None
     service: SignInService | None
+
+    @property
+    def client(self) -> Description:
+        """What the browser or program says of itself."""
+        return user_agents.describe(self.user_agent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +155,7 @@ def _record(uow: UnitOfWork, user: User) -> UserRecord:
         organizations=[organization for one in found for organization in one.organizations],
         devices=[_device(state) for state in devices],
         devices_total=devices_total,
-        sessions=[_session(one) for one in alive],
+        sessions=[_session(one, uow.locations.find(one.ip_address)) for one in alive],
         sessions_total=sessions_total,
         sign_ins=signed_in.sign_ins,
         sign_ins_total=signed_in.total,
@@ -201,7 +211,7 @@ def _device(state: DeviceState) -> RecordedDevice:
     )
 
 
-def _session(one: OwnSession) -> RecordedSession:
+def _session(one: OwnSession, location: Location | None) -> RecordedSession:
     return RecordedSession(
         id=one.id,
         provider=one.provider,
@@ -210,6 +220,8 @@ def _session(one: OwnSession) -> RecordedSession:
         last_used_at=one.last_used_at,
         expires_at=one.expires_at,
         ip_address=one.ip_address,
+        geo_country=location.country if location is not None else None,
+        geo_city=location.city if location is not None else None,
         user_agent=one.user_agent,
         is_impersonation=one.is_impersonation,
         organization=one.organization,

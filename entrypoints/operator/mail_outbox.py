@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict
-from core.platform import help_by_command
+from core.platform import help_by_command, mails
 from core.platform.mails import COUNTED_MAX, ListedMailState, MailUnknown
+from core.platform.outbox import NOT_SENT
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation
 from entrypoints.operator.terminal import printable
@@ -37,7 +38,7 @@ _MEANINGS: Final = {
 
 def list_mails(settings: Settings, state: str | None, email: str | None, limit: int, *, report: Report) -> None:
     """Print the newest mails of a state, or of each state in which a mail has not left."""
-    states = [ListedMailState(state)] if state is not None else help_by_command.NOT_SENT
+    states = [ListedMailState(state)] if state is not None else NOT_SENT
 
     async def run(connected: ConnectedInstallation) -> None:
         database = database_for(connected, "mail list")
@@ -69,7 +70,7 @@ def retry(settings: Settings, names: Sequence[str], *, report: Report) -> int:
             say = progress.around(report)
             for done, mail_id in enumerate(due):
                 try:
-                    mail = await database.transact(help_by_command.retry, mail_id)
+                    mail = await database.transact(mails.send_again, mail_id)
                     if not is_all:
                         say(f"{mail_line(mail)}, to {printable(mail.recipient)}")
                 except (Conflict, MailUnknown) as refusal:
@@ -102,7 +103,7 @@ def _next_step(settings: Settings, found: Mapping[ListedMailState, OutboxPage]) 
     def has(*states: ListedMailState) -> bool:
         return any(state in found and found[state].total for state in states)
 
-    if settings.smtp_url is None and has(*help_by_command.NOT_SENT):
+    if settings.smtp_url is None and has(*NOT_SENT):
         return "Next: no mail server is set, so no mail leaves. Set GATEHOUSE_SMTP_URL, and restart the server."
     if has(ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED):
         return (

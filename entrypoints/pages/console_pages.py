@@ -79,6 +79,9 @@ OUTCOMES: Final = {
     "activated": marked("The organization is active again."),
     "limits-changed": marked("The tier and the limits are saved."),
     "deleted": marked("The organization is deleted for good."),
+    "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
+    "factor-off": marked("The second factor is off. This person is told so by mail."),
+    "mails-again": marked("The chosen mails are sent again, within seconds."),
 }
 
 
@@ -185,10 +188,10 @@ def _brand_of(call: Call, standing: Standing | PlatformStanding | None) -> Brand
     return Brand(standing.brand, call.installation.platform.name)
 
 
-def after(page: str, done: str) -> Response:
-    """Return the response that leads back to a page, which shows what was done."""
+def after(page: str, done: str, **query: Any) -> Response:
+    """Return the response that leads back to a page, with these fields of its query, which shows what was done."""
     assert done in OUTCOMES, "no sentence says what was done"
-    return see_other(f"{page}?{urlencode({'done': done})}")
+    return see_other(with_query(page, **query, done=done))
 
 
 def with_query(page: str, **query: Any) -> str:

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from ports.platform.audit_log import PlatformAuditLog
+from ports.platform.found_users import FoundUserList
 from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
 from ports.platform.left_credentials import LeftCredentials
@@ -10,6 +11,7 @@ from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organization_records import OrganizationRecords
 from ports.platform.organizations import PlatformOrganizations
+from ports.platform.outbox import BrowsedOutbox
 from ports.platform.overview import PlatformOverviews
 from ports.platform.owners import PlatformOwners
 from ports.platform.polling import DueWork
@@ -43,10 +45,16 @@ class PlatformUnit(Protocol):
     def platform_mails(self) -> PlatformMails: ...
 
     @property
+    def browsed_outbox(self) -> BrowsedOutbox: ...
+
+    @property
     def platform_audit_log(self) -> PlatformAuditLog: ...
 
     @property
     def platform_users(self) -> PlatformUsers: ...
+
+    @property
+    def found_users(self) -> FoundUserList: ...
 
     @property
     def platform_mfa(self) -> PlatformMfa: ...

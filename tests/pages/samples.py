@@ -27,6 +27,7 @@ from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
 from tests.pages.setup_samples import SETUP_SAMPLES
 from tests.pages.system_samples import SYSTEM_SAMPLES
+from tests.pages.users_samples import USERS_SAMPLES
 from tests.pages.why_samples import WHY_SAMPLES
 
 QR_CODE: Final = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z"/></svg>'
@@ -289,6 +290,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **SYSTEM_SAMPLES,
     **WHY_SAMPLES,
     **SETUP_SAMPLES,
+    **USERS_SAMPLES,
     "send_again.html": {**_WAY, "problem": PROBLEM},
     "sign_in.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},
     "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},

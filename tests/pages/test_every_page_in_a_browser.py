@@ -32,6 +32,7 @@ OTHERS = {
     "console_components.html",
     "mailbox.html",
     "platform_console.html",
+    "platform_words.html",
     "platform.html",
     "reference.html",
     "sign_in_walks.html",

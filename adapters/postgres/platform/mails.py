@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 # During an upgrade there may be mails of templates that this version does not know.
-_KNOWN: Final = [template.value for template in MailTemplate]
+KNOWN: Final = [template.value for template in MailTemplate]
 _BY_ORGANIZATION: Final = [template.value for template in BY_ORGANIZATION]
-_COLUMNS: Final = (
+COLUMNS: Final = (
     "m.id, m.recipient, m.template, m.state, m.attempts, m.due_at, m.last_error, m.organization_id, m.created_at"
 )
 # The owners are few and read once.
-_SHOWN: Final = """
+SHOWN: Final = """
     m.template = ANY (%(known)s)
     AND (NOT %(hides_owners)s OR m.recipient <> ALL (ARRAY(SELECT email FROM users WHERE is_platform_owner)))
 """
 
 
 # The state is a part of the text, for the index of the mails that are not delivered.
-_OF_STATE: Final[Mapping[MailState | None, LiteralString]] = {
+OF_STATE: Final[Mapping[MailState | None, LiteralString]] = {
     None: "m.state <> 'discarded'",
     MailState.QUEUED: "m.state = 'queued'",
     MailState.ROUTED: "m.state = 'routed'",
@@ -40,13 +40,13 @@ _OF_STATE: Final[Mapping[MailState | None, LiteralString]] = {
 
 def page_of(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
     """Return the statement of a page of mails in a state, None for all, and to one recipient."""
-    of_state = _OF_STATE[state]
+    of_state = OF_STATE[state]
     of_recipient = "AND m.recipient = %(recipient)s" if is_of_recipient else ""
     return f"""
         WITH found AS MATERIALIZED (
-            SELECT   {_COLUMNS}
+            SELECT   {COLUMNS}
             FROM     mails m
-            WHERE    {of_state} {of_recipient} AND {_SHOWN}
+            WHERE    {of_state} {of_recipient} AND {SHOWN}
             ORDER BY m.created_at DESC, m.id DESC
             LIMIT    %(counted_max)s)
         SELECT   c.total, m.*
@@ -70,7 +70,7 @@ _AGAIN: Final = f"""
                            ELSE 'queued' END
     WHERE     m.id = %(mail_id)s AND m.state IN ('failed', 'queued', 'routed') AND m.values_sealed IS NOT NULL
       AND     (m.leased_until IS NULL OR m.leased_until <= %(at)s)
-    RETURNING {_COLUMNS}
+    RETURNING {COLUMNS}
 """  # noqa: S608 - likewise
 
 
@@ -91,7 +91,7 @@ class PostgresPlatformMails(Aggregate):
             page_of(state, is_of_recipient=recipient is not None),
             {
                 "recipient": recipient,
-                "known": _KNOWN,
+                "known": KNOWN,
                 "hides_owners": hides_owners,
                 "limit": limit,
                 "offset": offset,
@@ -104,12 +104,12 @@ class PostgresPlatformMails(Aggregate):
         return self._one(
             _mail,
             f"""
-            SELECT {_COLUMNS}
+            SELECT {COLUMNS}
             FROM   mails m
-            WHERE  m.id = %(mail_id)s AND m.state <> 'discarded' AND {_SHOWN}
+            WHERE  m.id = %(mail_id)s AND m.state <> 'discarded' AND {SHOWN}
             FOR    NO KEY UPDATE
             """,  # noqa: S608 - likewise
-            {"mail_id": mail_id, "known": _KNOWN, "hides_owners": hides_owners},
+            {"mail_id": mail_id, "known": KNOWN, "hides_owners": hides_owners},
         )
 
     def queue_again(self, mail_id: UUID, *, at: datetime) -> OutboxMail | None:

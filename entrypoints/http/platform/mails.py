@@ -11,6 +11,7 @@ from core.platform import mails
 from core.platform.mails import (
     ListedMailState,
     MailContentGone,
+    MailKept,
     MailNotWaiting,
     MailUnknown,
     OutboxFilter,
@@ -58,11 +59,14 @@ async def list_mails(call: Call, query: MailsQuery) -> OutboxMailList:
     return OutboxMailList(mails=list(page.mails), total=page.total)
 
 
-@routes.post("/api/platform/mails/:mail_id/retry", refuses=(Forbidden, MailUnknown, MailNotWaiting, MailContentGone))
+@routes.post(
+    "/api/platform/mails/:mail_id/retry", refuses=(Forbidden, MailUnknown, MailKept, MailContentGone, MailNotWaiting)
+)
 @platform_support
 async def retry_mail(call: Call, mail_id: UUID) -> RetriedMail:
     """Send a mail that has failed, or that waits for its next attempt, at once.
 
-    A mail whose link has expired is refused; its reader requests a new one. The platform's audit log records it.
+    A mail whose link has expired is refused, and one that is kept because no mail server was set; its reader requests a
+    new one. The platform's audit log records it.
     """
     return RetriedMail(mail=await call.transact(mails.retry, mail_id))

@@ -31,6 +31,14 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     ),
     "seen_max_services": _field("The own limit of services that the page has shown; empty for that of the tier."),
     "seen_max_users": _field("The own limit of members that the page has shown; empty for that of the tier."),
+    "seen_sessions": _field("How many sessions the page has shown; the form is refused when there are fewer by now."),
+    "seen_enabled_at": _field(
+        "Since when the page has shown the second factor to be on; the form is refused when it is another one by now."
+    ),
+    "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
+    "MailForm.state": _field("The state by which the page was filtered."),
+    "MailForm.email": _field("The recipient by whom the page was filtered."),
+    "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),
     "repeated": _field("The new password once more."),
     "WhyLimitForm.address": _field("The address whose limits end."),
     "credential": _field("The answer of the browser, as `toJSON()` writes it."),

@@ -13,9 +13,9 @@ from core.accounts.users import UserUnknown
 from core.errors import BadRequest
 from core.mail import mail as outbox
 from core.mail.mail import MailState, MailTemplate
-from core.platform import help_by_command
-from core.platform.help_by_command import NOT_SENT, MailKept
-from core.platform.mails import ListedMailState, MailContentGone, MailUnknown
+from core.platform import help_by_command, mails
+from core.platform.mails import ListedMailState, MailContentGone, MailKept, MailUnknown
+from core.platform.outbox import NOT_SENT
 from tests.world.builder import Builder, new_id
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def test_mails_beyond_a_page_are_retriable_up_to_a_limit(
 def test_a_retried_mail_is_due_at_once(transact: Transact, connection: Connection) -> None:
     failed = send(transact, connection, "failed")
 
-    again = transact(help_by_command.retry, failed)
+    again = transact(mails.send_again, failed)
 
     assert (again.state, again.attempts) == (MailState.QUEUED, 0)
     assert [entry[:3] for entry in entries(connection)] == [("mail.retried", str(failed), None)]
@@ -181,9 +181,9 @@ def test_a_mail_that_cannot_be_sent_again_is_refused(
     clock.advance(timedelta(hours=1))
 
     with pytest.raises(MailKept):
-        transact(help_by_command.retry, kept)
+        transact(mails.send_again, kept)
     with pytest.raises(MailContentGone):
-        transact(help_by_command.retry, old)
+        transact(mails.send_again, old)
     with pytest.raises(MailUnknown):
-        transact(help_by_command.retry, new_id())
+        transact(mails.send_again, new_id())
     assert entries(connection) == []

@@ -177,7 +177,6 @@ class TestRetry:
         mail_id = await send(world)
         for change in (
             "state = 'sent'",
-            "state = 'kept'",
             "leased_until = now() + interval '1 day'",
             "state = 'failed', values_sealed = NULL, leased_until = NULL",
         ):
@@ -186,6 +185,16 @@ class TestRetry:
                 world.connection.execute(f"UPDATE mails SET {change}")
                 assert_refused(await desk.request("POST", f"{PATH}/{mail_id}/retry"), 409, "CONFLICT")
         assert world.platform_audit_entries("mail.retried") == []
+
+    async def test_a_mail_that_is_kept_is_refused_with_what_to_do(self, desk: SupportDesk, world: World) -> None:
+        mail_id = await send(world)
+        world.connection.execute("UPDATE mails SET state = 'kept'")
+
+        answer = await desk.request("POST", f"{PATH}/{mail_id}/retry")
+
+        assert_refused(answer, 409, "CONFLICT")
+        assert "never sent" in answer.json["error"]
+        assert "request a new mail" in answer.json["error"]
 
     async def test_an_unknown_mail_and_one_to_an_owner_are_not_found(self, desk: SupportDesk, world: World) -> None:
         to_owner = await send(world, PLATFORM_OWNER)

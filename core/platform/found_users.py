@@ -1,0 +1,115 @@
+"""The users of the whole platform as its pages list them: found by a part of the address, each with its state.
+
+Support finds no platform owner. The search of the JSON interface is in `users.py`, the record of one in
+`user_records.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.email_addresses import part_of_email
+from core.limits import COUNTED_MAX
+from core.organizations.access import authorize_support
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from core.platform.users import PlatformUserOrganization
+    from ports.unit_of_work import UnitOfWork
+
+# Of more organizations, the list says that there are more.
+ORGANIZATIONS_LISTED_MAX: Final = 3
+_AFTER_ADDRESS: Final = "address"
+_AFTER_ID: Final = "id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserPosition:
+    """The place of a user in a list: first come those whose address begins with the part, by address, then the others.
+
+    `email` is the place among the first, None behind all of them; `id` is that among the others, None before all.
+    """
+
+    email: str | None = None
+    id: UUID | None = None
+
+    def __str__(self) -> str:
+        """Return the position as it stands in the address of a page."""
+        return f"{_AFTER_ADDRESS}_{self.email}" if self.email is not None else f"{_AFTER_ID}_{self.id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedUser:
+    """A user in the list, with the first of the organizations and whether there are more."""
+
+    id: UUID
+    email: str
+    name: str | None
+    created_at: datetime
+    email_verified: bool
+    mfa_enabled: bool
+    is_platform_owner: bool
+    is_platform_support: bool
+    is_deactivated: bool
+    is_closed: bool
+    is_anonymized: bool
+    organizations: list[PlatformUserOrganization]
+    has_more_organizations: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundUsers:
+    """A part of the users that were found.
+
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
+    end.
+    """
+
+    found: Sequence[ListedUser]
+    total: int
+    next: UserPosition | None
+
+
+def position_of(text: str) -> UserPosition:
+    """Return the position that a text in the address of a page names; the begin when it is empty or damaged."""
+    kind, _, value = text.partition("_")
+    if kind == _AFTER_ADDRESS and value:
+        return UserPosition(email=value)
+    try:
+        return UserPosition(id=UUID(value)) if kind == _AFTER_ID else UserPosition()
+    except ValueError:
+        return UserPosition()
+
+
+def search(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> FoundUsers:
+    """Find users by a part of their address, or by their whole id; without either, list the newest of all."""
+    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    user_id = _id_of(part)
+    if user_id is not None:
+        found = uow.found_users.with_id(user_id, hides_owners=hides_owners)
+        return FoundUsers(found=found, total=len(found), next=None)
+    found = uow.found_users.page(part, after=after, limit=limit + 1, hides_owners=hides_owners)
+    listed = found[:limit]
+    return FoundUsers(
+        found=listed,
+        total=uow.found_users.count(part, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners),
+        next=_position_after(listed[-1], part) if len(found) > limit else None,
+    )
+
+
+def _id_of(text: str) -> UUID | None:
+    try:
+        # A part of an address may be 32 digits in a row.
+        return UUID(text) if "-" in text else None
+    except ValueError:
+        return None
+
+
+def _position_after(user: ListedUser, part: str) -> UserPosition:
+    is_beginning = part != "" and user.email.startswith(part)
+    return UserPosition(email=user.email) if is_beginning else UserPosition(id=user.id)

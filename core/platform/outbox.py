@@ -1,0 +1,97 @@
+"""The outbox as the pages of the platform list it: by state, with the number of mails in each that have not left.
+
+Nothing that a mail says is read. Support sees no mails to platform owners. Sending a mail again is in `mails.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.email_addresses import canonical_email
+from core.limits import COUNTED_MAX
+from core.mail.mail import MailState
+from core.organizations.access import authorize_support
+from core.platform.mails import ListedMailState
+from core.positions import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from core.platform.mails import OutboxFilter, OutboxMail
+    from ports.unit_of_work import UnitOfWork
+
+# The states whose mails have not left, in the order in which they need attention.
+NOT_SENT: Final = (ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.KEPT)
+# What waits is listed with the oldest first, everything else with the newest.
+WAITING: Final = frozenset({ListedMailState.QUEUED, ListedMailState.ROUTED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailOrganization:
+    """The organization that a mail belongs to."""
+
+    id: UUID
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedMail:
+    """A mail without its content, and its organization; None for one of the platform, or of one that is deleted."""
+
+    mail: OutboxMail
+    organization: MailOrganization | None
+
+    @property
+    def position(self) -> Position:
+        """The place of the mail in the list."""
+        return Position(at=self.mail.created_at, id=self.mail.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundMails:
+    """A part of the mails that were found, how many there are, and how many have not left, by their states.
+
+    The numbers are exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at
+    its end.
+    """
+
+    found: Sequence[ListedMail]
+    total: int
+    next: Position | None
+    not_sent: Mapping[ListedMailState, int]
+
+
+def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, limit: int) -> FoundMails:
+    """Return a part of the outbox as a platform owner or support; of what waits the oldest first, else the newest."""
+    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    recipient = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email else None
+    state = MailState(wanted.state) if wanted.state is not None else None
+    found = uow.browsed_outbox.page(
+        state=state,
+        recipient=recipient,
+        is_oldest_first=wanted.state in WAITING,
+        after=after,
+        limit=limit + 1,
+        hides_owners=hides_owners,
+    )
+    listed = found[:limit]
+    not_sent = {
+        one: uow.browsed_outbox.count_undelivered(
+            MailState(one), counted_max=COUNTED_MAX + 1, hides_owners=hides_owners
+        )
+        for one in NOT_SENT
+    }
+    is_counted = wanted.state in not_sent and recipient is None
+    return FoundMails(
+        found=listed,
+        total=not_sent[wanted.state]
+        if wanted.state is not None and is_counted
+        else uow.browsed_outbox.count(
+            state=state, recipient=recipient, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners
+        ),
+        next=listed[-1].position if len(found) > limit else None,
+        not_sent=not_sent,
+    )

@@ -1,0 +1,65 @@
+"""What platform owners do with the personal data of a user on a page: looking at what anonymizing ends, and doing it.
+
+The rules of both are in `core/privacy/`. A page wants the address typed, so that no wrong person is anonymized.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.accounts.users import UserUnknown
+from core.errors import BadRequest
+from core.organizations.access import authorize_platform
+from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
+from core.privacy import anonymization
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonalDataOfUser:
+    """The account whose data are to be exported or anonymized, and what ends with them."""
+
+    user_id: UUID
+    email: str
+    is_platform_owner: bool
+    organizations: list[PlatformUserOrganization]
+    sessions: int
+    devices: int
+
+
+def show(uow: UnitOfWork, user_id: UUID) -> PersonalDataOfUser:
+    """Return what anonymizing an account ends, as a platform owner; raise `UserUnknown`."""
+    authorize_platform(uow)
+    user = uow.users.by_id(user_id)
+    if user is None:
+        raise UserUnknown
+    # No session has the id of an account, so none stands first.
+    _, sessions = uow.own_sessions.alive_of(user.id, limits=None, current_id=user.id, limit=1)
+    _, devices = uow.devices.of_user(user.id, at=uow.now, limit=1)
+    found = uow.platform_users.with_id(
+        user.id, email_part="", organizations_max=ORGANIZATIONS_SHOWN_MAX, hides_owners=False
+    )
+    return PersonalDataOfUser(
+        user_id=user.id,
+        email=user.email,
+        is_platform_owner=user.is_platform_owner,
+        organizations=[organization for one in found for organization in one.organizations],
+        sessions=sessions,
+        devices=devices,
+    )
+
+
+def anonymize(uow: UnitOfWork, user_id: UUID, *, typed: str) -> None:
+    """Anonymize an account whose address was typed, as a platform owner; raise `BadRequest` when it is another one."""
+    authorize_platform(uow)
+    user = uow.users.lock(user_id)
+    if user is None:
+        raise UserUnknown
+    if typed.strip().lower() != user.email:
+        raise BadRequest.of_field("email", "This is not the address of the account. Type it as it stands above.")
+    anonymization.anonymize(uow, user_id)

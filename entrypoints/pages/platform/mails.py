@@ -1,0 +1,145 @@
+"""The page of the outgoing mail: finding mails by state and recipient, and sending those again that have not left."""
+
+from typing import Annotated, Final
+
+import msgspec
+
+from core.errors import BadRequest, NotFound, Refusal
+from core.limits import EMAIL_CHARACTERS_MAX, PAGE_ITEMS_MAX
+from core.organizations.access import authorize_support
+from core.platform import mails, outbox
+from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
+from core.platform.outbox import NOT_SENT
+from core.positions import BEGIN, position_of
+from entrypoints.pages.console_pages import (
+    PLATFORM,
+    ROWS_SHOWN,
+    Program,
+    after,
+    console_page,
+    opened_for_platform,
+    with_query,
+)
+from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.languages import marked
+from entrypoints.pages.platform.mail_words import KINDS, MEANINGS, STATES
+from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import Query, decode_id
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_support_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+MAIL: Final = f"{PLATFORM}/mail"
+API: Final = "/api/platform/mails"
+# Those whose mails can be sent again.
+RETRIED: Final = frozenset({ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED})
+
+
+class MailQuery(Query, kw_only=True):
+    """Which mails to show."""
+
+    state: Annotated[str, msgspec.Meta(description="Only mails in this state.", max_length=50)] = ""
+    email: Annotated[str, msgspec.Meta(description="The whole address of the recipient.", max_length=1000)] = ""
+    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
+    choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+    @property
+    def wanted(self) -> OutboxFilter:
+        """The filters; what is no state filters nothing."""
+        state = ListedMailState(self.state) if self.state in set(ListedMailState) else None
+        return OutboxFilter(state=state, email=self.email[: EMAIL_CHARACTERS_MAX + 1] or None)
+
+
+class MailForm(ProtectedForm, kw_only=True):
+    """The mails to send again, by their ids, and the filters of the page that they were chosen on."""
+
+    mail: list[str] = msgspec.field(default_factory=list[str])
+    state: str = ""
+    email: str = ""
+
+    @property
+    def query(self) -> MailQuery:
+        """The filters of the page."""
+        return MailQuery(state=self.state, email=self.email)
+
+
+async def _page(
+    call: Call,
+    *,
+    query: MailQuery | None = None,
+    form: MailForm | None = None,
+    results: list[tuple[OutboxMail | None, str]] | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    query = query or (form.query if form is not None else MailQuery())
+    position = position_of(query.after)
+    standing, found = await opened_for_platform(
+        call,
+        outbox.browse,
+        query.wanted,
+        # A damaged position is the begin of the list.
+        after=position if position != BEGIN else None,
+        limit=ROWS_SHOWN,
+    )
+    kept = {"state": query.state, "email": query.email}
+    return console_page(
+        call,
+        "platform_mail.html",
+        standing,
+        program=Program(path=API, query=kept),
+        done=query.done,
+        refusal=refusal,
+        query=query,
+        found=found,
+        results=results or [],
+        chosen=form.mail if form is not None else [],
+        kinds=KINDS,
+        states=STATES,
+        meaning=MEANINGS[query.wanted.state] if query.wanted.state is not None else "",
+        not_sent=NOT_SENT,
+        choices=[("", marked("Every state")), *((state.value, text) for state, (_, text) in STATES.items())],
+        retried=RETRIED,
+        page=MAIL,
+        choose_all=with_query(MAIL, **kept, after=query.after, choose="all"),
+        first=with_query(MAIL, **kept) if query.after else "",
+        next=with_query(MAIL, **kept, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(MAIL)
+@platform_support_in_console
+async def show_mail(call: Call, query: MailQuery) -> Page:
+    """Show the mails of the platform by state and recipient, without what they say."""
+    return await _page(call, query=query)
+
+
+@routes.post(MAIL, refuses=(BadRequest,))
+@platform_support_in_console
+@shows_again(_page, BadRequest)
+async def send_again(call: Call, form: MailForm) -> PageOrRedirect:
+    """Send the chosen mails again; programs use `POST /api/platform/mails/:mail_id/retry` for each."""
+    # Each mail is a transaction of its own, which says no more than its own refusal.
+    await call.read(authorize_support)
+    chosen = list(dict.fromkeys(form.mail))
+    if not chosen:
+        raise BadRequest.of_field("mail", "Choose at least one mail.")
+    if len(chosen) > PAGE_ITEMS_MAX:
+        raise BadRequest.of_field("mail", "Choose at most 100 mails at once.")
+    results = [await _send_again(call, mail_id) for mail_id in chosen]
+    if not any(problem for _, problem in results):
+        return after(MAIL, "mails-again", state=form.state, email=form.email)
+    return await _page(call, query=form.query, results=results)
+
+
+async def _send_again(call: Call, mail_id: str) -> tuple[OutboxMail | None, str]:
+    """Send a mail again; return it, None if there is none, and what was refused, in English."""
+    try:
+        found, refusal = await call.transact(mails.try_again, decode_id(mail_id))
+    except NotFound:
+        return None, MailUnknown.default_message
+    return found, problem_of(refusal)

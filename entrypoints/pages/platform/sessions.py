@@ -1,0 +1,57 @@
+"""The page that ends all sessions of a user, which says first what ends."""
+
+from uuid import UUID
+
+from core.accounts.users import UserUnknown
+from core.errors import BadRequest, Refusal
+from core.platform import sessions
+from core.platform.sessions import SessionsChanged
+from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
+from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.platform.users import API, USER, USERS
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_support_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+
+class EndForm(ProtectedForm, kw_only=True):
+    """Why the sessions end, and how many the page has shown."""
+
+    reason: str = ""
+    seen_sessions: str = ""
+
+
+async def _page(call: Call, user_id: UUID, *, form: EndForm | None = None, refusal: Refusal | None = None) -> Page:
+    standing, ending = await opened_for_platform(call, sessions.show_all, user_id)
+    return console_page(
+        call,
+        "platform_user_sessions.html",
+        standing,
+        program=Program(path=f"{API}/{user_id}/sessions", method="DELETE"),
+        refusal=refusal,
+        ending=ending,
+        reason=form.reason if form is not None else "",
+        page=f"{USERS}/{user_id}",
+    )
+
+
+@routes.get(f"{USER}/end-sessions", refuses=(UserUnknown,))
+@platform_support_in_console
+async def ask_to_end_sessions(call: Call, user_id: UUID) -> Page:
+    """Show what ends with all sessions of a user, in numbers."""
+    return await _page(call, user_id)
+
+
+@routes.post(f"{USER}/end-sessions", refuses=(UserUnknown, BadRequest, SessionsChanged))
+@platform_support_in_console
+@shows_again(_page, BadRequest, SessionsChanged)
+async def end_sessions(call: Call, user_id: UUID, form: EndForm) -> PageOrRedirect:
+    """End all sessions of a user; programs use `DELETE /api/platform/users/:user_id/sessions`."""
+    # A damaged number shows that nothing was seen.
+    seen = int(form.seen_sessions) if form.seen_sessions.isascii() and form.seen_sessions[:9].isdigit() else 0
+    await call.transact(sessions.end_all_shown, user_id, reason=form.reason, seen=seen)
+    return after(f"{USERS}/{user_id}", "sessions-ended")

@@ -1,0 +1,144 @@
+"""The pages of the users of the platform: finding them, the record of one, and the help that needs no page of its own.
+
+Ending all sessions is in `sessions.py`, turning off the second factor in `mfa.py`, personal data in `data.py`.
+"""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+
+from core.accounts.users import UserUnknown
+from core.errors import Conflict, Refusal
+from core.platform import found_users, limits, mails, user_records
+from core.platform.found_users import position_of
+from core.platform.mails import NothingToVerify
+from core.platform.user_records import UserRecord
+from core.sign_in.sign_ins import SignIn, SignInOutcome
+from entrypoints.pages.console_pages import (
+    PLATFORM,
+    ROWS_SHOWN,
+    Program,
+    after,
+    console_page,
+    opened_for_platform,
+    with_query,
+)
+from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.platform.mail_words import KINDS, STATES
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.sign_in.reason_texts import RISKS
+from entrypoints.pages.sign_in.sign_ins import OUTCOMES
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_support_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+USERS: Final = f"{PLATFORM}/users"
+USER: Final = f"{USERS}/:user_id"
+API: Final = "/api/platform/users"
+
+
+class UsersQuery(Query, kw_only=True):
+    """Which users to show."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the address, or the whole id.", max_length=254)] = ""
+    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=300)] = ""
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+
+class VerificationHeld(Conflict):
+    """The limit of mails to the address held the mail back."""
+
+    default_message = (
+        "No mail was sent, because this address has had as many of them as it may within an hour. Lift the limits, then"
+        " send it again."
+    )
+
+
+@routes.get(USERS)
+@platform_support_in_console
+async def show_users(call: Call, query: UsersQuery) -> Page:
+    """Show the users of the platform, by a part of their address; the newest without one."""
+    standing, found = await opened_for_platform(
+        call, found_users.search, search=query.search, after=position_of(query.after), limit=ROWS_SHOWN
+    )
+    return console_page(
+        call,
+        "platform_users.html",
+        standing,
+        program=Program(path=f"{API}/search", query={"email": query.search or "ann@"}),
+        done=query.done,
+        query=query,
+        found=found,
+        page=USERS,
+        first=with_query(USERS, search=query.search) if query.after else "",
+        next=with_query(USERS, search=query.search, after=found.next) if found.next is not None else "",
+    )
+
+
+async def _user(call: Call, user_id: UUID, *, query: UsersQuery | None = None, refusal: Refusal | None = None) -> Page:
+    standing, record = await opened_for_platform(call, user_records.show, user_id)
+    return console_page(
+        call,
+        "platform_user.html",
+        standing,
+        program=Program(path=f"{API}/{user_id}"),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        record=record,
+        sign_ins=[_shown(one) for one in record.sign_ins],
+        kinds=KINDS,
+        states=STATES,
+        page=f"{USERS}/{user_id}",
+        impersonation=Program(path=f"/api/platform/impersonate/{user_id}", method="POST", body={"reason": "…"}).curl(
+            call.installation.settings.base_url
+        )
+        if standing.is_owner and _can_be_impersonated(record)
+        else "",
+        is_self=standing.user_id == user_id,
+    )
+
+
+@routes.get(USER, refuses=(UserUnknown,))
+@platform_support_in_console
+async def show_user(call: Call, user_id: UUID, query: UsersQuery) -> Page:
+    """Show the record of a user; each opening by support is recorded in the platform's audit log."""
+    return await _user(call, user_id, query=query)
+
+
+@routes.post(f"{USER}/verify", refuses=(UserUnknown, NothingToVerify, VerificationHeld))
+@platform_support_in_console
+@shows_again(_user, NothingToVerify, VerificationHeld)
+async def resend_verification(call: Call, user_id: UUID) -> PageOrRedirect:
+    """Mail the link that verifies the address again.
+
+    Programs use `POST /api/platform/users/:user_id/resend-verification`.
+    """
+    if not await call.transact(mails.resend_verification, user_id):
+        # The attempt is recorded, so it is not rolled back.
+        raise VerificationHeld
+    return after(f"{USERS}/{user_id}", "verification-sent")
+
+
+@routes.post(f"{USER}/lift-limits", refuses=(UserUnknown,))
+@platform_support_in_console
+async def lift_limits(call: Call, user_id: UUID) -> PageOrRedirect:
+    """Lift the limits of the address; programs use `DELETE /api/platform/users/:user_id/limits`."""
+    await call.transact(limits.lift, user_id)
+    return after(f"{USERS}/{user_id}", "limits-lifted")
+
+
+def _can_be_impersonated(record: UserRecord) -> bool:
+    user = record.user
+    return user.email_verified and user.deactivated_at is None and not user.is_platform_owner
+
+
+def _shown(one: SignIn) -> tuple[SignIn, tuple[str, str], list[str]]:
+    """Return a sign-in with what its badge says, and what was unusual."""
+    kind, text = OUTCOMES[one.outcome]
+    is_success = one.outcome is SignInOutcome.SUCCESS
+    risks = [RISKS[risk] for risk in dict.fromkeys(one.risk_factors) if risk in RISKS] if is_success else []
+    return one, (kind, text), risks
