@@ -15,6 +15,7 @@ from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
+from adapters.postgres.audit.search import PostgresAuditSearches
 from adapters.postgres.audit.siem import PostgresSiemStreams
 from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
@@ -220,6 +221,7 @@ class Aggregates:
     scim_groups: PostgresScimGroups
     scim_log: PostgresScimLog
     audit_log: PostgresAuditLog
+    audit_searches: PostgresAuditSearches
     audit_chains: PostgresAuditChains
     siem_streams: PostgresSiemStreams
     analytics: PostgresAnalytics

@@ -5,6 +5,7 @@ from typing import Protocol
 from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
 from ports.audit.chain import AuditChains
+from ports.audit.search import AuditSearches
 from ports.audit.siem import SiemStreams
 
 
@@ -13,6 +14,9 @@ class AuditUnit(Protocol):
 
     @property
     def audit_log(self) -> AuditLog: ...
+
+    @property
+    def audit_searches(self) -> AuditSearches: ...
 
     @property
     def audit_chains(self) -> AuditChains: ...

@@ -1,8 +1,10 @@
 """Reading an organization's audit log, its export with a proof, and the vocabulary of its actions."""
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Annotated
 
+import msgspec
 from quart import Response
 
 from core.audit import audit_log, chain
@@ -33,9 +35,10 @@ class AuditLogEntryRecord(Record, of=AuditLogEntry):
 
 
 class AuditLogPageRecord(Record, of=AuditLogPage):
-    """A page of entries, newest first."""
+    """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
 
     logs: list[AuditLogEntryRecord]
+    looked_back_to: datetime | msgspec.UnsetType = msgspec.UNSET
 
 
 class ExportedAuditEntry(Record, of=ChainEntry):
@@ -49,7 +52,13 @@ class ExportedAuditEntry(Record, of=ChainEntry):
 
 
 class Entries(Paged, Input, of=AuditLogFilter):
-    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`."""
+    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`.
+
+    `actor`, `since`, `until` and `q` can be added to them.
+    """
+
+    since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    until: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
 @routes.get("/api/organizations/:org_slug/audit-log")
@@ -58,11 +67,16 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
     """List the entries, newest first.
 
     The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose
-    account was deleted is shown by id only.
+    account was deleted is shown by id only. With `actor`, `since`, `until` or `q`, a page looks at 10,000 entries at
+    most: if there are others, `looked_back_to` says from when on, and `until` with this time goes on there.
     """
     wanted = query.to(AuditLogFilter)
     page = await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
-    return AuditLogPageRecord.of(page, logs=[AuditLogEntryRecord.of(entry) for entry in page.logs])
+    return AuditLogPageRecord.of(
+        page,
+        logs=[AuditLogEntryRecord.of(entry) for entry in page.logs],
+        looked_back_to=page.looked_back_to or msgspec.UNSET,
+    )
 
 
 @routes.get("/api/organizations/:org_slug/audit-log/proof")
