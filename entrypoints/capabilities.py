@@ -57,6 +57,7 @@ from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
+from entrypoints.pages.audit import audit as audit_pages
 from entrypoints.pages.audit import siem as siem_setup
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.billing import subscriptions as own_subscription_pages
@@ -76,6 +77,7 @@ from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
+from entrypoints.pages.platform import audit as platform_audit_pages
 from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
@@ -234,7 +236,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     identity_page.routes,
     own_organization_pages.routes,
     people_pages.routes,
+    audit_pages.routes,
     platform_tiers_pages.routes,
+    platform_audit_pages.routes,
     invited_pages.routes,
     data_page.routes,
     closing_page.routes,

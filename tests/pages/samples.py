@@ -20,6 +20,7 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
+from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
@@ -280,6 +281,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
     **PLATFORM_SAMPLES,
+    **AUDITLOG_SAMPLES,
     **SETUP_SAMPLES,
     "send_again.html": {**_WAY, "problem": PROBLEM},
     "sign_in.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},

@@ -1,6 +1,5 @@
 """Reading an organization's audit log, its export with a proof, and the vocabulary of its actions."""
 
-from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated
 
@@ -9,12 +8,12 @@ from quart import Response
 
 from core.audit import audit_log, chain
 from core.audit.audit_log import AuditLogEntry, AuditLogFilter, AuditLogPage
-from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainEntry, ChainState
+from core.audit.chain import AuditLogProof, ChainEntry
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
-from core.sessions.tokens import TokenKind
+from entrypoints.shared.audit.exports import JSON_LINES, export_lines, proof_of
 from entrypoints.web.input.decoding import Paged
-from entrypoints.web.serving.answers import Media, encode
+from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.entities import Input, Record
@@ -26,8 +25,6 @@ routes = Routes(
     " so neither exists without the other, and entries are never deleted. A few seconds later each entry is sealed into"
     " a chain of hashes, which shows every later change.",
 )
-
-JSON_LINES = "application/x-ndjson"
 
 
 class AuditLogEntryRecord(Record, of=AuditLogEntry):
@@ -86,7 +83,7 @@ async def prove_audit_log(call: Call, org_slug: str) -> AuditLogProof:
 
     Keep proofs outside Gatehouse. `gatehouse audit verify --proof` shows later whether the log was rewritten since.
     """
-    return _proof(call, await call.read(chain.state, org_slug))
+    return proof_of(call, await call.read(chain.state, org_slug))
 
 
 @routes.get("/api/organizations/:org_slug/audit-log/export")
@@ -101,7 +98,7 @@ async def export_audit_log(
     it the export is incomplete. `gatehouse audit verify --file` checks it.
     """
     state = await call.transact(chain.begin_export, org_slug)
-    return Response(_lines(call, org_slug, state), content_type=JSON_LINES)
+    return Response(export_lines(call, org_slug, state), content_type=JSON_LINES)
 
 
 @routes.get("/api/organizations/:org_slug/audit-log/event-types")
@@ -109,29 +106,3 @@ async def export_audit_log(
 async def list_event_types(call: Call, org_slug: str) -> list[EventTypeItem]:
     """List every action that the log can contain, with a description for people."""
     return await call.read(audit_log.event_types, org_slug)
-
-
-async def _lines(call: Call, slug: str, state: ChainState) -> AsyncIterator[bytes]:
-    """Yield the export, a page of entries at a time; no connection to the database is held between two pages."""
-    position = 0
-    # Each page is authorized anew, so an export ends with the session or the role.
-    while page := await call.read(chain.export_page, slug, after=position, through=state.end.sealed_through):
-        yield b"".join(chain.written(chain.line_of(sealed)) for sealed in page)
-        position = page[-1].seal.position
-    yield encode(_proof(call, state)) + b"\n"
-
-
-def _proof(call: Call, state: ChainState) -> AuditLogProof:
-    installation = call.installation
-    return AuditLogProof(
-        entries=state.entries,
-        sealed_through=state.end.sealed_through,
-        pending=state.pending,
-        head=installation.tokens.sign(
-            chain.head_claims(state, audience=installation.settings.base_url),
-            kind=TokenKind.AUDIT_HEAD,
-            lifetime=PROOF_LIFETIME,
-            now=installation.clock(),
-        ),
-        sealed_at=state.end.sealed_at,
-    )
