@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from actors.periods import PeriodicConnections
     from core.audit.chain import UnsealedLog
+    from ports.audit.tails import SealedBell
     from ports.doorbells import AwaitableDoorbells
 
 PERIOD_SECONDS: Final = 2.0
@@ -43,9 +44,16 @@ class AuditSealer(PeriodicActor):
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
 
-    def __init__(self, *, doorbells: AwaitableDoorbells, **connections: Unpack[PeriodicConnections]) -> None:
+    def __init__(
+        self,
+        *,
+        doorbells: AwaitableDoorbells,
+        readers: SealedBell | None = None,
+        **connections: Unpack[PeriodicConnections],
+    ) -> None:
         super().__init__(**connections)
         self._doorbells = doorbells
+        self._readers = readers
         self._batch = BatchSize(BATCH_ENTRIES_MAX)
         self._largest: Sequence[UnsealedLog] = ()
 
@@ -57,6 +65,8 @@ class AuditSealer(PeriodicActor):
         sealed = 0
         while done := await self._seal():
             sealed += done
+            if self._readers is not None:
+                self._readers.sealed()
             if trio.current_time() >= report_at:
                 await self._report_backlog(sealed)
                 report_at, sealed = trio.current_time() + REPORT_SECONDS, 0

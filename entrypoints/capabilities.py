@@ -59,6 +59,7 @@ from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
+from entrypoints.pages.audit import audit as audit_pages
 from entrypoints.pages.audit import siem as siem_setup
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.billing import subscriptions as own_subscription_pages
@@ -80,6 +81,7 @@ from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
+from entrypoints.pages.platform import audit as platform_audit_pages
 from entrypoints.pages.platform import data as platform_data_pages
 from entrypoints.pages.platform import mails as platform_mail_pages
 from entrypoints.pages.platform import mfa as platform_mfa_pages
@@ -272,6 +274,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_mfa_pages.routes,
     platform_data_pages.routes,
     platform_mail_pages.routes,
+    audit_pages.routes,
+    platform_audit_pages.routes,
     invited_pages.routes,
     end_user_pages.routes,
     directory_page.routes,

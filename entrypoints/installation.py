@@ -13,6 +13,7 @@ from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
 from ports.audit.siem_sender import SiemSender
+from ports.audit.tails import AuditTails
 from ports.billing.gateway import BillingGateway
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
@@ -57,6 +58,7 @@ class Installation:
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters
+    audit_tails: AuditTails
     external_providers: Mapping[Provider, ExternalProvider]
     upstream: UpstreamGateway
     upstream_connections: ConnectionGateway

@@ -19,6 +19,8 @@ import trio
 
 from actors.audit_counter import AuditCounter
 from actors.audit_sealer import AuditSealer
+from actors.audit_tail_watcher import AuditTailWatcher
+from actors.audit_tails import MemoryAuditTails
 from actors.billing_reconciler import BillingReconciler
 from actors.certificate_watcher import CertificateWatcher
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX
@@ -223,7 +225,7 @@ async def connected(
         precedence=precedence,
         kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention},
     )
-    waiters = MemoryFeedWaiters()
+    waiters, tails = MemoryFeedWaiters(), MemoryAuditTails()
     resolver = equipment.resolver(settings)
     http = equipment.OutboundClients(
         settings,
@@ -275,7 +277,8 @@ async def connected(
                     "certificate_watcher": CertificateWatcher(**in_turn),
                     "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
                     "service_user_counter": ServiceUserCounter(doorbells=doorbells, **in_turn),
-                    "audit_sealer": AuditSealer(doorbells=doorbells, **everywhere),
+                    "audit_sealer": AuditSealer(doorbells=doorbells, readers=tails, **everywhere),
+                    "audit_tail_watcher": AuditTailWatcher(logs=tails, **everywhere),
                     "event_sequencer": EventSequencer(doorbells=doorbells, waiters=waiters, **everywhere),
                     "billing_reconciler": BillingReconciler(
                         database=database, doorbells=doorbells, gateway=billing, metrics=metrics
@@ -319,6 +322,7 @@ async def connected(
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
+                audit_tails=tails,
                 external_providers=external_providers(settings),
                 upstream=HttpUpstreamGateway(UpstreamRequests(http.providers, version=version()), clock=clock),
                 upstream_connections=HttpConnectionGateway(upstream_requests, clock=clock),

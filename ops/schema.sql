@@ -254,11 +254,13 @@ CREATE TABLE audit_entries (
     success boolean NOT NULL,
     details jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    "position" bigint
+    "position" bigint,
+    request_id text
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.01', autovacuum_vacuum_scale_factor='0.01');
 COMMENT ON TABLE audit_entries IS 'The audit log of each organization; kept indefinitely.';
 COMMENT ON COLUMN audit_entries."position" IS 'The place in the chain of the organization: 1, 2, 3 …; null until the entry is sealed.';
+COMMENT ON COLUMN audit_entries.request_id IS 'The request that did it, as in the log of the service; null for background work and older entries. The chain does not cover it.';
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
 CREATE INDEX audit_entries_action ON audit_entries USING btree (organization_id, action, id DESC);
@@ -266,10 +268,13 @@ CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_user_id) WH
 CREATE INDEX audit_entries_addresses ON audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE UNIQUE INDEX audit_entries_chain ON audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX audit_entries_impersonator ON audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
+CREATE INDEX audit_entries_ip_address ON audit_entries USING btree (organization_id, ip_address, id DESC) WHERE (ip_address IS NOT NULL);
 CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
+CREATE INDEX audit_entries_request ON audit_entries USING btree (organization_id, request_id, id DESC) WHERE (request_id IS NOT NULL);
 CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
 CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
 CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
+CREATE INDEX audit_entries_who ON audit_entries USING btree (organization_id, COALESCE((actor_user_id)::text, ('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC);
 
 CREATE TABLE audit_milestones (
     organization_id uuid NOT NULL,
@@ -1222,15 +1227,20 @@ CREATE TABLE platform_audit_entries (
     user_agent text,
     success boolean NOT NULL,
     details jsonb NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    request_id text
 );
 COMMENT ON TABLE platform_audit_entries IS 'What platform owners, the platform''s support and operators by command did. An organization that was deleted is still named here.';
+COMMENT ON COLUMN platform_audit_entries.request_id IS 'The request that did it, as in the log of the service; null for commands and older entries.';
 ALTER TABLE ONLY platform_audit_entries
     ADD CONSTRAINT platform_audit_entries_pkey PRIMARY KEY (id);
 CREATE INDEX platform_audit_entries_action ON platform_audit_entries USING btree (action, id DESC);
 CREATE INDEX platform_audit_entries_actor ON platform_audit_entries USING btree (actor_user_id);
 CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
+CREATE INDEX platform_audit_entries_ip_address ON platform_audit_entries USING btree (ip_address, id DESC) WHERE (ip_address IS NOT NULL);
+CREATE INDEX platform_audit_entries_request ON platform_audit_entries USING btree (request_id, id DESC) WHERE (request_id IS NOT NULL);
 CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
+CREATE INDEX platform_audit_entries_who ON platform_audit_entries USING btree (COALESCE((actor_user_id)::text, ('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC);
 
 CREATE TABLE platform_figures (
     is_the_only_row boolean DEFAULT true NOT NULL,

@@ -31,7 +31,6 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "adapters/gateways/smtp_server.py": "members read it as JSON, and operators at the start",
     "adapters/gateways/stripe.py": "the log names it",
     "core/audit/analytics.py": "members read it as JSON",
-    "core/audit/audit_log.py": "members read it as JSON",
     "core/audit/verification.py": "the command that verifies an audit log prints it",
     "core/billing/provider_events.py": "the payment provider reads it",
     "core/billing/signatures.py": "the payment provider reads it",

@@ -16,6 +16,7 @@ from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.person_records import PostgresPersonRecords
+from adapters.postgres.audit.search import PostgresAuditSearches
 from adapters.postgres.audit.siem import PostgresSiemStreams
 from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
@@ -238,6 +239,7 @@ class Aggregates:
     scim_directory: PostgresScimDirectory
     scim_log: PostgresScimLog
     audit_log: PostgresAuditLog
+    audit_searches: PostgresAuditSearches
     audit_chains: PostgresAuditChains
     person_records: PostgresPersonRecords
     siem_streams: PostgresSiemStreams

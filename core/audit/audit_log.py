@@ -7,11 +7,13 @@ and adds to the totals of the organizations. A page adds the entries that are ne
 
 from __future__ import annotations
 
+from collections.abc import Sequence  # noqa: TC003 - the reference is made from the fields of the classes below
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID
+from uuid import UUID  # noqa: TC003 - likewise
 
+from core.audit.search import LOOKED_AT_MAX, MILLISECOND, EntryCriteria, EntrySearch, first_id_at, moment_of, searched
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
 from core.organizations.access import Operation, authorize
@@ -35,8 +37,6 @@ SETUP_LINK_PREFIX: Final = "setup_link:"
 ORGANIZATION_KEY: Final = "organization_key_id"
 # An entry gets its id before it is committed, and the clocks of replicas differ. Older entries are all committed.
 SETTLES_AFTER: Final = timedelta(hours=1)
-# RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
-_MILLISECONDS_SHIFT: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,15 +94,53 @@ class AuditLogEntry(LogEntry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditLogPage:
-    """A page of entries, newest first."""
+class FoundEntry(LogEntry):
+    """An entry that a search has found.
 
-    logs: list[AuditLogEntry]
-    pagination: Pagination
+    `request_id` is None for background work and older entries, `position` while the entry is not sealed, and always in
+    the platform's log.
+    """
+
+    request_id: str | None
+    position: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditLogFilter:
+class SearchedEntries:
+    """A part of what a search finds, the newest first.
+
+    `total` is exact up to `LOOKED_AT_MAX`, and one more than that beyond. Unless it `is_exact`, it counts the matches
+    among the newest entries of the leading condition alone. `bound_id` is the id of the last entry that was looked at;
+    None when nothing follows it.
+    """
+
+    entries: Sequence[FoundEntry]
+    total: int
+    is_exact: bool
+    has_more: bool
+    bound_id: UUID | None
+
+    @property
+    def next_id(self) -> UUID | None:
+        """The id before which the next part begins; None at the end."""
+        return self.entries[-1].id if self.has_more else self.bound_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLogPage:
+    """A page of entries, newest first.
+
+    `looked_back_to` is the time of the oldest entry that a search has looked at, if there are others; None without a
+    search, and when it has looked at all.
+    """
+
+    logs: Sequence[LogEntry]
+    pagination: Pagination
+    looked_back_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLogFilter(EntryCriteria):
     """Which entries are requested; None means any."""
 
     action: AuditAction | None = None
@@ -131,6 +169,15 @@ def read_page(uow: UnitOfWork, slug: str, wanted: AuditLogFilter, *, page: int, 
         raise BadRequest.of_field("target_type", "Name the type of the target_id.")
     if wanted.is_contradictory:
         return AuditLogPage(logs=[], pagination=Pagination.of(page, limit, 0))
+    if wanted.is_given:
+        search = searched(
+            uow,
+            wanted,
+            action=wanted.action.value if wanted.action is not None else None,
+            target_type=wanted.target_type,
+            target_id=wanted.target_id,
+        )
+        return page_of_search(uow, organization.id, search, page=page, limit=limit)
     total, logs = uow.audit_log.page(organization.id, wanted, limit=limit, offset=(page - 1) * limit)
     return AuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))
 
@@ -141,11 +188,21 @@ def event_types(uow: UnitOfWork, slug: str) -> list[EventTypeItem]:
     return [action.event.item for action in AuditAction]
 
 
+def page_of_search(
+    uow: UnitOfWork, organization_id: UUID | None, search: EntrySearch, *, page: int, limit: int
+) -> AuditLogPage:
+    """Return a page of what a search finds among the newest entries that it looks at; None is the platform's log."""
+    offset = (page - 1) * limit
+    found = uow.audit_searches.find(organization_id, search, limit=limit, offset=min(offset, LOOKED_AT_MAX))
+    return AuditLogPage(
+        logs=found.entries,
+        # What lies beyond is reached by `until`, not by a page.
+        pagination=Pagination.of(page, limit, min(found.total, LOOKED_AT_MAX)),
+        # Those of the same millisecond are searched again rather than never.
+        looked_back_to=moment_of(found.bound_id) + MILLISECOND if found.bound_id is not None else None,
+    )
+
+
 def count_next(uow: UnitOfWork, limit: int) -> int:
     """Add the next uncounted entries to the totals, at most `limit` of them; return how many."""
-    return uow.audit_log.count_next(_first_id_at(uow.now - SETTLES_AFTER), limit)
-
-
-def _first_id_at(moment: datetime) -> UUID:
-    """Return the lowest id that an entry of this moment can have."""
-    return UUID(int=int(moment.timestamp() * 1000) << _MILLISECONDS_SHIFT)
+    return uow.audit_log.count_next(first_id_at(uow.now - SETTLES_AFTER), limit)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence  # noqa: TC003 - the reference is made from the fields of the classes below
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - likewise
 from typing import TYPE_CHECKING
 
-from core.audit.audit_log import LogEntry
+from core.audit.audit_log import LogEntry, page_of_search
+from core.audit.search import EntryCriteria, searched
 from core.errors import BadRequest
 from core.events.platform_actions import (  # the reference is made from the fields of `PlatformAuditLogFilter`
     PlatformAction,  # noqa: TC001
@@ -25,14 +28,15 @@ class PlatformAuditLogEntry(LogEntry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformAuditLogPage:
-    """A page of entries, newest first."""
+    """A page of entries, newest first; `looked_back_to` is that of `AuditLogPage`."""
 
-    logs: list[PlatformAuditLogEntry]
+    logs: Sequence[LogEntry]
     pagination: Pagination
+    looked_back_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlatformAuditLogFilter:
+class PlatformAuditLogFilter(EntryCriteria):
     """Which entries are requested; None means any."""
 
     action: PlatformAction | None = None
@@ -45,5 +49,15 @@ def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, lim
     authorize_platform(uow)
     if wanted.target_id is not None and wanted.target_type is None:
         raise BadRequest.of_field("target_type", "Name the type of the target_id.")
+    if wanted.is_given:
+        search = searched(
+            uow,
+            wanted,
+            action=wanted.action.value if wanted.action is not None else None,
+            target_type=wanted.target_type,
+            target_id=wanted.target_id,
+        )
+        found = page_of_search(uow, None, search, page=page, limit=limit)
+        return PlatformAuditLogPage(logs=found.logs, pagination=found.pagination, looked_back_to=found.looked_back_to)
     total, logs = uow.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)
     return PlatformAuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))

@@ -48,6 +48,7 @@ _BY_NAME: Final = {
     "carried_form.js": asset_of("carried_form.js", (FOLDER / "scripts" / "carried_form.js").read_bytes()),
     "copying.js": asset_of("copying.js", (FOLDER / "scripts" / "copying.js").read_bytes()),
     "keys.js": asset_of("keys.js", (FOLDER / "scripts" / "keys.js").read_bytes()),
+    "live_log.js": asset_of("live_log.js", (FOLDER / "scripts" / "live_log.js").read_bytes()),
     "new_passkey.js": asset_of("new_passkey.js", (FOLDER / "scripts" / "new_passkey.js").read_bytes()),
     "page.js": asset_of("page.js", (FOLDER / "scripts" / "page.js").read_bytes()),
     "passkeys.js": asset_of("passkeys.js", (FOLDER / "scripts" / "passkeys.js").read_bytes()),

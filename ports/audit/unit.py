@@ -6,6 +6,7 @@ from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
 from ports.audit.chain import AuditChains
 from ports.audit.person_records import PersonRecords
+from ports.audit.search import AuditSearches
 from ports.audit.siem import SiemStreams
 
 
@@ -14,6 +15,9 @@ class AuditUnit(Protocol):
 
     @property
     def audit_log(self) -> AuditLog: ...
+
+    @property
+    def audit_searches(self) -> AuditSearches: ...
 
     @property
     def audit_chains(self) -> AuditChains: ...

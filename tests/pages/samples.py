@@ -20,6 +20,7 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
+from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
@@ -289,6 +290,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **PLATFORM_SAMPLES,
     **SYSTEM_SAMPLES,
     **WHY_SAMPLES,
+    **AUDITLOG_SAMPLES,
     **SETUP_SAMPLES,
     **USERS_SAMPLES,
     "send_again.html": {**_WAY, "problem": PROBLEM},

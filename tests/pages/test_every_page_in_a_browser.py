@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from tests.browser import Watched
     from tests.postgres import Databases
 
-# Frames of other pages, and pages that `test_in_a_browser.py` opens.
+# Frames and parts of other pages, and pages that `test_in_a_browser.py` opens.
 OTHERS = {
     "account.html",
     "account_words.html",
+    "audit_components.html",
+    "audit_feed.html",
     "base.html",
     "card.html",
     "components.html",

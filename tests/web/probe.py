@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import trio
 from quart.utils import decode_headers
 
+from actors.audit_tails import MemoryAuditTails
 from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.passwords import Argon2PasswordHasher
@@ -148,6 +149,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),
+        audit_tails=MemoryAuditTails(),
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),

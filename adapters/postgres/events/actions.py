@@ -33,8 +33,8 @@ class PostgresAuditEntries(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id,
-                                       ip_address, user_agent, success, details, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                       ip_address, user_agent, request_id, success, details, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 self._transaction.randomness.new_id(),
@@ -45,6 +45,7 @@ class PostgresAuditEntries(Aggregate):
                 str(target_id),
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
+                self._transaction.origin.request_id,
                 success,
                 Jsonb(details),
                 self._transaction.now,
@@ -57,8 +58,8 @@ class PostgresAuditEntries(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent,
-                                       success, details, created_at)
-            SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, %s, %s, true, %s, %s
+                                       request_id, success, details, created_at)
+            SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, %s, %s, %s, true, %s, %s
             FROM   unnest(%s::uuid[], %s::uuid[], %s::uuid[]) AS entry (id, organization_id, target_id)
             """,
             (
@@ -66,6 +67,7 @@ class PostgresAuditEntries(Aggregate):
                 action.target_type.value,
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
+                self._transaction.origin.request_id,
                 Jsonb(details),
                 self._transaction.now,
                 [self._transaction.randomness.new_id() for _ in targets],
@@ -92,8 +94,8 @@ class PostgresPlatformAuditEntries(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO platform_audit_entries (id, actor_user_id, action, target_type, target_id, organization_id,
-                                                ip_address, user_agent, success, details, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, true, %s, %s)
+                                                ip_address, user_agent, request_id, success, details, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, true, %s, %s)
             """,
             (
                 entry_id,
@@ -104,6 +106,7 @@ class PostgresPlatformAuditEntries(Aggregate):
                 organization_id,
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
+                self._transaction.origin.request_id,
                 Jsonb(details),
                 self._transaction.now,
             ),

@@ -1,5 +1,10 @@
 """Reading the platform's audit log."""
 
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+
 from core.platform import audit_log
 from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter, PlatformAuditLogPage
 from entrypoints.web.input.decoding import Paged
@@ -19,19 +24,34 @@ class PlatformAuditLogEntryRecord(Record, of=PlatformAuditLogEntry):
 
 
 class PlatformAuditLogPageRecord(Record, of=PlatformAuditLogPage):
-    """A page of entries, newest first."""
+    """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
 
     logs: list[PlatformAuditLogEntryRecord]
+    looked_back_to: datetime | msgspec.UnsetType = msgspec.UNSET
 
 
 class PlatformEntries(Paged, Input, of=PlatformAuditLogFilter):
-    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`."""
+    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`.
+
+    `actor`, `since`, `until` and `q` can be added to them.
+    """
+
+    since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    until: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
 @routes.get("/api/platform/audit-log")
 @platform_owner
 async def read_platform_audit_log(call: Call, query: PlatformEntries) -> PlatformAuditLogPageRecord:
-    """List the entries, newest first; an actor whose account was deleted is shown by id only."""
+    """List the entries, newest first; an actor whose account was deleted is shown by id only.
+
+    With `actor`, `since`, `until` or `q`, a page looks at 10,000 entries at most: if there are others, `looked_back_to`
+    says from when on, and `until` with this time goes on there.
+    """
     wanted = query.to(PlatformAuditLogFilter)
     page = await call.read(audit_log.read_page, wanted, page=query.page, limit=query.limit)
-    return PlatformAuditLogPageRecord.of(page, logs=[PlatformAuditLogEntryRecord.of(entry) for entry in page.logs])
+    return PlatformAuditLogPageRecord.of(
+        page,
+        logs=[PlatformAuditLogEntryRecord.of(entry) for entry in page.logs],
+        looked_back_to=page.looked_back_to or msgspec.UNSET,
+    )

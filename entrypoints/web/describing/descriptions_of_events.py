@@ -20,7 +20,25 @@ _OPTION: Final = {"maxLength": OPTION_CHARACTERS_MAX}
 _PREFIXES: Final = {"minItems": 1, "maxItems": PREFIXES_MAX, "examples": [["user.", "security."]]}
 _SINCE: Final = "Deliveries that were created since this moment and have failed for good are sent again."
 
+_ACTOR: Final = "Only what was done by this actor: an email address, or an id as `actor.id` has it."
+_WRITTEN_SINCE: Final = "Only entries that were written at this time or later."
+_WRITTEN_UNTIL: Final = "Only entries that were written before this time."
+_PLACE: Final = "Only what was done from this IP address, or by the request with this id."
+
 FIELDS: Final[dict[str, dict[str, Any]]] = {
+    # Searching the audit logs
+    "Entries.actor": _field(_ACTOR, examples=["ada@example.com"]),
+    "Entries.since": _field(_WRITTEN_SINCE),
+    "Entries.until": _field(_WRITTEN_UNTIL),
+    "Entries.q": _field(_PLACE, examples=["203.0.113.7"]),
+    "PlatformEntries.actor": _field(_ACTOR, examples=["ada@example.com"]),
+    "PlatformEntries.since": _field(_WRITTEN_SINCE),
+    "PlatformEntries.until": _field(_WRITTEN_UNTIL),
+    "PlatformEntries.q": _field(_PLACE, examples=["203.0.113.7"]),
+    "looked_back_to": _field(
+        "From when on entries were looked at, if there are others before; send it as `until` to go on there. It is"
+        " there only with `actor`, `since`, `until` or `q`."
+    ),
     # Webhooks
     "webhook_id": _field("The id of the webhook."),
     "webhook_name": _field("The name of the webhook."),

@@ -1,0 +1,86 @@
+"""Readers who wait for new entries of audit logs: the ports `AuditTails`, `FollowedLogs` and `SealedBell` in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import trio
+
+from core.audit.tails import PLACES_MAX, RETRY_SECONDS, TailsTaken
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Mapping
+    from uuid import UUID
+
+
+@dataclass(eq=False, slots=True)
+class _Reader:
+    seen: int
+    told: trio.Event = field(default_factory=trio.Event)
+
+
+class MemoryAuditTails:
+    """The readers of this process; one who waits costs nothing until the log has something new."""
+
+    def __init__(self) -> None:
+        self._places: Counter[UUID] = Counter()
+        self._readers: dict[UUID, set[_Reader]] = {}
+        self._has_readers = trio.Event()
+        self._sealed = trio.Event()
+
+    @contextmanager
+    def place(self, log: UUID) -> Generator[None]:
+        """Take one of the places of a log; raise `TailsTaken` when none is free."""
+        if self._places[log] >= PLACES_MAX:
+            raise TailsTaken(retry_after_seconds=RETRY_SECONDS)
+        self._places[log] += 1
+        try:
+            yield
+        finally:
+            self._places[log] -= 1
+            if not self._places[log]:
+                del self._places[log]
+
+    async def wait(self, log: UUID, seen: int, seconds: float) -> None:
+        """Return when the log has another position, and after that time at the latest."""
+        reader = _Reader(seen)
+        self._readers.setdefault(log, set()).add(reader)
+        self._has_readers.set()
+        try:
+            with trio.move_on_after(seconds):
+                await reader.told.wait()
+        finally:
+            readers = self._readers[log]
+            readers.remove(reader)
+            if not readers:
+                del self._readers[log]
+
+    def followed(self) -> Collection[UUID]:
+        """Return the logs that readers wait for."""
+        return tuple(self._readers)
+
+    async def wait_for_readers(self) -> None:
+        """Return when there are readers."""
+        if not self._readers:
+            self._has_readers = trio.Event()
+            await self._has_readers.wait()
+
+    async def pause(self, seconds: float) -> None:
+        """Return after entries were sealed in this process, and after that time at the latest."""
+        with trio.move_on_after(seconds):
+            await self._sealed.wait()
+        self._sealed = trio.Event()
+
+    def tell(self, positions: Mapping[UUID, int]) -> None:
+        """Wake the readers who have seen another position of their log than the present one."""
+        for log, readers in self._readers.items():
+            for reader in readers:
+                if log in positions and reader.seen != positions[log]:
+                    reader.told.set()
+
+    def sealed(self) -> None:
+        """Let the waiting readers be told soon."""
+        self._sealed.set()

@@ -1,0 +1,307 @@
+"""Searching audit logs: each condition is a range of an index, and the one with the fewest entries leads.
+
+The leading range is read up to a number of entries, whatever the others leave over; `core/audit/search.py` says why.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple
+
+from adapters.postgres.transaction import Aggregate
+from core.audit.audit_log import AuditLogActor, FoundEntry, SearchedEntries
+from core.audit.search import LAST_ID, LOOKED_AT_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from uuid import UUID
+
+    from core.audit.search import EntrySearch
+
+# As the actor of an entry is shown; word for word the expression of the indexes.
+_ACTOR: Final = """coalesce(actor_user_id::text, 'setup_link:' || (details ->> 'setup_link_id'),
+                            'api_key:' || (details ->> 'organization_key_id'), 'system')"""
+_ACTION: Final = "action = %(action)s"
+_TARGET_TYPE: Final = "target_type = %(target_type)s"
+_TARGET: Final = f"{_TARGET_TYPE} AND target_id = %(target_id)s"
+_WHO: Final = f"{_ACTOR} = %(actor)s"
+_IP_ADDRESS: Final = "ip_address = %(ip_address)s"
+_REQUEST: Final = "request_id = %(request_id)s"
+_EVERY: Final = "true"
+_IDS: Final = "id >= %(first_id)s AND id < %(before_id)s"
+
+
+class StoredLog(NamedTuple):
+    """A table of entries, which of its rows are of the log, and what it has beside the columns of both."""
+
+    table: LiteralString
+    rows: LiteralString
+    position: LiteralString
+
+
+OF_ORGANIZATION: Final = StoredLog("audit_entries", "organization_id = %(organization_id)s", "position")
+OF_PLATFORM: Final = StoredLog("platform_audit_entries", "true", "NULL::bigint")
+
+
+def ranges_of(search: EntrySearch) -> list[LiteralString]:
+    """Return the conditions of a search, each of which is a range of an index."""
+    target = None
+    if search.target_type is not None:
+        target = _TARGET_TYPE if search.target_id is None else _TARGET
+    given = (
+        _REQUEST if search.request_id is not None else None,
+        target,
+        _WHO if search.actor is not None else None,
+        _IP_ADDRESS if search.ip_address is not None else None,
+        _ACTION if search.action is not None else None,
+    )
+    return [condition for condition in given if condition is not None]
+
+
+def _led(log: StoredLog, leading: LiteralString, columns: LiteralString, limit: LiteralString) -> LiteralString:
+    return f"""SELECT {columns} FROM {log.table} WHERE {log.rows} AND {leading} AND {_IDS} ORDER BY id DESC {limit}"""  # noqa: S608 - made of constants of this module alone
+
+
+def count_of(log: StoredLog, leading: LiteralString) -> LiteralString:
+    """Return the statement that counts a range, up to one more than a search looks at."""
+    return f"SELECT count(*) FROM ({_led(log, leading, '', 'LIMIT %(counted)s')}) AS led"  # noqa: S608 - likewise
+
+
+def matches_of(log: StoredLog, leading: LiteralString, others: LiteralString) -> LiteralString:
+    """Return the statement that counts the matches among the newest entries of a range."""
+    led = _led(log, leading, "*", "LIMIT %(looked_at)s")
+    return f"SELECT count(*) FROM ({led}) AS led WHERE {others}"  # noqa: S608 - likewise
+
+
+def bound_of(log: StoredLog, leading: LiteralString) -> LiteralString:
+    """Return the statement that finds the last entry to look at, and one after it."""
+    return _led(log, leading, "id", "LIMIT 2 OFFSET %(looked_at)s - 1")
+
+
+def page_of(log: StoredLog, leading: LiteralString, others: LiteralString) -> LiteralString:
+    """Return the statement of a page."""
+    led = _led(log, leading, "*", "LIMIT %(looked_at)s")
+    page = f"SELECT * FROM ({led}) AS led WHERE {others} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"  # noqa: S608 - likewise
+    return _shown(log, page, "DESC")
+
+
+def _shown(log: StoredLog, entries: LiteralString, direction: LiteralString) -> LiteralString:
+    return f"""
+        SELECT e.id, e.organization_id, e.action, e.target_type, e.target_id, e.ip_address, e.user_agent, e.request_id,
+               e.success, e.details, e.created_at, {log.position} AS position,
+               e.actor_user_id, u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner
+        FROM   ({entries}) AS e
+        LEFT   JOIN users u ON u.id = e.actor_user_id
+        ORDER  BY e.id {direction}
+    """  # noqa: S608 - likewise
+
+
+# The chain gives positions to committed entries alone, so nothing comes before a position later.
+def sealed_of(others: LiteralString) -> LiteralString:
+    """Return the statement of the matches in a part of a chain."""
+    return _shown(
+        OF_ORGANIZATION,
+        f"""SELECT * FROM audit_entries
+            WHERE  organization_id = %(organization_id)s AND position > %(after)s AND position <= %(through)s
+              AND  {others}
+            ORDER  BY position LIMIT %(limit)s""",  # noqa: S608 - likewise
+        "ASC",
+    )
+
+
+_NAMES: Final = """
+    SELECT u.id, u.email AS name
+    FROM   users u
+    WHERE  u.id = ANY (%(ids)s)
+      AND  (EXISTS (SELECT FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = u.id)
+            OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = %(organization_id)s AND l.user_id = u.id))
+    UNION ALL
+    SELECT id, name FROM organizations WHERE id = ANY (%(ids)s) AND id = %(organization_id)s
+    UNION ALL
+    SELECT id, name FROM services WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, name FROM plans WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, email FROM invitations WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, name FROM api_keys WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, name FROM organization_keys WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, name FROM scim_tokens WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+"""
+_NAMES_FOR_PLATFORM: Final = """
+    SELECT id, email AS name FROM users WHERE id = ANY (%(ids)s)
+    UNION ALL
+    SELECT id, name FROM organizations WHERE id = ANY (%(ids)s)
+    UNION ALL
+    SELECT id, recipient FROM mails WHERE id = ANY (%(ids)s)
+"""
+
+
+class PostgresAuditSearches(Aggregate):
+    """The port `AuditSearches`."""
+
+    def user_of(self, email: str) -> UUID | None:
+        return self._value_or_none("SELECT id FROM users WHERE email = %s", (email,))
+
+    def target_type_of(self, organization_id: UUID | None, target_id: str, target_types: Collection[str]) -> str | None:
+        log = _log_of(organization_id)
+        return self._value_or_none(
+            f"""
+            SELECT target_type
+            FROM   unnest(%(target_types)s::text[]) AS one (target_type)
+            WHERE  EXISTS (SELECT FROM {log.table} e
+                           WHERE  {log.rows} AND e.target_type = one.target_type AND e.target_id = %(target_id)s)
+            LIMIT  1
+            """,  # noqa: S608 - made of constants of this module alone
+            {"organization_id": organization_id, "target_id": target_id, "target_types": list(target_types)},
+        )
+
+    def find(
+        self,
+        organization_id: UUID | None,
+        search: EntrySearch,
+        *,
+        limit: int,
+        offset: int = 0,
+        before_id: UUID = LAST_ID,
+    ) -> SearchedEntries:
+        log, values = _log_of(organization_id), _values_of(organization_id, search)
+        leading, others, led = self._leading(log, search, values)
+        total = led if others == _EVERY else self._counted(matches_of(log, leading, others), values)
+        found = self._part(log, leading, others, values, limit=limit, offset=offset, before_id=before_id)
+        return SearchedEntries(
+            entries=found[:limit],
+            total=total,
+            is_exact=others == _EVERY or led <= LOOKED_AT_MAX,
+            has_more=len(found) > limit,
+            bound_id=self._bound(log, leading, values, before_id) if led > LOOKED_AT_MAX else None,
+        )
+
+    def listed(
+        self, organization_id: UUID | None, search: EntrySearch, *, limit: int, before_id: UUID
+    ) -> SearchedEntries:
+        log, values = _log_of(organization_id), _values_of(organization_id, search)
+        leading, others, led = self._leading(log, search, values)
+        found = self._part(log, leading, others, values, limit=limit, offset=0, before_id=before_id)
+        return SearchedEntries(
+            entries=found[:limit],
+            total=len(found[:limit]),
+            is_exact=False,
+            has_more=len(found) > limit,
+            bound_id=self._bound(log, leading, values, before_id) if led > LOOKED_AT_MAX else None,
+        )
+
+    def entry(self, organization_id: UUID | None, entry_id: UUID) -> FoundEntry | None:
+        log = _log_of(organization_id)
+        entries: LiteralString = f"SELECT * FROM {log.table} WHERE {log.rows} AND id = %(entry_id)s"  # noqa: S608 - likewise
+        return self._one(
+            _found, _shown(log, entries, "DESC"), {"organization_id": organization_id, "entry_id": entry_id}
+        )
+
+    def sealed_after(
+        self, organization_id: UUID, search: EntrySearch, *, after: int, through: int, limit: int
+    ) -> Sequence[FoundEntry]:
+        values = {
+            **_values_of(organization_id, search),
+            "after": after,
+            "through": through,
+            "limit": limit,
+        }
+        others = " AND ".join([*ranges_of(search), _IDS])
+        return self._all(_found, sealed_of(others), values, prepare=False)
+
+    def written_after(self, search: EntrySearch, *, after_id: UUID, limit: int) -> Sequence[FoundEntry]:
+        values = {**_values_of(None, search), "after_id": after_id, "limit": limit}
+        others = " AND ".join([*ranges_of(search), _IDS])
+        entries: LiteralString = f"""SELECT * FROM platform_audit_entries
+            WHERE  id > %(after_id)s AND {others}
+            ORDER  BY id DESC LIMIT %(limit)s"""  # noqa: S608 - likewise
+        return self._all(_found, _shown(OF_PLATFORM, entries, "DESC"), values, prepare=False)
+
+    def names(self, organization_id: UUID | None, ids: Collection[UUID]) -> Mapping[UUID, str]:
+        statement = _NAMES_FOR_PLATFORM if organization_id is None else _NAMES
+        rows = self._rows(statement, {"organization_id": organization_id, "ids": list(ids)})
+        return {row["id"]: row["name"] for row in rows}
+
+    def impersonators(self, ids: Collection[UUID]) -> Mapping[UUID, str]:
+        rows = self._rows("SELECT id, email FROM users WHERE id = ANY (%s)", (list(ids),))
+        return {row["id"]: row["email"] for row in rows}
+
+    def newest_positions(self, organization_ids: Collection[UUID]) -> Mapping[UUID, int]:
+        rows = self._rows(
+            "SELECT organization_id, sealed_through FROM audit_chains WHERE organization_id = ANY (%s)",
+            (list(organization_ids),),
+        )
+        return {row["organization_id"]: row["sealed_through"] for row in rows}
+
+    def newest_of_platform(self) -> UUID | None:
+        return self._value_or_none("SELECT id FROM platform_audit_entries ORDER BY id DESC LIMIT 1")
+
+    def _leading(
+        self, log: StoredLog, search: EntrySearch, values: dict[str, Any]
+    ) -> tuple[LiteralString, LiteralString, int]:
+        """Return the range with the fewest entries, the conditions that are left, and its number of entries."""
+        ranges: list[LiteralString] = ranges_of(search) or [_EVERY]
+        counts = ", ".join([f"({count_of(log, one)})" for one in ranges])
+        entries: list[int]
+        [entries] = self._values(f"SELECT ARRAY[{counts}]", values, prepare=False)
+        leading = ranges[entries.index(min(entries))]
+        others = " AND ".join([one for one in ranges if one is not leading]) or _EVERY
+        return leading, others, min(entries)
+
+    def _part(
+        self,
+        log: StoredLog,
+        leading: LiteralString,
+        others: LiteralString,
+        values: dict[str, Any],
+        *,
+        limit: int,
+        offset: int,
+        before_id: UUID,
+    ) -> list[FoundEntry]:
+        values = {**values, "before_id": min(before_id, values["before_id"]), "limit": limit + 1, "offset": offset}
+        # Planned for this log and these values each time: what is best for the average one may read the logs of all.
+        return self._all(_found, page_of(log, leading, others), values, prepare=False)
+
+    def _bound(self, log: StoredLog, leading: LiteralString, values: dict[str, Any], before_id: UUID) -> UUID | None:
+        values = {**values, "before_id": min(before_id, values["before_id"])}
+        last = self._values(bound_of(log, leading), values, prepare=False)
+        return last[0] if len(last) > 1 else None
+
+    def _counted(self, statement: LiteralString, values: dict[str, Any]) -> int:
+        [counted] = self._values(statement, values, prepare=False)
+        return counted
+
+
+def _log_of(organization_id: UUID | None) -> StoredLog:
+    return OF_PLATFORM if organization_id is None else OF_ORGANIZATION
+
+
+def _values_of(organization_id: UUID | None, search: EntrySearch) -> dict[str, Any]:
+    return {
+        "organization_id": organization_id,
+        "actor": search.actor,
+        "action": search.action,
+        "target_type": search.target_type,
+        "target_id": search.target_id,
+        "ip_address": search.ip_address,
+        "request_id": search.request_id,
+        "first_id": search.first_id,
+        "before_id": search.before_id,
+        "looked_at": LOOKED_AT_MAX,
+        "counted": LOOKED_AT_MAX + 1,
+    }
+
+
+def _found(
+    *,
+    actor_user_id: UUID | None,
+    actor_email: str | None,
+    actor_is_platform_owner: bool | None,
+    details: dict[str, Any],
+    **columns: Any,
+) -> FoundEntry:
+    actor = AuditLogActor.of(actor_user_id, actor_email, actor_is_platform_owner, details)
+    return FoundEntry(actor=actor, details=details, **columns)

@@ -1,0 +1,245 @@
+"""The audit log of an organization as its console shows it: found by what people type, one entry, and what is new.
+
+The conditions and their limits are in `search.py`. What is new is read in the order of the chain, whose positions are
+given to committed entries alone, so that a reader who goes on after a position misses none.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.audit import chain
+from core.audit.audit_log import ORGANIZATION_KEY
+from core.audit.search import FIRST_ID, LAST_ID, EntrySearch, actor_of, first_id_at, place_of
+from core.audit.verification import ChainBroken, ChainVerifier
+from core.email_addresses import canonical_email
+from core.errors import BadRequest, NotFound
+from core.events.actions import AuditAction, TargetType
+from core.organizations.access import Operation, authorize
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from core.audit.audit_log import FoundEntry, SearchedEntries
+    from core.audit.chain import ChainState
+    from ports.unit_of_work import UnitOfWork
+
+# How many positions one read of what is new passes when the filter leaves most of them out.
+PASSED_MAX: Final = 5_000
+IMPERSONATOR: Final = "impersonator_id"
+API_KEY: Final = "api_key_id"
+SCIM_TOKEN: Final = "scim_token_id"  # noqa: S105 - the name of a detail
+_NOT_A_TIME: Final = "Give a day or a time, such as 2026-02-03 or 2026-02-03T04:05."
+_TARGET_MALFORMED: Final = "Give an email address, or the id of what the action was done to."
+
+
+class AuditEntryUnknown(NotFound):
+    """The log has no entry with this id."""
+
+    default_message = "There is no such entry in this audit log."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedEntries:
+    """What a person has typed to find entries; an empty text finds any. Times without a zone are in UTC."""
+
+    actor: str = ""
+    action: str = ""
+    target: str = ""
+    address: str = ""
+    request: str = ""
+    since: str = ""
+    until: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every entry is wanted."""
+        return self == AskedEntries()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryNames:
+    """The names of what entries name by ids, and the addresses of the impersonators."""
+
+    named: Mapping[UUID, str]
+    impersonators: Mapping[UUID, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowsedEntries:
+    """A part of a log with the names of what it names; `chain` is None for the platform's log, which has none."""
+
+    found: SearchedEntries
+    names: EntryNames
+    chain: ChainState | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownEntry:
+    """One entry, and whether it fits its seal; None for one that is not sealed."""
+
+    entry: FoundEntry
+    names: EntryNames
+    fits_seal: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntries:
+    """Entries that are new, the newest first, and the position after which the next ones come."""
+
+    entries: Sequence[FoundEntry]
+    names: EntryNames
+    position: int
+
+
+def find(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
+    """Return a part of what is found, the newest first; raise `BadRequest` for what cannot be searched for."""
+    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
+    search = search_of(uow, organization.id, asked)
+    found = uow.audit_searches.find(organization.id, search, limit=limit, before_id=before_id)
+    return BrowsedEntries(
+        found=found,
+        names=names_of(uow, organization.id, found.entries),
+        chain=chain.state_of(uow, organization.id),
+    )
+
+
+def begin_file(uow: UnitOfWork, slug: str) -> None:
+    """Record that entries are exported as a file."""
+    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
+    uow.record(AuditAction.AUDIT_LOG_EXPORTED, organization.id, organization_id=organization.id, format="csv")
+
+
+def listed(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
+    """Return a part of what `find` finds, without counting; for files."""
+    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
+    search = search_of(uow, organization.id, asked)
+    found = uow.audit_searches.listed(organization.id, search, limit=limit, before_id=before_id)
+    names = names_of(uow, organization.id, found.entries)
+    return BrowsedEntries(found=found, names=names, chain=None)
+
+
+def show(uow: UnitOfWork, slug: str, entry_id: UUID) -> ShownEntry:
+    """Return an entry, and whether it fits its seal; raise `AuditEntryUnknown`."""
+    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
+    entry = uow.audit_searches.entry(organization.id, entry_id)
+    if entry is None:
+        raise AuditEntryUnknown
+    return ShownEntry(
+        entry=entry,
+        names=names_of(uow, organization.id, [entry]),
+        fits_seal=_fits_seal(uow, organization.id, entry.position) if entry.position is not None else None,
+    )
+
+
+def log_of(uow: UnitOfWork, slug: str) -> UUID:
+    """Return the id of the log of an organization, for a reader who follows it."""
+    return authorize(uow, slug, Operation.AUDIT_LOG_READ).organization.id
+
+
+def newest(uow: UnitOfWork, slug: str, asked: AskedEntries, *, after: int, limit: int) -> NewEntries:
+    """Return the entries after a position of the chain, as far as they are sealed."""
+    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
+    search = search_of(uow, organization.id, asked)
+    sealed_through = uow.audit_chains.end(organization.id).sealed_through
+    # A position that no entry has yet was made for another log, or for this one before it was restored.
+    after = min(after, sealed_through)
+    through = min(after + PASSED_MAX, sealed_through)
+    found = uow.audit_searches.sealed_after(organization.id, search, after=after, through=through, limit=limit)
+    last = found[-1].position if len(found) == limit else None
+    return NewEntries(
+        entries=found[::-1],
+        names=names_of(uow, organization.id, found),
+        position=last if last is not None else through,
+    )
+
+
+def search_of(
+    uow: UnitOfWork,
+    organization_id: UUID | None,
+    asked: AskedEntries,
+    *,
+    target_types: Collection[str] = tuple(TargetType),
+) -> EntrySearch:
+    """Return the conditions of what was typed; raise `BadRequest` for what cannot be searched for."""
+    target_type, target_id = _target_of(uow, organization_id, asked.target, target_types)
+    return EntrySearch(
+        actor=actor_of(uow, asked.actor) if asked.actor.strip() else None,
+        action=asked.action or None,
+        target_type=target_type,
+        target_id=target_id,
+        ip_address=place_of(asked.address)[0] or asked.address.strip() or None,
+        request_id=asked.request.strip() or None,
+        first_id=first_id_at(time_of("since", asked.since)) if asked.since.strip() else FIRST_ID,
+        before_id=first_id_at(time_of("until", asked.until)) if asked.until.strip() else LAST_ID,
+    )
+
+
+def time_of(field: str, typed: str) -> datetime:
+    """Return a day or a time that was typed, without a zone in UTC; raise `BadRequest` when it is none."""
+    try:
+        moment = datetime.fromisoformat(typed.strip())
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadRequest.of_field(field, _NOT_A_TIME) from None
+
+
+def names_of(uow: UnitOfWork, organization_id: UUID | None, entries: Iterable[FoundEntry]) -> EntryNames:
+    """Return the names of what entries name."""
+    named: set[UUID] = set()
+    impersonators: set[UUID] = set()
+    for entry in entries:
+        named |= _ids_in(
+            [entry.target_id, *(entry.details.get(name) for name in (API_KEY, SCIM_TOKEN, ORGANIZATION_KEY))]
+        )
+        if entry.organization_id is not None:
+            named.add(entry.organization_id)
+        impersonators |= _ids_in([entry.details.get(IMPERSONATOR)])
+    return EntryNames(
+        named=uow.audit_searches.names(organization_id, named) if named else {},
+        impersonators=uow.audit_searches.impersonators(impersonators) if impersonators else {},
+    )
+
+
+def _target_of(
+    uow: UnitOfWork,
+    organization_id: UUID | None,
+    typed: str,
+    target_types: Collection[str],
+) -> tuple[str | None, str | None]:
+    trimmed = typed.strip()
+    if not trimmed:
+        return None, None
+    if "@" in trimmed:
+        user_id = uow.audit_searches.user_of(canonical_email(trimmed, uow.domain_names.to_ascii))
+        # An address without an account is searched for in the same way, so that the time does not tell.
+        return TargetType.USER.value, str(user_id) if user_id is not None else trimmed
+    target_id = next(iter(_ids_in([trimmed])), None)
+    if target_id is None:
+        raise BadRequest.of_field("target", _TARGET_MALFORMED)
+    target_type = uow.audit_searches.target_type_of(organization_id, str(target_id), target_types)
+    return target_type or TargetType.USER.value, str(target_id)
+
+
+def _fits_seal(uow: UnitOfWork, organization_id: UUID, position: int) -> bool:
+    for sealed in uow.audit_chains.page(organization_id, after=position - 1, through=position, limit=1):
+        verifier = ChainVerifier(position=position - 1, head=sealed.seal.previous_hash)
+        with suppress(ChainBroken):
+            verifier.check(chain.line_of(sealed))
+        return verifier.position == position
+    return False
+
+
+def _ids_in(values: Iterable[Any]) -> set[UUID]:
+    """Return those of the values that are ids."""
+    ids: set[UUID] = set()
+    for value in values:
+        try:
+            ids.add(UUID(value))
+        except (ValueError, AttributeError, TypeError):
+            continue
+    return ids

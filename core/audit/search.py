@@ -1,0 +1,132 @@
+"""Finding entries in the audit log of an organization or the platform, by who did what, to what, from where and when.
+
+Each of these conditions is a range of an index. Of several, the one with the fewest entries leads: its newest entries
+are read, at most `LOOKED_AT_MAX` of them, and the others are compared. So no search reads a log whole, and one that
+finds little says how far it has looked; the next page goes on from there. A time is found by the ids, whose first bits
+are the time when an entry was written.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.email_addresses import canonical_email
+from core.errors import BadRequest
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# So many entries of the leading condition are read for a page.
+LOOKED_AT_MAX: Final = 10_000
+LAST_ID: Final = UUID(int=2**128 - 1)
+FIRST_ID: Final = UUID(int=0)
+# No entry has this actor.
+NO_ACTOR: Final = "none"
+# RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
+_MILLISECONDS_SHIFT: Final = 80
+MILLISECOND: Final = timedelta(milliseconds=1)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_ID: Final = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_ACTOR: Final = re.compile(rf"system|(?:(?:api_key|setup_link):)?{_ID}")
+_ACTOR_MALFORMED: Final = (
+    "Give an email address, or the id of an actor as entries show it: a user's id, api_key: or setup_link: with an id,"
+    " or system."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryCriteria:
+    """What the interface can search for besides actions and targets; None means any."""
+
+    actor: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    q: str | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any of these is requested."""
+        return any(value is not None for value in (self.actor, self.since, self.until, self.q))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrySearch:
+    """The conditions of a search as they are stored; None means any.
+
+    Entries have ids from `first_id` on, and before `before_id`.
+    """
+
+    actor: str | None = None
+    action: str | None = None
+    target_type: str | None = None
+    target_id: str | None = None
+    ip_address: str | None = None
+    request_id: str | None = None
+    first_id: UUID = FIRST_ID
+    before_id: UUID = LAST_ID
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether every entry is found."""
+        return self == EntrySearch()
+
+
+def first_id_at(moment: datetime) -> UUID:
+    """Return the lowest id that an entry of this moment can have; for a time before 1970 the first id."""
+    milliseconds = (moment - _EPOCH) // MILLISECOND
+    return UUID(int=max(milliseconds, 0) << _MILLISECONDS_SHIFT)
+
+
+def moment_of(entry_id: UUID) -> datetime:
+    """Return the time of the id of an entry, to the millisecond."""
+    return _EPOCH + (entry_id.int >> _MILLISECONDS_SHIFT) * MILLISECOND
+
+
+def actor_of(uow: UnitOfWork, typed: str) -> str:
+    """Return the actor with an address or an id; `NO_ACTOR` for an address without an account.
+
+    Raise `BadRequest` for what is neither.
+    """
+    trimmed = typed.strip()
+    if "@" in trimmed:
+        user_id = uow.audit_searches.user_of(canonical_email(trimmed, uow.domain_names.to_ascii))
+        return str(user_id) if user_id is not None else NO_ACTOR
+    if not _ACTOR.fullmatch(trimmed.lower()):
+        raise BadRequest.of_field("actor", _ACTOR_MALFORMED)
+    return trimmed.lower()
+
+
+def place_of(typed: str) -> tuple[str | None, str | None]:
+    """Return what a text names: an IP address, or else the id of a request, as the pair of both."""
+    trimmed = typed.strip()
+    try:
+        return str(ipaddress.ip_address(trimmed)), None
+    except ValueError:
+        return None, trimmed
+
+
+def searched(
+    uow: UnitOfWork,
+    criteria: EntryCriteria,
+    *,
+    action: str | None,
+    target_type: str | None,
+    target_id: str | None,
+) -> EntrySearch:
+    """Return the conditions of a search by programs; raise `BadRequest` for an actor that cannot exist."""
+    ip_address, request_id = place_of(criteria.q) if criteria.q is not None else (None, None)
+    return EntrySearch(
+        actor=actor_of(uow, criteria.actor) if criteria.actor is not None else None,
+        action=action,
+        target_type=target_type,
+        target_id=target_id,
+        ip_address=ip_address,
+        request_id=request_id,
+        first_id=first_id_at(criteria.since) if criteria.since is not None else FIRST_ID,
+        before_id=first_id_at(criteria.until) if criteria.until is not None else LAST_ID,
+    )

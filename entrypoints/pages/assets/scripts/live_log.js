@@ -1,0 +1,75 @@
+// Follows an audit log: asks for what is new, which the server answers when there is something, and puts it on top.
+//
+// The address of the next question comes with each answer. Where the server takes no more readers, the page is loaded
+// again from time to time instead, as without scripts.
+"use strict";
+
+const ROWS_MAX = 500;
+const ERRORS_MAX = 5;
+
+const live = document.querySelector("[data-feed]:not([data-feed=''])");
+const state = document.querySelector("[data-live-state]");
+
+function pause(seconds) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, seconds * 1000);
+  });
+}
+
+function inZone(row) {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "long", timeStyle: "short" });
+  for (const time of row.querySelectorAll("time[datetime]")) {
+    time.title = time.textContent;
+    time.textContent = format.format(new Date(time.dateTime));
+  }
+}
+
+function show(table, answer) {
+  const body = table.tBodies[0];
+  // The newest comes first; an entry that is there already is left out.
+  for (const row of [...answer.querySelectorAll("tbody tr")].reverse()) {
+    if (document.getElementById(row.id) === null) {
+      const taken = document.importNode(row, true);
+      inZone(taken);
+      body.prepend(taken);
+    }
+  }
+  while (body.rows.length > ROWS_MAX) {
+    body.lastElementChild.remove();
+  }
+}
+
+async function follow() {
+  const table = live.querySelector("table");
+  const seconds = Number(live.dataset.seconds);
+  let feed = live.dataset.feed;
+  let errors = 0;
+  while (errors < ERRORS_MAX) {
+    try {
+      const response = await fetch(feed, { headers: { Accept: "text/html" }, redirect: "error" });
+      if (response.status === 429) {
+        break;
+      }
+      if (!response.ok) {
+        throw new Error(String(response.status));
+      }
+      const answer = new DOMParser().parseFromString(await response.text(), "text/html");
+      show(table, answer);
+      feed = answer.querySelector("[data-feed]").dataset.feed;
+      state.textContent = state.dataset.following;
+      errors = 0;
+    } catch {
+      errors += 1;
+      state.textContent = state.dataset.waiting;
+      await pause(seconds);
+    }
+  }
+  // Also what has ended the session or the role is shown by the page itself.
+  await pause(seconds);
+  location.replace(live.dataset.again);
+}
+
+if (live !== null) {
+  state.textContent = state.dataset.following;
+  follow();
+}

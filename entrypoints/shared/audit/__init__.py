@@ -1,0 +1,1 @@
+"""What the JSON routes and the pages of the area share."""

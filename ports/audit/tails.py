@@ -1,0 +1,46 @@
+"""Readers who wait for the next entries of an audit log."""
+
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+from uuid import UUID
+
+
+class AuditTails(Protocol):
+    """The readers of this process, by the log that they follow."""
+
+    def place(self, log: UUID) -> AbstractContextManager[None]:
+        """Take one of the places of a log as long as the context is open; raise `TailsTaken` when none is free."""
+        ...
+
+    async def wait(self, log: UUID, seen: int, seconds: float) -> None:
+        """Return when the log has another position than the reader has seen, and after that time at the latest."""
+        ...
+
+
+class FollowedLogs(Protocol):
+    """The same as the actor has it that looks for new entries."""
+
+    def followed(self) -> Collection[UUID]:
+        """Return the logs that readers wait for."""
+        ...
+
+    async def wait_for_readers(self) -> None:
+        """Return when there are readers."""
+        ...
+
+    async def pause(self, seconds: float) -> None:
+        """Return after entries were sealed in this process, and after that time at the latest."""
+        ...
+
+    def tell(self, positions: Mapping[UUID, int]) -> None:
+        """Wake the readers of these logs who have seen another position than the present one."""
+        ...
+
+
+class SealedBell(Protocol):
+    """The same as the actor has it that seals entries."""
+
+    def sealed(self) -> None:
+        """Let the waiting readers be told soon."""
+        ...

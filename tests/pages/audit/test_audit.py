@@ -1,0 +1,467 @@
+"""The pages of an organization's audit log."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from datetime import UTC, datetime
+from html import unescape
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+import pytest
+import trio
+from psycopg.types.json import Jsonb
+
+from core.audit import chain, search
+from core.audit.tails import PLACES_MAX, WAIT_SECONDS_MAX
+from core.events.actions import AuditAction
+from core.events.platform_actions import PlatformAction
+from entrypoints.pages.audit.entry_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
+from entrypoints.pages.languages import LANGUAGES
+from tests.waiting import eventually
+
+if TYPE_CHECKING:
+    from actors.audit_tails import MemoryAuditTails
+    from tests.application import Answer
+    from tests.world.team import Team
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+PAGE = "/app/organizations/acme/audit"
+HOSTILE = "<b onclick=alert(1)>Bolt</b>"
+NOON = datetime(2026, 2, 3, 12, tzinfo=UTC)
+KEY = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
+
+
+@pytest.fixture
+def people(world: World) -> Team:
+    """An organization with an owner, two members, and a custom role that reads the audit log."""
+    team = world.team()
+    team.add("ann", "owner")
+    team.add("bob", "member")
+    team.custom_role("auditor", "audit_logs.view")
+    team.add("cid", "auditor")
+    world.connection.execute("DELETE FROM audit_entries")
+    return team
+
+
+@pytest.fixture
+async def ann(people: Team, visitor: Visitor) -> Visitor:
+    """The browser of the owner."""
+    await visitor.sign_in("ann@example.com")
+    return visitor
+
+
+def write(world: World, organization_id: UUID, minute: int, **columns: Any) -> UUID:
+    """Insert an entry that was written at this minute after noon; return its id."""
+    written_at = NOON.replace(minute=minute)
+    values: dict[str, Any] = {
+        "id": UUID(int=search.first_id_at(written_at).int | (organization_id.int & (2**60 - 1))),
+        "organization_id": organization_id,
+        "actor_user_id": None,
+        "action": "service.updated",
+        "target_type": "service",
+        "target_id": str(minute),
+        "ip_address": None,
+        "user_agent": None,
+        "request_id": None,
+        "success": True,
+        "details": {},
+        "created_at": written_at,
+    } | columns
+    values["details"] = Jsonb(values["details"])
+    world.connection.execute(
+        f"INSERT INTO audit_entries ({', '.join(values)}) VALUES ({', '.join(['%s'] * len(values))})".encode(),
+        tuple(values.values()),
+    )
+    return values["id"]
+
+
+def rows(page: Answer) -> list[str]:
+    """Return the rows of the table of a page, as text without markup."""
+    assert page.status == 200, page.text
+    table = page.text.partition("<tbody")[2].partition("</tbody>")[0]
+    return [" ".join(unescape(re.sub(r"<[^>]*>", " ", row)).split()) for row in re.split(r"<tr[^>]*>", table)[1:]]
+
+
+async def seal(world: World) -> None:
+    """Seal what is written."""
+    while await world.installation.database.transact(chain.seal_next, 100):
+        pass
+
+
+def test_every_action_and_target_has_words_in_every_language() -> None:
+    assert ACTIONS.keys() == set(AuditAction)
+    assert PLATFORM_ACTIONS.keys() == set(PlatformAction)
+    assert {action.target_type.value for action in (*AuditAction, *PlatformAction)} <= TARGET_TYPES.keys()
+    german = LANGUAGES["de"]
+    for text in (*ACTIONS.values(), *PLATFORM_ACTIONS.values()):
+        assert german.known(text) != text
+
+
+async def test_entries_are_readable_and_found_by_the_filter(world: World, people: Team, ann: Visitor) -> None:
+    acme, ann_id, bob_id = people.organization_id, people.ids["ann"], people.ids["bob"]
+    write(
+        world,
+        acme,
+        1,
+        actor_user_id=ann_id,
+        ip_address="192.0.2.7",
+        request_id="req-1",
+        target_id=str(bob_id),
+        target_type="user",
+        action="user.role_updated",
+        details={"old_role": "admin", "new_role": "member"},
+    )
+    write(world, acme, 2, actor_user_id=ann_id, details={"service_name": HOSTILE, "impersonator_id": str(bob_id)})
+    write(
+        world,
+        acme,
+        3,
+        details={"organization_key_id": KEY, "organization_key_name": "Deploy"},
+        ip_address="2001:db8::1",
+    )
+    write(world, acme, 4, details={"setup_link_id": KEY})
+    write(world, acme, 5, details={"scim_token_id": KEY}, success=False)
+    write(world, acme, 6, details={"api_key_id": KEY}, action="later.version")
+    write(world, acme, 7)
+    write(world, world.organization("bolt"), 8, request_id="req-1")
+
+    page = await ann.open(PAGE)
+    shown = rows(page)
+
+    assert HOSTILE not in page.text
+    assert "7 found" in page.text
+    for row, words in zip(
+        shown,
+        (
+            ["Changed a service", "The platform itself"],
+            ["later.version", f"A service, with the API key {KEY}"],
+            ["Failed", f"The directory, with the token {KEY}"],
+            ["The holder of a setup link"],
+            ["A program, with the management key Deploy", "2001:db8::1"],
+            ["ann@example.com", "It was bob@example.com of the platform, acting as this person.", HOSTILE],
+            ["Changed the role of a member", "role : admin → member", "bob@example.com Person", "192.0.2.7 req-1"],
+        ),
+        strict=True,
+    ):
+        assert all(word in row for word in words), (row, words)
+    for query, minutes in (
+        ("actor=ann@example.com", [2, 1]),
+        ("actor=system", [7, 6, 5]),
+        ("action=user.role_updated", [1]),
+        ("target=bob@example.com", [1]),
+        (f"target={bob_id}", [1]),
+        (f"target={KEY}", []),
+        ("target=zoe@example.com", []),
+        ("address=2001:DB8:0::1", [3]),
+        ("address=nonsense", []),
+        ("request=req-1", [1]),
+        ("since=2026-02-03T12:06", [7, 6]),
+        ("until=2026-02-03T13:03%2B01:00", [2, 1]),
+        ("since=2026-02-04", []),
+        ("before=damaged", [7, 6, 5, 4, 3, 2, 1]),
+    ):
+        found = await ann.open(f"{PAGE}?{query}")
+        assert [int(minute) for minute in re.findall(r"12:(\d\d) UTC", "".join(rows(found)))] == minutes, query
+        assert f"{len(minutes) if len(minutes) != 1 else 'One'} found" in found.text, query
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("actor=ann", "Give an email address, or the id of an actor"),
+        ("target=shop", "Give an email address, or the id of what"),
+        ("since=yesterday", "Give a day or a time"),
+        ("until=0001-01-01T00:00%2B14:00", "Give a day or a time"),
+    ],
+)
+async def test_what_cannot_be_searched_for_is_said_at_its_field(ann: Visitor, query: str, problem: str) -> None:
+    page = await ann.open(f"{PAGE}?{query}&address=192.0.2.7")
+
+    assert page.status == 400
+    assert problem in page.text
+    assert 'aria-invalid="true"' in page.text
+    assert 'value="192.0.2.7"' in page.text
+
+
+async def test_a_long_log_goes_on_and_stays_small(world: World, people: Team, ann: Visitor) -> None:
+    for minute in range(55):
+        write(
+            world,
+            people.organization_id,
+            minute,
+            user_agent="x" * 400,
+            request_id="r" * 128,
+            details={"changes": {"name": {"from": "x" * 5000, "to": HOSTILE * 500}}},
+        )
+
+    page, seen, sizes = PAGE + "?request=" + "r" * 128, list[str](), list[int]()
+    while page:
+        answer = await ann.open(page)
+        sizes.append(len(answer.text.encode()))
+        seen += re.findall(r"12:(\d\d) UTC", "".join(rows(answer)))
+        links = re.findall(r'href="([^"]*)"', answer.text.partition('class="pages"')[2].partition("</nav>")[0])
+        page = next((unescape(link) for link in links if "before=" in link), "")
+
+    assert seen == [f"{minute:02}" for minute in reversed(range(55))]
+    assert len(sizes) == 3
+    assert max(sizes) < 40 * 1024
+
+
+async def test_a_search_that_finds_little_says_how_far_it_has_looked(
+    world: World, people: Team, ann: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("adapters.postgres.audit.search", "entrypoints.pages.audit.browsing"):
+        monkeypatch.setattr(f"{module}.LOOKED_AT_MAX", 3)
+    for minute in range(1, 9):
+        action = "user.updated" if minute in {1, 3, 4, 5} else "user.joined"
+        write(world, people.organization_id, minute, ip_address="192.0.2.7", action=action)
+
+    first = await ann.open(f"{PAGE}?address=192.0.2.7&action=user.updated")
+    [link] = [link for link in re.findall(r'href="([^"]*)"', first.text) if "before=" in link]
+    second = await ann.open(unescape(link))
+
+    assert "12:08" not in first.text.partition("<table")[2].partition("</table>")[0]
+    assert "found among the newest 3 entries" in first.text
+    assert "This page has looked back to" in first.text
+    assert len(rows(second)) >= 1
+
+
+async def test_an_entry_shows_what_was_changed_and_that_it_fits_its_seal(
+    world: World, people: Team, ann: Visitor
+) -> None:
+    details = {
+        "changes": {"name": {"from": "Shop", "to": HOSTILE}, "scopes": {"from": None, "to": ["a", 1]}, "odd": 1},
+        "old_role": "admin",
+        "new_role": "member",
+        "new_thing": True,
+        "reason": "=1+1",
+        "nested": {"a": [HOSTILE]},
+    }
+    entry_id = write(world, people.organization_id, 1, details=details, actor_user_id=people.ids["ann"])
+    unsealed = await ann.open(f"{PAGE}/{entry_id}")
+    await seal(world)
+    sealed = await ann.open(f"{PAGE}/{entry_id}")
+    world.connection.execute('UPDATE audit_entries SET details = details || \'{"reason": "forged"}\'')
+    forged = await ann.open(f"{PAGE}/{entry_id}")
+    world.connection.execute("DELETE FROM audit_seals")
+    without = await ann.open(f"{PAGE}/{entry_id}")
+
+    assert "Not sealed yet; that takes a few seconds." in unsealed.text
+    assert "Entry 1 of the chain</dd>" in sealed.text
+    for page in (forged, without):
+        assert "Does not fit" in page.text
+    assert HOSTILE not in sealed.text
+    said = rows(sealed)
+    assert said[:3] == [f"name Shop {HOSTILE}", "scopes – a, 1", "role admin member"]
+    assert set(said[3:]) == {"odd – 1", "new_thing – true", "reason – =1+1", f'nested – {{"a": ["{HOSTILE}"]}}'}
+    assert "&#34;reason&#34;: &#34;=1+1&#34;" in sealed.text
+
+
+async def test_an_entry_of_another_organization_is_not_found(world: World, people: Team, ann: Visitor) -> None:
+    theirs = write(world, world.organization("bolt"), 1)
+
+    for path in (f"{PAGE}/{theirs}", f"{PAGE}/{KEY}", f"{PAGE}/nonsense"):
+        assert (await ann.open(path)).status == 404
+    # A position of theirs is one in this log.
+    ours = write(world, people.organization_id, 1)
+    assert len(rows(await ann.open(f"{PAGE}?before={UUID(int=theirs.int + 1)}"))) in {0, 1}
+    assert str(ours) in (await ann.open(f"{PAGE}?before={search.LAST_ID}")).text
+
+
+async def test_who_may_not_read_the_log_gets_none_of_its_pages(world: World, people: Team, visitor: Visitor) -> None:
+    entry_id = write(world, people.organization_id, 1)
+    await visitor.sign_in("bob@example.com")
+    for path in ("", "/feed", "/entries.csv", "/export.jsonl", "/proof.json", f"/{entry_id}"):
+        assert (await visitor.open(PAGE + path)).status == 403, path
+    assert world.audit_entries("audit_log.exported") == []
+
+
+async def test_a_custom_role_with_the_capability_reads_it(world: World, people: Team, visitor: Visitor) -> None:
+    write(world, people.organization_id, 1)
+    await visitor.sign_in("cid@example.com")
+
+    assert len(rows(await visitor.open(PAGE))) == 1
+
+
+async def test_the_found_entries_are_a_file_for_spreadsheets(world: World, people: Team, ann: Visitor) -> None:
+    for minute in range(4):
+        write(
+            world,
+            people.organization_id,
+            minute,
+            ip_address="192.0.2.7" if minute else None,
+            user_agent="=HYPERLINK(1)",
+            details={"service_name": "@SUM(1)"},
+            actor_user_id=people.ids["ann"],
+        )
+
+    answer = await ann.open(f"{PAGE}/entries.csv?address=192.0.2.7")
+
+    found = list(csv.DictReader(answer.text.splitlines()))
+    assert [row["time"] for row in found] == [f"2026-02-03T12:0{minute}:00+00:00" for minute in (3, 2, 1)]
+    assert found[0]["actor"] == "ann@example.com"
+    assert found[0]["user_agent"] == "'=HYPERLINK(1)"
+    assert found[0]["target"] == "'@SUM(1)"
+    assert json.loads(found[0]["details"]) == {"service_name": "@SUM(1)"}
+    [entry] = world.audit_entries("audit_log.exported", "details")
+    assert entry == ({"format": "csv"},)
+
+
+async def test_a_file_has_every_part(world: World, people: Team, ann: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrypoints.pages.audit.audit.FILE_ROWS_AT_ONCE", 2)
+    for minute in range(5):
+        write(world, people.organization_id, minute)
+
+    answer = await ann.open(f"{PAGE}/entries.csv?until=2026-02-03T12:30")
+
+    assert len(answer.text.splitlines()) == 6
+
+
+async def test_the_log_is_proved_and_exported(world: World, people: Team, ann: Visitor) -> None:
+    write(world, people.organization_id, 1)
+    await seal(world)
+    page = await ann.open(PAGE)
+    proof = await ann.open(f"{PAGE}/proof.json")
+    export = await ann.open(f"{PAGE}/export.jsonl")
+
+    assert "<dd>to entry 1</dd>" in page.text
+    assert json.loads(proof.text)["sealed_through"] == 1
+    lines = [json.loads(line) for line in export.text.splitlines()]
+    assert [line.get("position") for line in lines] == [1, None]
+    assert lines[1]["sealed_through"] == 1
+    for answer, name in ((proof, "acme-audit-log-proof.json"), (export, "acme-audit-log.jsonl")):
+        assert name in answer.headers["Content-Disposition"]
+        assert answer.headers["Cache-Control"] == "no-store"
+
+
+class TestFollowing:
+    """New entries appear by themselves."""
+
+    async def test_without_scripts_the_page_loads_itself_again_and_marks_what_is_new(
+        self, world: World, people: Team, ann: Visitor
+    ) -> None:
+        write(world, people.organization_id, 1)
+        first = await ann.open(f"{PAGE}?live=on&actor=system")
+        [again] = re.findall(r'<noscript><meta http-equiv="refresh" content="10; url=([^"]*)">', first.text)
+        write(world, people.organization_id, 2)
+        second = await ann.open(unescape(again))
+
+        assert "actor=system" in again
+        assert not any(row.startswith("Changed a service New") for row in rows(first))
+        assert [" New " in row for row in rows(second)] == [True, False]
+        assert "connect-src 'self'" in second.headers["Content-Security-Policy"]
+        still = await ann.open(PAGE)
+        assert "http-equiv" not in still.text
+        assert "connect-src" not in still.headers["Content-Security-Policy"]
+
+    async def test_the_feed_returns_what_was_sealed_after_a_position(
+        self, world: World, people: Team, ann: Visitor
+    ) -> None:
+        for minute in (1, 2):
+            write(world, people.organization_id, minute)
+        write(world, world.organization("bolt"), 3)
+        await seal(world)
+
+        answer = await ann.open(f"{PAGE}/feed?position=1")
+
+        assert re.findall(r"12:(\d\d) UTC", "".join(rows(answer))) == ["02"]
+        assert 'data-feed="/app/organizations/acme/audit/feed?position=2"' in answer.text
+        for position in ("99999999999999999999999999", "-1", "x", ""):
+            world.installation.stopping.set()
+            assert (await ann.open(f"{PAGE}/feed?position={position}")).status == 200
+
+    async def test_a_reader_waits_for_the_next_entry_and_no_longer_than_allowed(
+        self, world: World, people: Team, ann: Visitor, autojump_clock: trio.abc.Clock
+    ) -> None:
+        tails = tails_of(world)
+        answers: list[Answer] = []
+
+        async def read(path: str) -> None:
+            answers.append(await ann.open(path))
+
+        began_at = trio.current_time()
+        await read(f"{PAGE}/feed")
+        assert trio.current_time() - began_at >= WAIT_SECONDS_MAX
+        assert rows(answers[0]) == []
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(read, f"{PAGE}/feed")
+            await waiting(world, people.organization_id)
+            write(world, people.organization_id, 1)
+            await seal(world)
+            tails.tell({people.organization_id: 1})
+
+        assert len(rows(answers[1])) == 1
+
+    async def test_the_role_and_the_organization_are_looked_at_again(
+        self, world: World, people: Team, ann: Visitor, autojump_clock: trio.abc.Clock
+    ) -> None:
+        answers: list[Answer] = []
+
+        async def read() -> None:
+            answers.append(await ann.open(f"{PAGE}/feed"))
+
+        for change in (
+            "UPDATE memberships SET role = 'member' WHERE role = 'owner'",
+            "DELETE FROM organizations WHERE slug = 'acme'",
+        ):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(read)
+                await waiting(world, people.organization_id)
+                world.connection.execute(change.encode())
+                tails_of(world).tell({people.organization_id: -1})
+            world.connection.execute("UPDATE memberships SET role = 'owner' WHERE user_id = %s", (people.ids["ann"],))
+
+        assert [answer.status for answer in answers] == [403, 404]
+
+    async def test_the_place_of_the_twenty_first_is_refused_and_others_are_not_delayed(
+        self, world: World, people: Team, ann: Visitor
+    ) -> None:
+        tails = world.installation.audit_tails
+        taken = [tails.place(people.organization_id) for _ in range(PLACES_MAX)]
+        for place in taken:
+            place.__enter__()
+        refused = await ann.open(f"{PAGE}/feed")
+        with tails.place(world.organization("bolt")):
+            pass
+        taken[0].__exit__(None, None, None)
+        write(world, people.organization_id, 1)
+        await seal(world)
+        accepted = await ann.open(f"{PAGE}/feed")
+
+        assert refused.status == 429
+        assert "This audit log is being followed by 20 people already" in refused.text
+        assert refused.headers["Retry-After"] == "10"
+        assert accepted.status == 200
+
+    async def test_the_stop_of_the_server_ends_the_waiting(self, world: World, people: Team, ann: Visitor) -> None:
+        answers: list[Answer] = []
+
+        async def read() -> None:
+            answers.append(await ann.open(f"{PAGE}/feed"))
+
+        with trio.fail_after(10):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(read)
+                await waiting(world, people.organization_id)
+                world.installation.stopping.set()
+
+        assert answers[0].status == 200
+
+
+def tails_of(world: World) -> MemoryAuditTails:
+    """Return the readers of the application."""
+    return cast("MemoryAuditTails", world.installation.audit_tails)
+
+
+async def waiting(world: World, log: UUID) -> None:
+    """Return when a reader waits for a log."""
+
+    async def is_followed() -> bool:
+        return log in tails_of(world).followed()
+
+    await eventually(is_followed)

@@ -1,0 +1,108 @@
+"""The pages of the platform's audit log."""
+
+from __future__ import annotations
+
+import csv
+import re
+from html import unescape
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.world.builder import new_id
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.callers import Callers
+    from tests.world.visitor import Visitor
+
+PAGE = "/app/platform/audit"
+HOSTILE = "<b onclick=alert(1)>Bolt</b>"
+
+
+def write(callers: Callers, action: str, target_type: str, target_id: str, **details: object) -> UUID:
+    """Insert an entry of an operator's command; return its id."""
+    entry_id = new_id()
+    callers.world.connection.execute(
+        """
+        INSERT INTO platform_audit_entries (id, action, target_type, target_id, success, details, created_at)
+        VALUES (%s, %s, %s, %s, true, %s, now())
+        """,
+        (entry_id, action, target_type, target_id, Jsonb(details)),
+    )
+    return entry_id
+
+
+def rows(page: Answer) -> list[str]:
+    """Return the rows of the table of a page, as text without markup."""
+    assert page.status == 200, page.text
+    table = page.text.partition("<tbody")[2].partition("</tbody>")[0]
+    return [" ".join(unescape(re.sub(r"<[^>]*>", " ", row)).split()) for row in re.split(r"<tr[^>]*>", table)[1:]]
+
+
+async def test_what_was_done_is_found_and_opened(callers: Callers, platform_owner: Visitor) -> None:
+    callers.world.connection.execute("DELETE FROM platform_audit_entries")
+    gone = write(callers, "organization.deleted", "organization", str(new_id()), name=HOSTILE, reason="=1")
+    write(callers, "mail.retried", "mail", str(new_id()))
+
+    page = await platform_owner.open(PAGE)
+    found = await platform_owner.open(f"{PAGE}?action=organization.deleted&actor=system")
+    entry = await platform_owner.open(f"{PAGE}/{gone}")
+    file = await platform_owner.open(f"{PAGE}/entries.csv?action=organization.deleted")
+
+    assert [row.split(" An operator")[0] for row in rows(page)] == [
+        "Let a mail be sent again",
+        f"Deleted an organization name : {HOSTILE} reason : =1",
+    ]
+    assert len(rows(found)) == 1
+    assert HOSTILE not in found.text + entry.text
+    assert "reason – =1" in rows(entry)
+    assert "Seal" not in entry.text
+    [exported] = csv.DictReader(file.text.splitlines())
+    assert (exported["target"], exported["actor"]) == (HOSTILE, "command")
+
+
+async def test_a_person_is_found_by_address(callers: Callers, platform_owner: Visitor) -> None:
+    user_id = callers.world.user("zoe@example.com")
+    write(callers, "user.opened", "user", str(user_id))
+
+    page = await platform_owner.open(f"{PAGE}?target=zoe@example.com")
+
+    assert len(rows(page)) == 1
+    assert "zoe@example.com" in rows(page)[0]
+
+
+async def test_a_wrong_filter_is_said_and_stays(platform_owner: Visitor) -> None:
+    page = await platform_owner.open(f"{PAGE}?actor=zoe&request=abc")
+
+    assert page.status == 400
+    assert 'aria-invalid="true"' in page.text
+    assert 'value="abc"' in page.text
+
+
+async def test_the_feed_returns_new_entries_and_waits_for_none_when_it_stops(
+    callers: Callers, platform_owner: Visitor
+) -> None:
+    write(callers, "user.opened", "user", str(new_id()))
+
+    new = await platform_owner.open(f"{PAGE}/feed?position=1")
+    callers.world.installation.stopping.set()
+    [following] = re.findall(r'data-feed="([^"]*)"', new.text)
+    known = await platform_owner.open(unescape(following))
+
+    # What was written a moment before is returned again: an entry may be committed late.
+    assert len(rows(new)) >= 1
+    assert rows(known) == rows(new)
+    assert following in known.text
+
+
+async def test_an_entry_that_does_not_exist_is_not_found(callers: Callers, platform_owner: Visitor) -> None:
+    for path in (f"{PAGE}/{new_id()}", f"{PAGE}/nonsense"):
+        assert (await platform_owner.open(path)).status == 404
+
+
+@pytest.mark.parametrize("path", ["", "/feed", "/entries.csv", f"/{UUID(int=1)}"])
+async def test_support_does_not_read_it(support: Visitor, path: str) -> None:
+    assert (await support.open(PAGE + path)).status == 403
