@@ -30,6 +30,8 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_owners(self) -> PlatformOwners: ...
+
+    @property
     def organization_records(self) -> OrganizationRecords: ...
 
     @property
