@@ -12,7 +12,7 @@ import msgspec
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.platform.sign_in_checks import SignInWay
-from core.platform.why import SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
 from core.services import suggestions
 from core.sign_in.rules import Rule
 from entrypoints.pages.console_pages import Program, api, console_page, opened, page_of, with_query

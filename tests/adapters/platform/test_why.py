@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.platform import why
-from core.platform.why import ATTEMPTS_MAX, SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import ATTEMPTS_MAX
 from tests.plans import explained_statements, rows_read, tables_read_whole
 
 if TYPE_CHECKING:
