@@ -92,7 +92,7 @@ def way_of(typed: str) -> SignInWay | None:
 def _places(slug: str, service: str, people: SettingPlace | None) -> dict[Rule, SettingPlace]:
     """Return where an organization changes what the rules depend on; `people` is its page of members, if it is open."""
     path = api(slug)
-    of_service = f"{path}/services/{quote(service, safe='')}"
+    of_service = f"{path}/services/{quote(service, safe='') or ':service_slug'}"
     calls = {
         Rule.CONNECTION_OPEN: f"{path}/upstream-providers",
         Rule.CONNECTION_KEPT: f"{path}/upstream-providers",
