@@ -75,7 +75,7 @@ def test_a_verification_that_is_missing_is_found_and_sent(
     page.get_by_role("button", name="Send the verification again").press("Enter")
     page.get_by_text("The mail that verifies the address is on its way.").wait_for()
 
-    assert f"{CID} cannot sign in (Password)." in refused
+    assert f"{CID} cannot sign in with a password." in refused
     assert "Send the verification again below" in refused
     assert "Verified address" in settings
     assert page.get_by_label("Email address or id").input_value() == CID
