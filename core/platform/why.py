@@ -16,11 +16,9 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 from core.accounts import helped_accounts, sign_in_failures
 from core.accounts.helped_accounts import RecordPart
 from core.email_addresses import canonical_email, domain_of
-from core.errors import BadRequest
 from core.events.platform_actions import PlatformAction
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.networks import typed_network
 from core.organizations.access import Operation, authorize, authorize_support
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_walks import ByConnection, Journey, WalkedAccount, Walker
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
 
     from core.accounts.users import User
     from core.organizations.organizations import Organization
+    from core.platform.sign_in_questions import SignInQuestion
     from core.sign_in.sign_ins import Affiliation
     from core.sign_in.upstream.connections import ConnectionRecord
     from ports.unit_of_work import UnitOfWork
@@ -65,24 +64,6 @@ _OF_ACCOUNT_ALONE: Final = frozenset(
         Rule.REQUIRED_SECOND_FACTOR,
     }
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignInQuestion:
-    """Whose sign-in is asked about, and which.
-
-    The person is named by an address or an id. Without a way every way is walked; `connection_id` names one of the
-    organization. `network` is that of the attempt, None when it is not known. `by_saml` says whether a service is
-    signed in to by SAML; None means that it is, if it is set up for that.
-    """
-
-    email: str = ""
-    user_id: UUID | None = None
-    service_slug: str | None = None
-    way: SignInWay | None = None
-    connection_id: UUID | None = None
-    network: str | None = None
-    by_saml: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,32 +114,20 @@ def explain_to_platform(
     that names no account, or something else than a network.
     """
     caller = authorize_support(uow)
-    question = _with_network(question)
+    question = question.checked()
     found = named(uow, question)
-    user = found if found is not None and helped_accounts.sees(caller, found) else None
+    is_hidden = found is not None and not helped_accounts.sees(caller, found)
+    user = None if is_hidden else found
     if user is not None and not caller.acts_as_platform_owner:
         uow.audit_platform(PlatformAction.USER_OPENED, user.id, part=RecordPart.SIGN_IN_RULES.value)
-    return to_platform(uow, slug, user, question, are_limits_on=are_limits_on)
+    return to_platform(uow, slug, user, question, are_limits_on=are_limits_on and not is_hidden)
 
 
 def explain_to_platform_if_asked(
     uow: UnitOfWork, slug: str | None, question: SignInQuestion, *, are_limits_on: bool
 ) -> SignInExplanation | None:
     """Explain as `explain_to_platform` does; None for a question that names no account yet."""
-    is_asked = bool(question.email) or question.user_id is not None
-    return explain_to_platform(uow, slug, question, are_limits_on=are_limits_on) if is_asked else None
-
-
-def _with_network(question: SignInQuestion) -> SignInQuestion:
-    """Return a question with the network that is counted for the one that was typed; raise `BadRequest`."""
-    if not question.email and question.user_id is None:
-        raise BadRequest.of_field("email", "Enter the email address of the user, or their id.")
-    if question.network is None:
-        return question
-    network = typed_network(question.network)
-    if network is None:
-        raise BadRequest.of_field("network", "This is no network address. Enter one like 192.0.2.7, or leave it out.")
-    return replace(question, network=network)
+    return explain_to_platform(uow, slug, question, are_limits_on=are_limits_on) if question.names_user else None
 
 
 def to_organization(
@@ -272,7 +241,8 @@ class _Asked:
                 case SignInWay.PASSKEY:
                     walks.append(self._walker(subject, journey).by_passkey())
                 case _:
-                    walks += [self._by_connection(subject, journey, one) for one in self._connections]
+                    found = [self._by_connection(subject, journey, one) for one in self._connections]
+                    walks += [walk for walk in found if walk is not None]
         return tuple(self._told(walk) for walk in walks)
 
     def problems(self) -> tuple[ConnectionProblems, ...]:
@@ -353,14 +323,18 @@ class _Asked:
         routed = self._route.connection_id if self._route is not None else None
         return sorted(found, key=lambda one: (one.id != routed, not one.enabled))[:CONNECTIONS_WALKED_MAX]
 
-    def _by_connection(self, subject: WalkedAccount, journey: Journey, connection: ConnectionRecord) -> SignInWalk:
+    def _by_connection(
+        self, subject: WalkedAccount, journey: Journey, connection: ConnectionRecord
+    ) -> SignInWalk | None:
+        """Return the walk by a connection; None when it or the account was deleted since it was read."""
         uow, user, organization = self._uow, self._user, self._organization
         vouches = upstream_sign_in.vouches_for(uow, organization.id, self._address)
         if user is None:
             standing, is_linked = _standing_of_new(connection), False
         else:
             found = uow.identities.standing(user.id, organization.id, connection.id)
-            assert found is not None, "an account or a connection was found and has no standing"
+            if found is None:
+                return None
             context = IdentityContext(organization_id=organization.id, connection_id=connection.id)
             standing, is_linked = found, bool(uow.identities.of_user(user.id, context))
         return self._walker(subject, journey).by_connection(

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
 
 from core.platform.sign_in_checks import SignInWay
-from core.platform.why import SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
 from tests.openid_provider import CLIENT_SECRET
 from tests.tenants import explaining, judging
 from tests.tenants.model import Ended, Way

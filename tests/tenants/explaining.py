@@ -20,7 +20,8 @@ from tests.tenants.model import Violation
 
 if TYPE_CHECKING:
     from core.platform.sign_in_checks import RuleCheck, SignInWalk
-    from core.platform.why import SignInExplanation, SignInQuestion
+    from core.platform.sign_in_questions import SignInQuestion
+    from core.platform.why import SignInExplanation
     from ports.unit_of_work import UnitOfWork
     from tests.tenants.neighbourhood import Neighbourhood
 

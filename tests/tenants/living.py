@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.platform.sign_in_checks import SignInWay
-from core.platform.why import SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
 from tests.tenants import explaining, judging
 from tests.tenants.acting import RESETS, change_address, reset, sign_in
 from tests.tenants.giving import joined_by_invitation, picked, removed

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pytest
 
     from core.accounts.users import User
-    from core.platform.why import SignInQuestion
+    from core.platform.sign_in_questions import SignInQuestion
     from ports.unit_of_work import UnitOfWork
 
 

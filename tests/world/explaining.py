@@ -8,7 +8,7 @@ import msgspec
 
 from core.platform import why
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
-from core.platform.why import SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
 from core.sessions.origins import BACKGROUND
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL

@@ -9,7 +9,7 @@ from core.errors import Forbidden
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.platform import why
 from core.platform.sign_in_checks import SignInWay
-from core.platform.why import SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
 from entrypoints.http.sign_in.why import ExplainedSignIn
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call

@@ -9,7 +9,8 @@ import msgspec
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
-from core.platform.why import ConnectionProblems, ExplainedAccount, SignInExplanation, SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import ConnectionProblems, ExplainedAccount, SignInExplanation
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule

@@ -14,7 +14,8 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.platform import limits, mails, why
 from core.platform.mails import NothingToVerify
-from core.platform.why import SignInExplanation, SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import SignInExplanation
 from core.sign_in.rules import Rule
 from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform, with_query
 from entrypoints.pages.declaring import platform_pages, shows_again

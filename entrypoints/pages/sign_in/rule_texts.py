@@ -105,6 +105,9 @@ _BEFORE: Final[Mapping[SignInReason, str]] = {
         "The address lies in no verified mail domain of the organization, so it counts only if the provider says that"
         " it is verified."
     ),
+    SignInReason.SSO_REQUIRED: marked(
+        "The organization of the mail domain requires its own single sign-on for this address."
+    ),
     SignInReason.LINK_REQUIRED: marked("An account has the address already, and is not linked to the provider yet."),
     SignInReason.SECOND_FACTOR_ASKED: marked("The user is asked for the second factor."),
 }
@@ -173,7 +176,7 @@ _NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
         None,
     ),
     SignInReason.SSO_REQUIRED: (
-        marked("Ask the user to sign in by this single sign-on, or end the requirement for the mail domain."),
+        marked("Ask the user to sign in by it. Only the organization of the mail domain can end the requirement."),
         None,
     ),
     SignInReason.UNKNOWN_ORGANIZATION: (marked("Check the name of the organization in the address."), None),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from core.platform.sign_in_checks import RuleCheck, SignInWalk
+    from core.platform.sign_in_checks import RuleCheck, SignInWalk, SignInWay
     from core.platform.why import SignInExplanation
     from core.sign_in.own_ways import NamedConnection
     from core.sign_in.upstream.failures import UpstreamFailure
@@ -53,11 +53,12 @@ class ShownCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownWalk:
-    """A way with its rules; `connection` is the name of the one by which it goes.
+    """A way with its rules; `way` is its name in words, and `connection` is the name of the one by which it goes.
 
     `refusal` is the rule that refuses, None when none does, and `besides` are those that ask or depend before it.
     """
 
+    kind: SignInWay
     way: str
     connection: str | None
     checks: tuple[ShownCheck, ...]
@@ -127,6 +128,7 @@ def _refusals(walks: Sequence[ShownWalk]) -> list[tuple[list[ShownWalk], ShownCh
 def _walk(walk: SignInWalk, places: Mapping[Rule, SettingPlace], *, is_platform: bool) -> ShownWalk:
     shown = [(check.verdict, _check(walk, check, places, is_platform=is_platform)) for check in walk.checks]
     return ShownWalk(
+        kind=walk.way,
         way=rule_texts.WAYS[walk.way],
         connection=walk.connection.name if walk.connection is not None else None,
         checks=tuple(check for _, check in shown),

@@ -12,7 +12,7 @@ import msgspec
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.platform.sign_in_checks import SignInWay
-from core.platform.why import SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
 from core.services import suggestions
 from core.sign_in.rules import Rule
 from entrypoints.pages.console_pages import Program, api, console_page, opened, page_of, with_query
@@ -92,7 +92,7 @@ def way_of(typed: str) -> SignInWay | None:
 def _places(slug: str, service: str, people: SettingPlace | None) -> dict[Rule, SettingPlace]:
     """Return where an organization changes what the rules depend on; `people` is its page of members, if it is open."""
     path = api(slug)
-    of_service = f"{path}/services/{quote(service, safe='')}"
+    of_service = f"{path}/services/{quote(service, safe='') or ':service_slug'}"
     calls = {
         Rule.CONNECTION_OPEN: f"{path}/upstream-providers",
         Rule.CONNECTION_KEPT: f"{path}/upstream-providers",

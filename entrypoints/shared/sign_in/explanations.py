@@ -14,7 +14,8 @@ from core.rate_limits import RateLimit
 
 if TYPE_CHECKING:
     from core.organizations.standing import Standing
-    from core.platform.why import SignInExplanation, SignInQuestion
+    from core.platform.sign_in_questions import SignInQuestion
+    from core.platform.why import SignInExplanation
     from entrypoints.web.serving.calls import Call
 
 

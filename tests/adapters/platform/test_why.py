@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.platform import why
-from core.platform.why import ATTEMPTS_MAX, SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import ATTEMPTS_MAX
 from tests.plans import explained_statements, rows_read, tables_read_whole
 
 if TYPE_CHECKING:
@@ -132,3 +133,28 @@ def test_no_large_table_is_read_whole(
     read_whole = {table for plan in plans for table in tables_read_whole(plan)}
     assert not read_whole & LARGE
     assert sum(rows_read(plan, "login_events") for plan in plans) <= 3 * ATTEMPTS_MAX
+
+
+def test_an_address_elsewhere_takes_the_statements_of_an_unknown_one(
+    connection: Connection, builder: Builder, transact: Callable[..., Any]
+) -> None:
+    builder.organization("acme")
+    other = builder.organization("bolt")
+    builder.member(other, builder.user("member@bolt.example"))
+    builder.user("unproved@bolt.example", is_verified=False)
+
+    def statements(email: str) -> int:
+        question = SignInQuestion(email=email, service_slug="shop")
+
+        def ask(uow: UnitOfWork) -> why.SignInExplanation:
+            organization = uow.organizations.by_slug("acme")
+            assert organization is not None
+            return why.to_organization(uow, organization, question, are_limits_on=True)
+
+        with explained_statements(connection) as plans:
+            transact(ask)
+        return len(plans)
+
+    found = {statements(f"{name}@bolt.example") for name in ("member", "unproved", "nobody")}
+
+    assert len(found) == 1

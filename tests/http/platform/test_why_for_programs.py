@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from core.accounts.sign_in_failures import FAILURES_FROM_NETWORK_MAX
 from core.mail import mail
 from core.mail.limits import MailLimit
 from core.mail.mail import MailTemplate
@@ -13,9 +14,11 @@ from core.networks import typed_network
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.rate_limits import RateLimit
 from core.sign_in.rules import Rule
+from entrypoints.settings import Settings
 from tests.application import serving_with_rate_limits, with_mail_limits
 from tests.world.builder import EMAIL
 from tests.world.explaining import check_of, explained_to_platform, walk_by
+from tests.world.platform import PLATFORM_OWNER
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -32,6 +35,12 @@ PLATFORM = "/api/platform/why"
 def refusals(answer: Any) -> dict[str, str | None]:
     """Return the rule that refuses each way."""
     return {one["way"]: one["refused_by"] for one in answer.json["ways"]}
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Return settings with rate limits on; without them failed sign-ins limit nothing."""
+    return Settings(dev=True)
 
 
 @pytest.fixture
@@ -171,3 +180,19 @@ async def test_the_limit_of_mailed_links_is_told_with_its_end(world: World, inst
 )
 def test_a_typed_network_is_the_one_that_is_counted(typed: str, network: str | None) -> None:
     assert typed_network(typed) == network
+
+
+async def test_support_learns_nothing_of_the_failed_sign_ins_of_a_platform_owner(
+    world: World, desk: SupportDesk
+) -> None:
+    for number in range(FAILURES_FROM_NETWORK_MAX):
+        await world.log_in(PLATFORM_OWNER, "wrong", address=f"203.0.113.{number}")
+        await world.log_in("nobody@example.com", "wrong", address=f"203.0.113.{number}")
+
+    async def verdict(email: str) -> str:
+        query = f"email={email}&way=password&network=203.0.113.1"
+        [way] = (await desk.request("GET", f"{PLATFORM}?{query}")).json["ways"]
+        return next(one["verdict"] for one in way["rules"] if one["rule"] == "failures")
+
+    assert await verdict("nobody@example.com") == "refuses"
+    assert await verdict(PLATFORM_OWNER) == "passes"

@@ -94,7 +94,7 @@ async def test_the_limit_of_an_address_is_ended(callers: Callers, support: Visit
 
     assert "Nothing refuses" in page.text
     assert "It concerns attempts from 192.0.2.0/24." in page.text
-    assert f"{EMAIL} cannot sign in (Password)." in there.text
+    assert f"{EMAIL} cannot sign in with a password." in there.text
     assert "This ends on" in there.text
     assert actions(elsewhere) == set()
     after = await support.submit(there, f"{PAGE}/lift")

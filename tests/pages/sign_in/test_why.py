@@ -91,7 +91,7 @@ async def test_it_says_which_rule_refuses_and_what_to_do(world: World, acme: Tea
     one = (await ann.open(f"{PAGE}?email=%20CID@example.com&way=password&service=shop")).text
     every = (await ann.open(f"{PAGE}?email=cid@example.com")).text
 
-    assert "cid@example.com cannot sign in (Password)." in one
+    assert "cid@example.com cannot sign in with a password." in one
     assert "The account has no password. <strong>Ask the user to choose one" in one
     assert "Not reached" in one
     assert "email=CID%40example.com&amp;service=shop&amp;way=password" in one

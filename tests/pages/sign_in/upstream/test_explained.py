@@ -7,7 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from core.platform import why
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
+from core.platform.sign_in_questions import SignInQuestion
 from core.sign_in.rules import Rule
 from core.sign_in.upstream import failures
 from core.sign_in.upstream.provider_problems import ProviderProblem
@@ -22,6 +24,7 @@ from tests.world.explaining import (
 
 if TYPE_CHECKING:
     from core.platform.why import SignInExplanation
+    from ports.unit_of_work import UnitOfWork
     from tests.world.openid_acme import Acme
     from tests.world.signing_in import SignedInUser
 
@@ -215,3 +218,17 @@ async def test_why_sign_ins_by_the_connection_failed_is_told(acme: Acme, root: S
     assert told.problems[0].failures[0].last_request_id == "request"
     assert named.problems == told.problems
     assert (other.walks, other.problems) == ((), ())
+
+
+async def test_an_account_that_is_deleted_meanwhile_is_walked_by_no_connection(acme: Acme) -> None:
+    acme.world.member(acme.organization_id, acme.world.user(ADA))
+    question = SignInQuestion(email=ADA)
+
+    def ask(uow: UnitOfWork) -> SignInExplanation:
+        found = why.named(uow, question)
+        execute(acme, "DELETE FROM users WHERE email = %s", ADA)
+        return why.to_platform(uow, "acme", found, question, are_limits_on=True)
+
+    told = await acme.world.installation.database.read(ask)
+
+    assert {walk.way for walk in told.walks} == {SignInWay.PASSWORD, SignInWay.LINK, SignInWay.PASSKEY}
