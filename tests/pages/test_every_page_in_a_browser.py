@@ -31,6 +31,7 @@ OTHERS = {
     "console.html",
     "console_components.html",
     "mailbox.html",
+    "platform_components.html",
     "platform_console.html",
     "platform.html",
     "reference.html",
