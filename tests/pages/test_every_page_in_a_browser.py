@@ -33,6 +33,7 @@ OTHERS = {
     "console.html",
     "console_components.html",
     "mailbox.html",
+    "platform_components.html",
     "platform_console.html",
     "platform_words.html",
     "platform.html",
