@@ -190,6 +190,19 @@ class TestDemote:
         assert "You cannot demote yourself." in forged.text
         assert is_owner(world, "platform_owner@example.com")
 
+    async def test_of_a_person_without_the_role_the_list_is_shown(
+        self, platform_owner: Visitor, grace: UUID, subtests: pytest.Subtests
+    ) -> None:
+        for path, words in (
+            (f"{OWNERS}/{grace}/demote", "There is no such platform owner."),
+            (f"{SUPPORT}/{grace}/demote", "not of the platform&#39;s support"),
+        ):
+            with subtests.test(path=path):
+                page = await platform_owner.open(path)
+
+                assert (page.status, words in page.text) == (404, True)
+                assert "platform_owner@example.com" in page.text
+
     async def test_an_owner_who_is_demoted_meanwhile_changes_nothing_more(
         self, platform_owner: Visitor, grace: UUID, world: World
     ) -> None:
