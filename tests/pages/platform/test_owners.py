@@ -134,6 +134,12 @@ class TestAppoint:
         assert "Sign in again" in asked.text
         assert f'value="{GRACE}"' in (await platform_owner.open(f"{OWNERS}?owner={GRACE}")).text
 
+    async def test_an_address_that_a_link_fills_in_is_pointed_out(self, platform_owner: Visitor) -> None:
+        filled_in = (await platform_owner.open(f"{OWNERS}?support=eve@example.com")).text
+
+        assert "The address below comes from the link that led here." in filled_in
+        assert "comes from the link" not in (await platform_owner.open(OWNERS)).text
+
 
 class TestDemote:
     """Demoting, on a page of its own."""
