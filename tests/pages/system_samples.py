@@ -80,6 +80,7 @@ SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "owners": [_LISTED, _UNPROTECTED],
         "support": [_UNPROTECTED],
         "typed_owner": EMAIL,
+        "is_filled_in": True,
         "typed_support": "",
         "owner_problem": PROBLEM,
         "support_problem": "",

@@ -79,6 +79,7 @@ async def _page(
         support=people,
         typed_owner=form.owner if isinstance(form, OwnerForm) else query.owner,
         typed_support=form.support if isinstance(form, SupportForm) else query.support,
+        is_filled_in=bool(query.owner or query.support),
         owner_problem=problem if isinstance(form, OwnerForm) else "",
         support_problem=problem if isinstance(form, SupportForm) else "",
     )

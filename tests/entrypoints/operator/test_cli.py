@@ -323,6 +323,11 @@ def test_an_existing_user_becomes_an_owner_and_keeps_the_password(
 
     assert finished.stdout == ("ann@example.com is now a platform owner. The existing account keeps its password.\n")
     assert connection.execute("SELECT password_hash FROM users").fetchall() == before
+    # The second time changes nothing. No user did it: the entry says who ran the command.
+    entries = connection.execute("SELECT action, actor_user_id, user_agent FROM platform_audit_entries").fetchall()
+    assert [(action, actor, agent.partition(" (")[0]) for action, actor, agent in entries] == [
+        ("platform_owner.promoted", None, "gatehouse owner")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,12 @@ class TestAppoint:
         assert "Sign in again" in asked.text
         assert f'value="{GRACE}"' in (await platform_owner.open(f"{OWNERS}?owner={GRACE}")).text
 
+    async def test_an_address_that_a_link_fills_in_is_pointed_out(self, platform_owner: Visitor) -> None:
+        filled_in = (await platform_owner.open(f"{OWNERS}?support=eve@example.com")).text
+
+        assert "The address below comes from the link that led here." in filled_in
+        assert "comes from the link" not in (await platform_owner.open(OWNERS)).text
+
 
 class TestDemote:
     """Demoting, on a page of its own."""
@@ -189,6 +195,19 @@ class TestDemote:
         assert "You cannot demote yourself." in page.text
         assert "You cannot demote yourself." in forged.text
         assert is_owner(world, "platform_owner@example.com")
+
+    async def test_of_a_person_without_the_role_the_list_is_shown(
+        self, platform_owner: Visitor, grace: UUID, subtests: pytest.Subtests
+    ) -> None:
+        for path, words in (
+            (f"{OWNERS}/{grace}/demote", "There is no such platform owner."),
+            (f"{SUPPORT}/{grace}/demote", "not of the platform&#39;s support"),
+        ):
+            with subtests.test(path=path):
+                page = await platform_owner.open(path)
+
+                assert (page.status, words in page.text) == (404, True)
+                assert "platform_owner@example.com" in page.text
 
     async def test_an_owner_who_is_demoted_meanwhile_changes_nothing_more(
         self, platform_owner: Visitor, grace: UUID, world: World
