@@ -30,6 +30,7 @@ OTHERS = {
     "components.html",
     "console.html",
     "console_components.html",
+    "console_person.html",
     "mailbox.html",
     "platform_console.html",
     "platform.html",
