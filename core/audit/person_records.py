@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService
     from ports.unit_of_work import UnitOfWork
 
-SESSIONS_MAX: Final = 20
+SESSIONS_MAX: Final = 5
 SIGN_INS_MAX: Final = 10
 ENTRIES_MAX: Final = 10
 

@@ -101,7 +101,7 @@ class PersonalDataExport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedPerson:
-    """A person whose data an organization may export."""
+    """A person whose data an organization may export; `is_member` says that they have confirmed a membership."""
 
     id: UUID
     email: str
@@ -153,9 +153,8 @@ def show_exported(uow: UnitOfWork, slug: str, user_id: UUID) -> ExportedPerson:
     """Return whom an export or an anonymization by an organization would concern; raise `UserUnknown`, `Forbidden`."""
     organization = authorize(uow, slug, Operation.PERSONAL_DATA_EXPORT).organization
     user = _person_of(uow, organization.id, user_id)
-    return ExportedPerson(
-        id=user.id, email=user.email, is_member=uow.members.of_user(organization.id, user_id) is not None
-    )
+    member = uow.people.find(organization.id, user_id)
+    return ExportedPerson(id=user.id, email=user.email, is_member=member is not None and member.is_confirmed)
 
 
 def export_of_organization(uow: UnitOfWork, slug: str, user_id: UUID) -> PersonalDataExport:

@@ -32,6 +32,7 @@ OTHERS = {
     "components.html",
     "console.html",
     "console_components.html",
+    "console_person.html",
     "mailbox.html",
     "platform_components.html",
     "platform_console.html",

@@ -15,16 +15,40 @@ if TYPE_CHECKING:
 
     from core.positions import Position
 
-# The memberships of the organization are read in the order of their index, and each address by its id. The index of all
-# addresses would be faster for a rare part in an organization of very many members, but its time would tell how many
-# accounts of other organizations have the part.
-_FILTERED: Final = """
-    FROM   memberships m
-    JOIN   users u ON u.id = m.user_id
-    WHERE  m.organization_id = %(organization_id)s AND strpos(u.email, %(part)s) > 0
-      AND  (%(role)s = '' OR m.role = %(role)s)
-"""
-_FROM_THERE: Final = "AND (m.created_at, m.id) > (%(at)s, %(id)s) ORDER BY m.created_at, m.id LIMIT %(limit)s"
+# Only accounts of members are read. The index of all addresses would find a rare part faster in an organization of very
+# many members, but its time would tell how many accounts of other organizations have the part.
+_OF_ORGANIZATION: Final = "m.organization_id = %(organization_id)s AND (%(role)s = '' OR m.role = %(role)s)"
+_FROM_THERE: Final = "AND (m.created_at, m.id) > (%(at)s, %(id)s) ORDER BY m.created_at, m.id"
+# Looking up the ids as one array reads each page of their index once, in place of descending it for each member.
+_MATCHING: Final = f"""
+    SELECT u.id
+    FROM   users u
+    WHERE  u.id = ANY (ARRAY(SELECT m.user_id FROM memberships m WHERE {_OF_ORGANIZATION}))
+      AND  strpos(u.email, %(part)s) > 0
+"""  # noqa: S608 - composed only of constants
+# A frequent part fills the page with the first members; a rare one takes a look at all of them.
+LOOKED_AT: Final = 1_000
+_PAGE_OF_ALL: Final = f"""
+    SELECT m.id FROM memberships m WHERE {_OF_ORGANIZATION} {_FROM_THERE} LIMIT %(limit)s
+"""  # noqa: S608 - likewise
+_NEAR_PAGE: Final = f"""
+    SELECT   m.id
+    FROM     (SELECT m.id, m.created_at, m.user_id
+              FROM   memberships m
+              WHERE  {_OF_ORGANIZATION} {_FROM_THERE}
+              LIMIT  %(looked_at)s) AS m
+    JOIN     users u ON u.id = m.user_id
+    WHERE    strpos(u.email, %(part)s) > 0
+    ORDER BY m.created_at, m.id
+    LIMIT    %(limit)s
+"""  # noqa: S608 - likewise
+_FAR_PAGE: Final = f"""
+    SELECT m.id
+    FROM   matching u
+    JOIN   memberships m ON m.user_id = u.id
+    WHERE  {_OF_ORGANIZATION} {_FROM_THERE}
+    LIMIT  %(limit)s
+"""  # noqa: S608 - likewise
 _SHOWN: Final = f"""
     SELECT m.id, m.user_id, u.email, {MEMBER_NAME}, m.role, m.created_at,
            m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
@@ -43,9 +67,22 @@ _SHOWN: Final = f"""
                                AND  connection_id IS NOT NULL) THEN 'connection'
                 ELSE 'invitation' END AS source
 """  # noqa: S608 - composed only of constants
-_OF_PAGE: Final = "FROM page m JOIN users u ON u.id = m.user_id ORDER BY m.created_at, m.id"
-PAGE: Final = f"WITH page AS MATERIALIZED (SELECT m.* {_FILTERED} {_FROM_THERE}) {_SHOWN} {_OF_PAGE}"
-COUNT: Final = f"SELECT count(*) FROM (SELECT {_FILTERED} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+# The page is found in the index of the memberships and in the addresses alone; the rest is read for its rows.
+_OF_PAGE: Final = """
+    FROM     page
+    JOIN     memberships m ON m.id = page.id AND m.organization_id = %(organization_id)s
+    JOIN     users u ON u.id = m.user_id
+    ORDER BY m.created_at, m.id
+"""
+PAGE: Final = f"WITH page AS MATERIALIZED ({_PAGE_OF_ALL}) {_SHOWN} {_OF_PAGE}"
+NEAR_PAGE: Final = f"WITH page AS MATERIALIZED ({_NEAR_PAGE}) {_SHOWN} {_OF_PAGE}"
+FAR_PAGE: Final = f"""
+    WITH matching AS MATERIALIZED ({_MATCHING}), page AS MATERIALIZED ({_FAR_PAGE}) {_SHOWN} {_OF_PAGE}
+"""
+_COUNT_OF_ROLE: Final = f"""
+    SELECT count(*) FROM (SELECT FROM memberships m WHERE {_OF_ORGANIZATION} LIMIT %(counted_max)s) AS counted
+"""  # noqa: S608 - likewise
+COUNT: Final = f"SELECT count(*) FROM ({_MATCHING} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
 _DEPARTURE: Final = f"""
     WITH ending AS MATERIALIZED (
         SELECT l.service_id, l.user_id
@@ -78,18 +115,18 @@ class PostgresPeople(Aggregate):
     def page(
         self, organization_id: UUID, *, part: str, role: str, after: Position, limit: int
     ) -> Sequence[ListedMember]:
-        return self._all(
-            _listed,
-            PAGE,
-            {
-                "organization_id": organization_id,
-                "part": part,
-                "role": role,
-                "at": after.at,
-                "id": after.id,
-                "limit": limit,
-            },
-        )
+        given = {
+            "organization_id": organization_id,
+            "part": part,
+            "role": role,
+            "at": after.at,
+            "id": after.id,
+            "limit": limit,
+        }
+        if not part:
+            return self._all(_listed, PAGE, given)
+        found = self._all(_listed, NEAR_PAGE, {**given, "looked_at": LOOKED_AT})
+        return found if len(found) == limit else self._all(_listed, FAR_PAGE, given)
 
     def count(self, organization_id: UUID, *, part: str, role: str, counted_max: int) -> int:
         if not part and not role:
@@ -100,7 +137,8 @@ class PostgresPeople(Aggregate):
                 (counted_max, organization_id),
             )
         return self._value(
-            COUNT, {"organization_id": organization_id, "part": part, "role": role, "counted_max": counted_max}
+            COUNT if part else _COUNT_OF_ROLE,
+            {"organization_id": organization_id, "part": part, "role": role, "counted_max": counted_max},
         )
 
     def find(self, organization_id: UUID, user_id: UUID) -> ListedMember | None:

@@ -19,7 +19,11 @@ _FILTERED: Final = """
     FROM   scim_profiles p
     WHERE  p.organization_id = %(organization_id)s
       AND  (%(part)s = '' OR strpos(lower(p.user_name), %(part)s) > 0
-            OR strpos((SELECT email FROM users WHERE id = p.user_id), %(part)s) > 0)
+            OR p.user_id IN (
+                SELECT u.id
+                FROM   users u
+                WHERE  u.id = ANY (ARRAY(SELECT user_id FROM scim_profiles WHERE organization_id = %(organization_id)s))
+                  AND  strpos(u.email, %(part)s) > 0))
 """
 PAGE: Final = f"""
     WITH page AS MATERIALIZED (

@@ -6,10 +6,9 @@ from uuid import UUID
 
 import msgspec
 
-from core.errors import BadRequest, Forbidden, NotFound, Refusal
+from core.errors import BadRequest, Refusal
 from core.organizations import members, people, roles
 from core.organizations.access import Operation
-from core.organizations.members import MemberChanged
 from core.organizations.memberships import OWNER
 from entrypoints.pages.console_pages import Program, api, console_page, opened, page_of, with_query
 from entrypoints.pages.declaring import console_pages, shows_again
@@ -203,6 +202,7 @@ async def _attempted(change: Callable[[UUID, str], Awaitable[Any]], user_id: UUI
     """Change a member; return what was refused, in English, or nothing."""
     try:
         await change(user_id, seen_role)
-    except (BadRequest, Forbidden, MemberChanged, NotFound) as refusal:
+    except Refusal as refusal:
+        # Whatever it is: those before it are changed already, and their results must not be lost.
         return problem_of(refusal)
     return ""

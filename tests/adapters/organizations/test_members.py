@@ -329,10 +329,18 @@ def test_the_console_reads_a_page_of_many_members_by_indexes(
     connection.execute(f"SET plan_cache_mode = {mode}".encode())
     values = organization | {"part": "", "role": "", "at": BEGIN.at, "id": BEGIN.id, "limit": 26}
 
-    page = explained(connection, people.PAGE, values)
+    found = values | {"part": ".org", "looked_at": people.LOOKED_AT, "counted_max": 10_001}
+    nothing = found | {"part": "nowhere"}
+    plans = [
+        (explained(connection, people.PAGE, values), 26),
+        (explained(connection, people.NEAR_PAGE, found), 26),
+        (explained(connection, people.FAR_PAGE, nothing), 0),
+        (explained(connection, people.COUNT, nothing), 1),
+    ]
 
-    assert tables_read_whole(page) & {"memberships", "users", "login_events"} == set()
-    assert page["Actual Rows"] == 26
+    for plan, rows in plans:
+        assert tables_read_whole(plan) & {"memberships", "users", "login_events"} == set()
+        assert plan["Actual Rows"] == rows
 
 
 def membership_of(organization_id: UUID, user_id: UUID, role: str, at: datetime) -> Membership:

@@ -216,3 +216,35 @@ async def test_a_member_of_another_organization_is_not_found(world: World, peopl
     for path in (f"{PAGE}/{eve}", f"{PAGE}/{eve}/remove"):
         assert (await ann.open(path)).status == 404
     assert "eve@" not in (await ann.open(f"{PAGE}?search=eve")).text.partition("<table")[2]
+
+
+async def test_a_rare_part_is_found_behind_a_thousand_members(people: Team, ann: Visitor) -> None:
+    people.world.connection.execute(
+        """
+        WITH added AS (
+            INSERT INTO users (id, email, created_at, updated_at)
+            SELECT gen_random_uuid(), lpad(n::text, 4, '0') || '@many.example', now(), now()
+            FROM   generate_series(1, 1100) AS n
+            RETURNING id, email)
+        INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
+        SELECT gen_random_uuid(), %s, id, 'clerk', now() + left(email, 4)::integer * interval '1 second', now()
+        FROM   added
+        """,
+        (people.organization_id,),
+    )
+
+    rare = await ann.open(f"{PAGE}?search=1099@many")
+    seldom = await ann.open(f"{PAGE}?search=99@many&role=clerk")
+    frequent = await ann.open(f"{PAGE}?search=@many&role=clerk")
+    of_role = await ann.open(f"{PAGE}?role=clerk")
+    none = await ann.open(f"{PAGE}?search=1099@many&role=member")
+
+    assert "One found" in rare.text
+    assert ">1099@many.example</a>" in rare.text
+    assert [number for number in range(1100) if f">{number:04}@many" in seldom.text] == [*range(99, 1100, 100)]
+    assert "11 found" in seldom.text
+    assert "1100 found" in frequent.text
+    assert "1100 found" in of_role.text
+    assert ">0025@many.example</a>" in frequent.text
+    assert ">0026@many.example</a>" not in frequent.text
+    assert "0 found" in none.text

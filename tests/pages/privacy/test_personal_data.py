@@ -119,6 +119,20 @@ async def test_a_person_of_another_organization_and_the_owner_stay(world: World,
     assert "Only the owner of every organization of this person" in shared.text
 
 
+async def test_the_data_of_an_end_user_are_exported_and_stay(world: World, people: Team, ann: Visitor) -> None:
+    shop = world.service(people.organization_id, "shop")
+    world.link(people.organization_id, shop.id, people.user("fay"))
+    await world.sign_in("fay@example.com", org_slug="acme", service_slug="shop")
+
+    page = await ann.open(data_of(people, "fay"))
+    download = await ann.submit(page, f"{data_of(people, 'fay')}/download")
+
+    assert "so the account is their own" in page.text
+    assert f'href="{PAGE}/end-users/{people.ids["fay"]}"' in page.text
+    assert json.loads(download.text)["login_events_count"] == 1
+    assert (await ann.open(f"{data_of(people, 'fay')}/remove")).status == 403
+
+
 async def test_an_admin_neither_downloads_nor_removes(people: Team, visitor: Visitor) -> None:
     await visitor.sign_in("bob@example.com")
 
