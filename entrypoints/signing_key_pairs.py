@@ -9,6 +9,7 @@ import trio
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.vault import SealBroken
 from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.platform import key_changes
 from core.sessions import signing_keys
 from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints import master_keys
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from entrypoints.installation import Installation
+    from ports.database import Database
 
 
 async def published(installation: Installation) -> Sequence[signing_keys.SigningKey]:
@@ -41,8 +43,11 @@ async def ensure(installation: Installation) -> None:
             await installation.database.transact(signing_keys.ensure, active, following)
 
 
-async def rotate(installation: Installation) -> Sequence[signing_keys.SigningKey]:
-    """Make the next key of each kind the active one, which clients already know, and return these keys."""
+async def rotate(installation: Installation, database: Database) -> Sequence[signing_keys.SigningKey]:
+    """Make the next key of each kind the active one, which clients already know, and return these keys.
+
+    The audit entries name who `database` acts for.
+    """
     fresh = [await trio.to_thread.run_sync(make_key_pair, algorithm) for algorithm in SignatureAlgorithm]
     longest = max(installation.settings.access_token_ttl, IMPERSONATION_LIFETIME_MAX)
-    return await installation.database.transact(signing_keys.rotate_each, fresh, longest)
+    return await database.transact(key_changes.rotate, fresh, longest)

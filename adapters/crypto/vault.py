@@ -98,6 +98,11 @@ class Vault:
         """The prefix of every value that was sealed with the first key, and of no other."""
         return self._current_mark
 
+    @property
+    def current_id(self) -> str:
+        """The id of the first key, which reveals nothing of it."""
+        return self._current_mark[len(_VERSION) :].hex()
+
     def seal(self, plaintext: bytes, *, table: str, column: str, row: UUID | str) -> bytes:
         """Encrypt a secret for one column of one row."""
         nonce = os.urandom(_NONCE_BYTES)

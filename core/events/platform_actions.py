@@ -24,6 +24,8 @@ class PlatformTargetType(StrEnum):
     # An address without an account, by its keyed hash.
     ADDRESS = "address"
     MAIL = "mail"
+    # A signing key by its `kid`, a master key by its id.
+    KEY = "key"
 
 
 class PlatformAction(Enum):
@@ -50,6 +52,8 @@ class PlatformAction(Enum):
     ADDRESS_LIMITS_LIFTED = ("address.limits_lifted", PlatformTargetType.ADDRESS)
     USER_VERIFICATION_SENT = ("user.verification_sent", PlatformTargetType.USER)
     MAIL_RETRIED = ("mail.retried", PlatformTargetType.MAIL)
+    SIGNING_KEY_ROTATED = ("signing_key.rotated", PlatformTargetType.KEY)
+    SECRETS_REWRAPPED = ("secrets.rewrapped", PlatformTargetType.KEY)
 
     target_type: PlatformTargetType
 

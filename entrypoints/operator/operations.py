@@ -13,7 +13,7 @@ import trio
 
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
-from core.platform import owners
+from core.platform import key_changes, owners
 from entrypoints import database, equipment, main, master_keys, signing_key_pairs
 from entrypoints.operator import migration_plan
 from entrypoints.operator.acting import database_for
@@ -71,7 +71,7 @@ def rotate_keys(settings: Settings, *, report: Report) -> None:
 
     async def run(connected: ConnectedInstallation) -> None:
         await connected.load_secrets()
-        for active in await signing_key_pairs.rotate(connected.installation):
+        for active in await signing_key_pairs.rotate(connected.installation, database_for(connected, "keys rotate")):
             report(f"Key {active.kid} signs by {active.algorithm} from now on.")
         report("Tokens signed with the previous keys stay valid until they expire.")
 
@@ -87,6 +87,12 @@ def rewrap_secrets(settings: Settings, *, report: Report) -> None:
 
     with database.address_of(settings) as address, progress:
         count = master_keys.rewrap_secrets(settings, address, progress.around(report), show)
+
+    async def record(connected: ConnectedInstallation) -> None:
+        key_id = master_keys.vault(settings).current_id
+        await database_for(connected, "keys rewrap").transact(key_changes.record_rewrap, key_id, count)
+
+    with_installation(settings, record)
     report(f"Secrets re-encrypted: {count}. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use.")
 
 

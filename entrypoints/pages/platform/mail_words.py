@@ -65,3 +65,16 @@ MEANINGS: Final = {
         " not sent again."
     ),
 }
+# What the courier and the mail gateway store of a mail that was not sent; a page recognizes these sentences.
+ERRORS: Final = (
+    marked("The address or the subject cannot be used in a mail."),
+    marked("The mail server does not accept addresses with non-ASCII characters."),
+    marked("The mail server offers no encryption, so no mail was sent to it."),
+    marked("The mail server offers no encryption, so the login was not sent to it."),
+    marked("The mail server refused the login (%(code)s)."),
+    marked("The mail server did not answer in time."),
+    marked("The mail server closed the connection before it had answered."),
+    marked("The mail server offers no login (AUTH) of a kind that can be used."),
+    marked("The mail server sent no valid SMTP answer."),
+    marked("The mail server did not take the mail within %(seconds)s seconds."),
+)

@@ -229,7 +229,9 @@ def test_a_new_master_key_has_32_bytes_and_is_never_the_same(commands: Commands,
     assert first != second
 
 
-def test_signing_keys_are_listed_and_rotated(commands: Commands, commands_here: CommandsHere) -> None:
+def test_signing_keys_are_listed_and_rotated(
+    commands: Commands, commands_here: CommandsHere, connection: Connection
+) -> None:
     before = commands_here.run("keys", "list")
     rotated = commands.run("keys", "rotate")
     after = commands_here.run("keys", "list")
@@ -240,6 +242,13 @@ def test_signing_keys_are_listed_and_rotated(commands: Commands, commands_here: 
     assert set(rotations.values()) == {"RS256", "ES256"}
     assert states.keys() == {(kind, state) for kind in ("RS256", "ES256") for state in ("active", "next", "retired")}
     assert {states[kind, "active"]: kind for kind in ("RS256", "ES256")} == rotations
+    entries = connection.execute(
+        "SELECT action, target_type, target_id, details, user_agent FROM platform_audit_entries ORDER BY id"
+    ).fetchall()
+    assert [entry[:4] for entry in entries] == [
+        ("signing_key.rotated", "key", kid, {"algorithm": kind}) for kid, kind in rotations.items()
+    ]
+    assert entries[0][4].startswith("gatehouse keys rotate (")
     assert re.search(r" retired +made .+ UTC, published until .+ UTC$", after.stdout, re.MULTILINE)
 
 
@@ -262,7 +271,7 @@ def test_a_list_into_a_closed_pipe_is_not_an_error(commands: Commands) -> None:
 
 
 def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(
-    commands: Commands, commands_here: CommandsHere
+    commands: Commands, commands_here: CommandsHere, connection: Connection
 ) -> None:
     new = commands_here.run("keys", "generate").stdout.strip()
     commands_here.run("keys", "rotate")
@@ -276,6 +285,10 @@ def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(
         "Secrets re-encrypted: 7. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use."
     )
     assert with_new.returncode == 0
+    [(target, details)] = connection.execute(
+        "SELECT target_id, details FROM platform_audit_entries WHERE action = 'secrets.rewrapped'"
+    ).fetchall()
+    assert (details, len(bytes.fromhex(target))) == ({"secrets": 7}, 8)
     for refused in (too_early, with_old):
         assert refused.returncode == 1
         assert one_line(refused.stderr).endswith(

@@ -176,3 +176,15 @@ async def test_two_helpers_send_one_mail_again(callers: Callers, support: Visito
     assert [answer.status for answer in answers] == [200, 200]
     claimed = await callers.world.installation.database.transact(mail.claim, 100)
     assert [one.id for one in claimed if one.id == mail_id] == [mail_id]
+
+
+async def test_why_a_mail_was_not_sent_is_in_the_language_of_the_page(callers: Callers, support: Visitor) -> None:
+    support.headers["Accept-Language"] = "de"
+    mail_id = await send(callers)
+    for stored, expected in (
+        (f"The mail server answered 550 {EVIL}", "Der Mailserver hat geantwortet: 550 &lt;script&gt;"),
+        ("The mail server refused the login (535).", "Der Mailserver hat die Anmeldung abgelehnt (535)."),
+        ("an unknown sentence", "an unknown sentence"),
+    ):
+        callers.world.connection.execute("UPDATE mails SET last_error = %s WHERE id = %s", (stored, mail_id))
+        assert expected in (await support.open(MAIL)).text, stored

@@ -1,0 +1,32 @@
+"""What operators do with keys by command, as the platform's audit log records it: rotating, and encrypting anew.
+
+The keys themselves are in `core/sessions/signing_keys.py`; secrets are encrypted anew row by row, outside of one
+transaction (`adapters/postgres/schema/rewrap.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.events.platform_actions import PlatformAction
+from core.sessions import signing_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+    from core.sessions.signing_keys import KeyPair, SigningKey
+    from ports.unit_of_work import UnitOfWork
+
+
+def rotate(uow: UnitOfWork, fresh: Sequence[KeyPair], longest_token_lifetime: timedelta) -> Sequence[SigningKey]:
+    """Rotate the signing keys of each kind, as `signing_keys.rotate_each` does, and return the active ones."""
+    active = signing_keys.rotate_each(uow, fresh, longest_token_lifetime)
+    for key in active:
+        uow.audit_platform(PlatformAction.SIGNING_KEY_ROTATED, key.kid, algorithm=key.algorithm.value)
+    return active
+
+
+def record_rewrap(uow: UnitOfWork, key_id: str, secrets: int) -> None:
+    """Record that so many secrets were encrypted with another master key, which the id names."""
+    uow.audit_platform(PlatformAction.SECRETS_REWRAPPED, key_id, secrets=secrets)

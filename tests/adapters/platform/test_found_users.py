@@ -1,0 +1,103 @@
+"""The lists of users and of mails read an index or a bounded number of rows, however many there are."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import pytest
+
+from adapters.postgres.platform.found_users import (
+    BEGINNING,
+    CONTAINING,
+    COUNT_BEGINNING,
+    COUNT_CONTAINING,
+    COUNT_NEWEST,
+    LISTED,
+    NEWEST,
+)
+from adapters.postgres.platform.outbox import count_of, count_undelivered_of, page_of
+from core.mail.mail import MailState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adapters.postgres.driver.connection import Connection
+    from tests.postgres import Databases
+
+pytestmark = pytest.mark.long
+
+ROWS = 10_000
+VALUES = {
+    "part": "ody1234@",
+    "end": "ody1234@\U0010ffff",
+    "after_email": "",
+    "before_id": UUID(int=2**128 - 1),
+    "newest": 100,
+    "limit": 26,
+    "counted_max": 101,
+    "organizations_max": 4,
+    "ids": [UUID(int=1)],
+    "hides_owners": True,
+    "known": ["welcome"],
+    "recipient": "somebody1@example.com",
+    "at": "2026-02-03T04:05:06Z",
+    "id": UUID(int=1),
+}
+
+
+@pytest.fixture(scope="module")
+def crowd(databases: Databases) -> Iterator[Connection]:
+    """A database with very many users and mails, for tests that only explain queries."""
+    with databases.migrated() as url, databases.connection(url) as connection:
+        connection.execute(
+            """
+            INSERT INTO users (id, email, created_at, updated_at)
+            SELECT gen_random_uuid(), 'somebody' || n || '@example.com', now(), now() FROM generate_series(1, %s) AS n
+            """,
+            (ROWS,),
+        )
+        connection.execute(
+            """
+            INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
+            SELECT gen_random_uuid(), 'somebody' || n || '@example.com', 'welcome',
+                   CASE WHEN n %% 20 = 0 THEN 'failed' WHEN n %% 30 = 1 THEN 'queued' ELSE 'sent' END, 0, now(),
+                   now() - n * interval '1 second'
+            FROM   generate_series(1, %s) AS n
+            """,
+            (ROWS,),
+        )
+        connection.execute("ANALYZE users, mails")
+        yield connection
+
+
+def plan_of(connection: Connection, statement: str) -> str:
+    """Return the plan of a statement."""
+    rows = connection.execute(b"EXPLAIN " + statement.encode(), VALUES).fetchall()
+    return "\n".join(line for (line,) in rows)
+
+
+def test_users_are_found_by_an_index(crowd: Connection) -> None:
+    for statement, index in (
+        (BEGINNING, "users_email_prefix"),
+        (COUNT_BEGINNING, "users_email_prefix"),
+        (CONTAINING, "users_letter_groups"),
+        (COUNT_CONTAINING, "users_letter_groups"),
+        (NEWEST, "users_pkey"),
+        (COUNT_NEWEST, "users_pkey"),
+        (LISTED, "users_pkey"),
+    ):
+        plan = plan_of(crowd, statement)
+        assert "Seq Scan on users" not in plan, plan
+        assert index in plan, plan
+
+
+def test_mails_are_found_by_an_index(crowd: Connection) -> None:
+    for is_oldest_first, is_from_begin, state in product((False, True), (False, True), (MailState.FAILED, None)):
+        statement = page_of(state, is_of_recipient=False, is_oldest_first=is_oldest_first, is_from_begin=is_from_begin)
+        plan = plan_of(crowd, statement)
+        assert "Seq Scan on mails" not in plan, plan
+        assert "using mails_" in plan, plan
+    assert "mails_undelivered" in plan_of(crowd, count_undelivered_of(MailState.FAILED))
+    assert "mails_of_recipient" in plan_of(crowd, count_of(MailState.SENT, is_of_recipient=True))

@@ -1,0 +1,90 @@
+"""A platform owner helps a person in a real browser, by the keyboard, with and without scripts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.accounts.users import User
+from core.mail import mail
+from core.mail.mail import MailTemplate
+from entrypoints import capabilities
+from tests.browser import Site
+from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from adapters.postgres.database import PostgresDatabase
+    from core.sessions.signing_keys import KeyPair
+    from ports.unit_of_work import UnitOfWork
+    from tests.browser import Watched
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+PERSON = "eva@example.com"
+
+
+@pytest.fixture
+def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+    """A running server with a platform owner, and a person who has not verified the address."""
+
+    def add_people(uow: UnitOfWork) -> None:
+        owner = User(
+            id=uow.randomness.new_id(),
+            email=EMAIL,
+            email_verified_at=uow.now,
+            is_platform_owner=True,
+            created_at=uow.now,
+            updated_at=uow.now,
+        )
+        uow.users.add(owner)
+        uow.credentials.set_password_hash(owner.id, PASSWORD_HASH)
+        person = replace(
+            owner, id=uow.randomness.new_id(), email=PERSON, email_verified_at=None, is_platform_owner=False
+        )
+        uow.users.add(person)
+        mail.send(uow, PERSON, MailTemplate.WELCOME, organization="Acme")
+
+    async def prepare(database: PostgresDatabase) -> None:
+        await database.transact(add_people)
+        [claimed] = await database.transact(mail.claim, 100)
+        await database.transact(mail.record_failed, claimed, "550 There is no such mailbox.")
+
+    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
+    yield site
+    site.close()
+
+
+@pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_a_person_is_found_and_helped(site: Site, watch: Callable[..., Watched], *, has_scripts: bool) -> None:
+    watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
+    page = watched.page
+    page.goto(f"{site.url}/app/platform/users")
+    page.get_by_label("Email address").fill(EMAIL)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+    page.get_by_label("Part of the address").fill("EVA@")
+    page.get_by_label("Part of the address").press("Enter")
+    page.get_by_role("link", name=PERSON).press("Enter")
+    page.get_by_role("button", name="Send again Link to verify the address").press("Enter")
+    page.get_by_text("The link that verifies the address is sent again.").wait_for()
+    page.get_by_role("button", name="Lift the limits").press("Enter")
+    page.get_by_text("The limits are lifted.").wait_for()
+    page.get_by_role("link", name="End all sessions").press("Enter")
+    page.get_by_label("Reason").fill("The phone was stolen.")
+    page.get_by_label("Reason").press("Enter")
+    page.get_by_text("All sessions have ended.").wait_for()
+    page.get_by_role("link", name="These mails in the outbox").press("Enter")
+    page.get_by_label("State").select_option("Failed")
+    page.get_by_role("button", name="Search").press("Enter")
+    page.get_by_role("checkbox", name=f"Choose the mail to {PERSON}").press("Space")
+    page.get_by_role("button", name="Send the chosen mails again").press("Enter")
+    page.get_by_text("The chosen mails are sent again").wait_for()
+
+    assert page.get_by_text("No mail is in this state").is_visible()
+    assert watched.problems == []
