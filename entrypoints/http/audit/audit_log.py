@@ -8,10 +8,10 @@ from quart import Response
 
 from core.audit import audit_log, chain
 from core.audit.audit_log import AuditLogEntry, AuditLogFilter, AuditLogPage
-from core.audit.chain import AuditLogProof, ChainEntry
+from core.audit.chain import AuditLogProof
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
-from entrypoints.shared.audit.exports import JSON_LINES, export_lines, proof_of
+from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
@@ -36,16 +36,6 @@ class AuditLogPageRecord(Record, of=AuditLogPage):
 
     logs: list[AuditLogEntryRecord]
     looked_back_to: datetime | msgspec.UnsetType = msgspec.UNSET
-
-
-class ExportedAuditEntry(Record, of=ChainEntry):
-    """A sealed entry of the audit log, as a line of the export."""
-
-    position: int
-    digests: dict[str, str]
-    salts: dict[str, str]
-    previous_hash: str
-    hash: str
 
 
 class Entries(Paged, Input, of=AuditLogFilter):

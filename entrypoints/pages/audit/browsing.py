@@ -112,7 +112,8 @@ class Browser:
         bound = found.found.bound_id if found is not None and not found.found.has_more else None
         log = {
             "page": self.page,
-            "live": query.is_live,
+            "live": query.is_live and found is not None,
+            "is_refused": found is None,
             "query": query,
             "times": {name: _shown_time(getattr(query, name)) for name in ("since", "until")},
             "problems": _problems(refusal),
@@ -226,6 +227,7 @@ def _shown_time(typed: str) -> str:
 
 
 def _problems(refusal: Refusal | None) -> dict[str, str]:
-    """Return the problems of the fields, by their names."""
+    """Return the problems of the fields, by their names; none is empty."""
     details = refusal.details if isinstance(refusal, BadRequest) else ()
-    return {problem.field: problem.message for problem in details}
+    found = {problem.field: problem.message for problem in details}
+    return {name: found.get(name, "") for name in ("actor", "target", "since", "until")}
