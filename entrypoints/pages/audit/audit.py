@@ -20,6 +20,7 @@ from entrypoints.pages.audit.browsing import (
     Browser,
     file_rows,
     follow,
+    for_programs,
 )
 from entrypoints.pages.audit.entry_words import ACTIONS
 from entrypoints.pages.audit.log_rows import row_of, written
@@ -55,13 +56,7 @@ async def _list(call: Call, org_slug: str, query: AuditQuery, *, refusal: Refusa
         standing,
         program=Program(
             path=f"{api(org_slug)}/audit-log",
-            query={
-                "actor": query.actor,
-                "action": query.action,
-                "q": query.request or query.address,
-                "since": query.since,
-                "until": query.until,
-            },
+            query=for_programs(query),
         ),
         refusal=refusal,
         connects=query.is_live,

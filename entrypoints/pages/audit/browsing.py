@@ -154,6 +154,17 @@ class Browser:
         )
 
 
+def for_programs(query: AuditQuery) -> dict[str, str]:
+    """Return the query of the interface that searches for the same, as far as it can."""
+    times = {name: _shown_time(getattr(query, name)) for name in ("since", "until")}
+    return {
+        "actor": query.actor,
+        "action": query.action,
+        "q": query.request or query.address,
+        **{name: f"{time}:00Z" if time else "" for name, time in times.items()},
+    }
+
+
 def id_of(text: str) -> UUID | None:
     """Return the id in an address; None when it is damaged or missing."""
     try:
