@@ -156,7 +156,7 @@ class Browser:
 
 def for_programs(query: AuditQuery) -> dict[str, str]:
     """Return the query of the interface that searches for the same, as far as it can."""
-    times = {name: _shown_time(getattr(query, name)) for name in ("since", "until")}
+    times = {name: _shown_time(getattr(query, name)).replace(" ", "T") for name in ("since", "until")}
     return {
         "actor": query.actor,
         "action": query.action,
@@ -232,7 +232,7 @@ def _shown_time(typed: str) -> str:
     if not typed.strip():
         return ""
     try:
-        return f"{time_of('since', typed):%Y-%m-%dT%H:%M}"
+        return f"{time_of('since', typed):%Y-%m-%d %H:%M}"
     except BadRequest:
         return typed
 
