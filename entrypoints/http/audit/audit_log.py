@@ -55,7 +55,8 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
 
     The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose
     account was deleted is shown by id only. With `actor`, `since`, `until` or `q`, a page looks at 10,000 entries at
-    most: if there are others, `looked_back_to` says from when on, and `until` with this time goes on there.
+    most, with several filters at 3,000: if there are others, `looked_back_to` says from when on, and `until` with this
+    time goes on there.
     """
     wanted = query.to(AuditLogFilter)
     page = await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
