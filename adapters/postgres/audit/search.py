@@ -81,9 +81,7 @@ def _actor_of(search: EntrySearch) -> LiteralString | None:
 
 
 def _led(log: StoredLog, leading: LiteralString, columns: LiteralString, limit: LiteralString) -> LiteralString:
-    # That a column is null does not tell the planner that the index has its rows in the order of the ids.
-    order = "actor_user_id, id DESC" if leading is _NO_USER else "id DESC"
-    return f"SELECT {columns} FROM {log.table} WHERE {log.rows} AND {leading} AND {_IDS} ORDER BY {order} {limit}"  # noqa: S608 - made of constants of this module alone
+    return f"SELECT {columns} FROM {log.table} WHERE {log.rows} AND {leading} AND {_IDS} ORDER BY id DESC {limit}"  # noqa: S608 - made of constants of this module alone
 
 
 def count_of(log: StoredLog, leading: LiteralString) -> LiteralString:
