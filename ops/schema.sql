@@ -267,6 +267,7 @@ CREATE INDEX audit_entries_action ON audit_entries USING btree (organization_id,
 CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
 CREATE INDEX audit_entries_addresses ON audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE UNIQUE INDEX audit_entries_chain ON audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX audit_entries_credential ON audit_entries USING btree (organization_id, COALESCE(('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text))), id DESC) WHERE (actor_user_id IS NULL);
 CREATE INDEX audit_entries_impersonator ON audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
 CREATE INDEX audit_entries_ip_address ON audit_entries USING btree (organization_id, ip_address, id DESC) WHERE (ip_address IS NOT NULL);
 CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
@@ -274,7 +275,8 @@ CREATE INDEX audit_entries_request ON audit_entries USING btree (organization_id
 CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
 CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
 CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
-CREATE INDEX audit_entries_who ON audit_entries USING btree (organization_id, COALESCE((actor_user_id)::text, ('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC);
+CREATE INDEX audit_entries_who ON audit_entries USING btree (organization_id, actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX audit_entries_without_user ON audit_entries USING btree (organization_id, id DESC) WHERE (actor_user_id IS NULL);
 
 CREATE TABLE audit_milestones (
     organization_id uuid NOT NULL,
@@ -1240,7 +1242,8 @@ CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gi
 CREATE INDEX platform_audit_entries_ip_address ON platform_audit_entries USING btree (ip_address, id DESC) WHERE (ip_address IS NOT NULL);
 CREATE INDEX platform_audit_entries_request ON platform_audit_entries USING btree (request_id, id DESC) WHERE (request_id IS NOT NULL);
 CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
-CREATE INDEX platform_audit_entries_who ON platform_audit_entries USING btree (COALESCE((actor_user_id)::text, ('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC);
+CREATE INDEX platform_audit_entries_who ON platform_audit_entries USING btree (actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX platform_audit_entries_without_user ON platform_audit_entries USING btree (id DESC) WHERE (actor_user_id IS NULL);
 
 CREATE TABLE platform_figures (
     is_the_only_row boolean DEFAULT true NOT NULL,

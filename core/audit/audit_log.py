@@ -13,9 +13,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.audit.search import LOOKED_AT_MAX, MILLISECOND, EntryCriteria, EntrySearch, first_id_at, moment_of, searched
+from core.audit.search import MILLISECOND, EntryCriteria, EntrySearch, first_id_at, moment_of, searched
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
+from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination
 from core.sessions.callers import KEY_ACTOR_PREFIX
@@ -109,7 +110,7 @@ class FoundEntry(LogEntry):
 class SearchedEntries:
     """A part of what a search finds, the newest first.
 
-    `total` is exact up to `LOOKED_AT_MAX`, and one more than that beyond. Unless it `is_exact`, it counts the matches
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond. Unless it `is_exact`, it counts the matches
     among the newest entries of the leading condition alone. `bound_id` is the id of the last entry that was looked at;
     None when nothing follows it.
     """
@@ -193,11 +194,11 @@ def page_of_search(
 ) -> AuditLogPage:
     """Return a page of what a search finds among the newest entries that it looks at; None is the platform's log."""
     offset = (page - 1) * limit
-    found = uow.audit_searches.find(organization_id, search, limit=limit, offset=min(offset, LOOKED_AT_MAX))
+    found = uow.audit_searches.find(organization_id, search, limit=limit, offset=min(offset, COUNTED_MAX))
     return AuditLogPage(
         logs=found.entries,
         # What lies beyond is reached by `until`, not by a page.
-        pagination=Pagination.of(page, limit, min(found.total, LOOKED_AT_MAX)),
+        pagination=Pagination.of(page, limit, min(found.total, COUNTED_MAX)),
         # Those of the same millisecond are searched again rather than never.
         looked_back_to=moment_of(found.bound_id) + MILLISECOND if found.bound_id is not None else None,
     )

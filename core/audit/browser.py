@@ -33,7 +33,7 @@ PASSED_MAX: Final = 5_000
 IMPERSONATOR: Final = "impersonator_id"
 API_KEY: Final = "api_key_id"
 SCIM_TOKEN: Final = "scim_token_id"  # noqa: S105 - the name of a detail
-_NOT_A_TIME: Final = "Give a day or a time, such as 2026-02-03 or 2026-02-03T04:05."
+_NOT_A_TIME: Final = "Give a day or a time, such as 2026-02-03 or 2026-02-03 04:05."
 _TARGET_MALFORMED: Final = "Give an email address, or the id of what the action was done to."
 
 

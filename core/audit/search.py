@@ -1,9 +1,9 @@
 """Finding entries in the audit log of an organization or the platform, by who did what, to what, from where and when.
 
-Each of these conditions is a range of an index. Of several, the one with the fewest entries leads: its newest entries
-are read, at most `LOOKED_AT_MAX` of them, and the others are compared. So no search reads a log whole, and one that
-finds little says how far it has looked; the next page goes on from there. A time is found by the ids, whose first bits
-are the time when an entry was written.
+Each of these conditions is a range of an index, of which at most `COUNTED_MAX` entries are counted. Of several, the one
+with the fewest entries leads: its newest entries, at most `LOOKED_AT_MAX`, are read and compared with the others.
+So no search reads a log whole, and one that finds little says how far it has looked; the next page goes on from there.
+A time is found by the ids, whose first bits are the time when an entry was written.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from core.errors import BadRequest
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# So many entries of the leading condition are read for a page.
-LOOKED_AT_MAX: Final = 10_000
+# So many entries of the leading condition are read for a page, where others are compared.
+LOOKED_AT_MAX: Final = 3_000
 LAST_ID: Final = UUID(int=2**128 - 1)
 FIRST_ID: Final = UUID(int=0)
 # No entry has this actor.
-NO_ACTOR: Final = "none"
+NO_ACTOR: Final = "00000000-0000-0000-0000-000000000000"
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
 _MILLISECONDS_SHIFT: Final = 80
 MILLISECOND: Final = timedelta(milliseconds=1)

@@ -47,9 +47,10 @@ def _log(page: str, **values: Any) -> dict[str, Any]:
     return {
         "page": page,
         "live": False,
+        "is_refused": False,
         "query": AuditQuery(actor=EMAIL, action="service.updated", target=NAME, address=NAME, request=NAME),
-        "times": {"since": "2026-02-03T04:05", "until": NAME},
-        "problems": {"until": PROBLEM},
+        "times": {"since": "2026-02-03 04:05", "until": NAME},
+        "problems": {"actor": "", "target": "", "since": "", "until": PROBLEM},
         "actions": [("", "Every action"), *ACTION_CHOICES],
         "rows": _ROWS,
         "chain": None,
@@ -90,13 +91,14 @@ AUDITLOG_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "standing": SimpleNamespace(user_id=ID, is_owner=True),
         "log": _log(
             _PLATFORM_PAGE,
-            # Its feed answers that there are too many readers.
+            # Without the address of a feed, so that the script asks for nothing.
             live=True,
+            feed="",
             query=AuditQuery(live="on"),
             actions=[("", "Every action"), *PLATFORM_CHOICES],
             is_exact=False,
             total=3,
-            problems={},
+            problems={"actor": "", "target": "", "since": "", "until": ""},
             times={"since": "", "until": ""},
         ),
     },

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple
 
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import AuditLogActor, FoundEntry, SearchedEntries
+from core.audit.audit_log import SYSTEM_ID, AuditLogActor, FoundEntry, SearchedEntries
 from core.audit.search import LAST_ID, LOOKED_AT_MAX
+from core.limits import COUNTED_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 
     from core.audit.search import EntrySearch
 
-# As the actor of an entry is shown; word for word the expression of the indexes.
-_ACTOR: Final = """coalesce(actor_user_id::text, 'setup_link:' || (details ->> 'setup_link_id'),
-                            'api_key:' || (details ->> 'organization_key_id'), 'system')"""
+# An actor without an account, as it is shown; word for word the expression of the index.
+_CREDENTIAL: Final = """coalesce('setup_link:' || (details ->> 'setup_link_id'),
+                                 'api_key:' || (details ->> 'organization_key_id'))"""
 _ACTION: Final = "action = %(action)s"
 _TARGET_TYPE: Final = "target_type = %(target_type)s"
 _TARGET: Final = f"{_TARGET_TYPE} AND target_id = %(target_id)s"
-_WHO: Final = f"{_ACTOR} = %(actor)s"
+_USER: Final = "actor_user_id = %(actor)s::uuid"
+_NO_USER: Final = "actor_user_id IS NULL"
+_BY_CREDENTIAL: Final = f"{_NO_USER} AND {_CREDENTIAL} = %(actor)s"
 _IP_ADDRESS: Final = "ip_address = %(ip_address)s"
 _REQUEST: Final = "request_id = %(request_id)s"
 _EVERY: Final = "true"
@@ -44,21 +47,41 @@ OF_PLATFORM: Final = StoredLog("platform_audit_entries", "true", "NULL::bigint")
 
 def ranges_of(search: EntrySearch) -> list[LiteralString]:
     """Return the conditions of a search, each of which is a range of an index."""
-    target = None
-    if search.target_type is not None:
-        target = _TARGET_TYPE if search.target_id is None else _TARGET
-    given = (
+    given: list[LiteralString | None] = [
         _REQUEST if search.request_id is not None else None,
-        target,
-        _WHO if search.actor is not None else None,
+        _target_of(search),
+        _actor_of(search),
         _IP_ADDRESS if search.ip_address is not None else None,
         _ACTION if search.action is not None else None,
-    )
+    ]
     return [condition for condition in given if condition is not None]
 
 
+def rest_of(search: EntrySearch) -> list[LiteralString]:
+    """Return the conditions of a search that no index has."""
+    return [f"{_CREDENTIAL} IS NULL"] if search.actor == SYSTEM_ID else []
+
+
+def _target_of(search: EntrySearch) -> LiteralString | None:
+    if search.target_type is None:
+        return None
+    return _TARGET_TYPE if search.target_id is None else _TARGET
+
+
+def _actor_of(search: EntrySearch) -> LiteralString | None:
+    match search.actor:
+        case None:
+            return None
+        case actor if actor == SYSTEM_ID:
+            return _NO_USER
+        case actor if ":" in actor:
+            return _BY_CREDENTIAL
+        case _:
+            return _USER
+
+
 def _led(log: StoredLog, leading: LiteralString, columns: LiteralString, limit: LiteralString) -> LiteralString:
-    return f"""SELECT {columns} FROM {log.table} WHERE {log.rows} AND {leading} AND {_IDS} ORDER BY id DESC {limit}"""  # noqa: S608 - made of constants of this module alone
+    return f"SELECT {columns} FROM {log.table} WHERE {log.rows} AND {leading} AND {_IDS} ORDER BY id DESC {limit}"  # noqa: S608 - made of constants of this module alone
 
 
 def count_of(log: StoredLog, leading: LiteralString) -> LiteralString:
@@ -173,9 +196,9 @@ class PostgresAuditSearches(Aggregate):
         return SearchedEntries(
             entries=found[:limit],
             total=total,
-            is_exact=others == _EVERY or led <= LOOKED_AT_MAX,
+            is_exact=led <= values["looked_at"] or others == _EVERY,
             has_more=len(found) > limit,
-            bound_id=self._bound(log, leading, values, before_id) if led > LOOKED_AT_MAX else None,
+            bound_id=self._bound(log, leading, values, before_id) if led > values["looked_at"] else None,
         )
 
     def listed(
@@ -189,7 +212,7 @@ class PostgresAuditSearches(Aggregate):
             total=len(found[:limit]),
             is_exact=False,
             has_more=len(found) > limit,
-            bound_id=self._bound(log, leading, values, before_id) if led > LOOKED_AT_MAX else None,
+            bound_id=self._bound(log, leading, values, before_id) if led > values["looked_at"] else None,
         )
 
     def entry(self, organization_id: UUID | None, entry_id: UUID) -> FoundEntry | None:
@@ -208,12 +231,12 @@ class PostgresAuditSearches(Aggregate):
             "through": through,
             "limit": limit,
         }
-        others = " AND ".join([*ranges_of(search), _IDS])
+        others = " AND ".join([*ranges_of(search), *rest_of(search), _IDS])
         return self._all(_found, sealed_of(others), values, prepare=False)
 
     def written_after(self, search: EntrySearch, *, after_id: UUID, limit: int) -> Sequence[FoundEntry]:
         values = {**_values_of(None, search), "after_id": after_id, "limit": limit}
-        others = " AND ".join([*ranges_of(search), _IDS])
+        others = " AND ".join([*ranges_of(search), *rest_of(search), _IDS])
         entries: LiteralString = f"""SELECT * FROM platform_audit_entries
             WHERE  id > %(after_id)s AND {others}
             ORDER  BY id DESC LIMIT %(limit)s"""  # noqa: S608 - likewise
@@ -247,7 +270,10 @@ class PostgresAuditSearches(Aggregate):
         entries: list[int]
         [entries] = self._values(f"SELECT ARRAY[{counts}]", values, prepare=False)
         leading = ranges[entries.index(min(entries))]
-        others = " AND ".join([one for one in ranges if one is not leading]) or _EVERY
+        conditions = ranges + rest_of(search)
+        others = " AND ".join([one for one in conditions if one is not leading]) or _EVERY
+        # What the index alone does not decide is compared in the entries themselves, of which fewer are read.
+        values["looked_at"] = COUNTED_MAX if others == _EVERY else LOOKED_AT_MAX
         return leading, others, min(entries)
 
     def _part(
@@ -290,8 +316,7 @@ def _values_of(organization_id: UUID | None, search: EntrySearch) -> dict[str, A
         "request_id": search.request_id,
         "first_id": search.first_id,
         "before_id": search.before_id,
-        "looked_at": LOOKED_AT_MAX,
-        "counted": LOOKED_AT_MAX + 1,
+        "counted": COUNTED_MAX + 1,
     }
 
 

@@ -8,10 +8,10 @@ from quart import Response
 
 from core.audit import audit_log, chain
 from core.audit.audit_log import AuditLogEntry, AuditLogFilter, AuditLogPage
-from core.audit.chain import AuditLogProof, ChainEntry
+from core.audit.chain import AuditLogProof
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
-from entrypoints.shared.audit.exports import JSON_LINES, export_lines, proof_of
+from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
@@ -38,16 +38,6 @@ class AuditLogPageRecord(Record, of=AuditLogPage):
     looked_back_to: datetime | msgspec.UnsetType = msgspec.UNSET
 
 
-class ExportedAuditEntry(Record, of=ChainEntry):
-    """A sealed entry of the audit log, as a line of the export."""
-
-    position: int
-    digests: dict[str, str]
-    salts: dict[str, str]
-    previous_hash: str
-    hash: str
-
-
 class Entries(Paged, Input, of=AuditLogFilter):
     """Filters: an action, a type of target, or one target; `target_id` requires `target_type`.
 
@@ -65,7 +55,8 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
 
     The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose
     account was deleted is shown by id only. With `actor`, `since`, `until` or `q`, a page looks at 10,000 entries at
-    most: if there are others, `looked_back_to` says from when on, and `until` with this time goes on there.
+    most, with several filters at 3,000: if there are others, `looked_back_to` says from when on, and `until` with this
+    time goes on there.
     """
     wanted = query.to(AuditLogFilter)
     page = await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)

@@ -45,8 +45,8 @@ class PlatformEntries(Paged, Input, of=PlatformAuditLogFilter):
 async def read_platform_audit_log(call: Call, query: PlatformEntries) -> PlatformAuditLogPageRecord:
     """List the entries, newest first; an actor whose account was deleted is shown by id only.
 
-    With `actor`, `since`, `until` or `q`, a page looks at 10,000 entries at most: if there are others, `looked_back_to`
-    says from when on, and `until` with this time goes on there.
+    With `actor`, `since`, `until` or `q`, a page looks at 10,000 entries at most, with several filters at 3,000:
+    if there are others, `looked_back_to` says from when on, and `until` with this time goes on there.
     """
     wanted = query.to(PlatformAuditLogFilter)
     page = await call.read(audit_log.read_page, wanted, page=query.page, limit=query.limit)

@@ -1,6 +1,5 @@
 """The pages of an organization's audit log: finding entries, one entry, following the log, its proof and its export."""
 
-from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated, Final, TypeAlias
 from uuid import UUID
@@ -9,6 +8,7 @@ from quart import Response
 
 from core.audit import browser, chain
 from core.audit.browser import AuditEntryUnknown
+from core.audit.chain import AuditLogProof
 from core.audit.tails import TailsTaken
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
@@ -20,6 +20,7 @@ from entrypoints.pages.audit.browsing import (
     Browser,
     file_rows,
     follow,
+    for_programs,
 )
 from entrypoints.pages.audit.entry_words import ACTIONS
 from entrypoints.pages.audit.log_rows import row_of, written
@@ -27,8 +28,8 @@ from entrypoints.pages.console_pages import ROWS_SHOWN, Program, api, console_pa
 from entrypoints.pages.csv_files import CSV, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.rendering import Page
-from entrypoints.shared.audit.exports import JSON_LINES, export_lines, proof_of
-from entrypoints.web.serving.answers import Media, encode
+from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
+from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -39,8 +40,7 @@ AUDIT: Final = "/app/organizations/:org_slug/audit"
 ACTION_CHOICES: Final = tuple((action.value, text) for action, text in ACTIONS.items())
 
 Csv: TypeAlias = Annotated[Response, Media(CSV)]
-JsonLines: TypeAlias = Annotated[Response, Media(JSON_LINES)]
-Json: TypeAlias = Annotated[Response, Media("application/json")]
+JsonLines: TypeAlias = Annotated[Response, Media(JSON_LINES, lines=(ExportedAuditEntry, AuditLogProof))]
 
 
 async def _list(call: Call, org_slug: str, query: AuditQuery, *, refusal: Refusal | None = None) -> Page:
@@ -56,13 +56,7 @@ async def _list(call: Call, org_slug: str, query: AuditQuery, *, refusal: Refusa
         standing,
         program=Program(
             path=f"{api(org_slug)}/audit-log",
-            query={
-                "actor": query.actor,
-                "action": query.action,
-                "q": query.request or query.address,
-                "since": query.since,
-                "until": query.until,
-            },
+            query=for_programs(query),
         ),
         refusal=refusal,
         connects=query.is_live,
@@ -122,15 +116,17 @@ async def download_entries(call: Call, org_slug: str, query: AuditQuery) -> Csv:
 async def download_export(call: Call, org_slug: str) -> JsonLines:
     """Download the sealed entries with their hashes and the proof; programs use `GET …/audit-log/export`."""
     state = await call.transact(chain.begin_export, org_slug)
-    return _file(export_lines(call, org_slug, state), JSON_LINES, f"{org_slug}-audit-log.jsonl")
+    call.headers |= _as_file(f"{org_slug}-audit-log.jsonl")
+    return Response(export_lines(call, org_slug, state), content_type=JSON_LINES)
 
 
 @routes.get(f"{AUDIT}/proof.json")
 @in_console(Operation.AUDIT_LOG_READ)
-async def download_proof(call: Call, org_slug: str) -> Json:
+async def download_proof(call: Call, org_slug: str) -> AuditLogProof:
     """Download the proof of the log, to be kept elsewhere; programs use `GET …/audit-log/proof`."""
     proof = proof_of(call, await call.read(chain.state, org_slug))
-    return _file(encode(proof) + b"\n", "application/json", f"{org_slug}-audit-log-proof.json")
+    call.headers |= _as_file(f"{org_slug}-audit-log-proof.json")
+    return proof
 
 
 @routes.get(f"{AUDIT}/:entry_id", refuses=(AuditEntryUnknown,))
@@ -159,8 +155,5 @@ def _browser(slug: str) -> Browser:
     return Browser(page=f"{page_of(slug)}/audit", is_platform=False)
 
 
-def _file(content: AsyncIterator[bytes] | bytes, media_type: str, name: str) -> Response:
-    response = Response(content, content_type=media_type)
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    response.headers["Cache-Control"] = "no-store"
-    return response
+def _as_file(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}

@@ -112,7 +112,8 @@ class Browser:
         bound = found.found.bound_id if found is not None and not found.found.has_more else None
         log = {
             "page": self.page,
-            "live": query.is_live,
+            "live": query.is_live and found is not None,
+            "is_refused": found is None,
             "query": query,
             "times": {name: _shown_time(getattr(query, name)) for name in ("since", "until")},
             "problems": _problems(refusal),
@@ -151,6 +152,17 @@ class Browser:
             is_new=True,
             feed=following,
         )
+
+
+def for_programs(query: AuditQuery) -> dict[str, str]:
+    """Return the query of the interface that searches for the same, as far as it can."""
+    times = {name: _shown_time(getattr(query, name)).replace(" ", "T") for name in ("since", "until")}
+    return {
+        "actor": query.actor,
+        "action": query.action,
+        "q": query.request or query.address,
+        **{name: f"{time}:00Z" if time else "" for name, time in times.items()},
+    }
 
 
 def id_of(text: str) -> UUID | None:
@@ -220,12 +232,13 @@ def _shown_time(typed: str) -> str:
     if not typed.strip():
         return ""
     try:
-        return f"{time_of('since', typed):%Y-%m-%dT%H:%M}"
+        return f"{time_of('since', typed):%Y-%m-%d %H:%M}"
     except BadRequest:
         return typed
 
 
 def _problems(refusal: Refusal | None) -> dict[str, str]:
-    """Return the problems of the fields, by their names."""
+    """Return the problems of the fields, by their names; none is empty."""
     details = refusal.details if isinstance(refusal, BadRequest) else ()
-    return {problem.field: problem.message for problem in details}
+    found = {problem.field: problem.message for problem in details}
+    return {name: found.get(name, "") for name in ("actor", "target", "since", "until")}

@@ -17,6 +17,7 @@ from entrypoints.pages.audit.browsing import (
     Browser,
     file_rows,
     follow,
+    for_programs,
 )
 from entrypoints.pages.audit.entry_words import PLATFORM_ACTIONS
 from entrypoints.pages.audit.log_rows import row_of, written
@@ -53,13 +54,7 @@ async def _list(call: Call, query: AuditQuery, *, refusal: Refusal | None = None
         standing,
         program=Program(
             path=JSON_PATH,
-            query={
-                "actor": query.actor,
-                "action": query.action,
-                "q": query.request or query.address,
-                "since": query.since,
-                "until": query.until,
-            },
+            query=for_programs(query),
         ),
         refusal=refusal,
         connects=query.is_live,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from core.audit import chain
-from core.audit.chain import PROOF_LIFETIME, AuditLogProof
+from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainEntry
 from core.sessions.tokens import TokenKind
 from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.entities import Record
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
 
 JSON_LINES: Final = "application/x-ndjson"
+
+
+class ExportedAuditEntry(Record, of=ChainEntry):
+    """A sealed entry of the audit log, as a line of the export."""
+
+    position: int
+    digests: dict[str, str]
+    salts: dict[str, str]
+    previous_hash: str
+    hash: str
 
 
 async def export_lines(call: Call, slug: str, state: ChainState) -> AsyncIterator[bytes]:

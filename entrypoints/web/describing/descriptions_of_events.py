@@ -27,6 +27,7 @@ _PLACE: Final = "Only what was done from this IP address, or by the request with
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     # Searching the audit logs
+    "entry_id": _field("The id of the entry."),
     "Entries.actor": _field(_ACTOR, examples=["ada@example.com"]),
     "Entries.since": _field(_WRITTEN_SINCE),
     "Entries.until": _field(_WRITTEN_UNTIL),

@@ -127,7 +127,8 @@ async def test_a_search_says_how_far_it_has_looked_and_goes_on_there(
     world: World, acme: UUID, ada: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("core.audit.audit_log", "adapters.postgres.audit.search"):
-        monkeypatch.setattr(f"{module}.LOOKED_AT_MAX", 3)
+        monkeypatch.setattr(f"{module}.COUNTED_MAX", 3)
+    monkeypatch.setattr("adapters.postgres.audit.search.LOOKED_AT_MAX", 3)
     for minute in range(1, 9):
         write(world, acme, minute, ip_address="192.0.2.7", action="user.updated" if minute < 3 else "user.joined")
 
@@ -150,7 +151,8 @@ async def test_the_condition_with_the_fewest_entries_leads(
     world: World, acme: UUID, ada: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("core.audit.audit_log", "adapters.postgres.audit.search"):
-        monkeypatch.setattr(f"{module}.LOOKED_AT_MAX", 3)
+        monkeypatch.setattr(f"{module}.COUNTED_MAX", 3)
+    monkeypatch.setattr("adapters.postgres.audit.search.LOOKED_AT_MAX", 3)
     for minute in range(1, 9):
         write(world, acme, minute, ip_address="192.0.2.7", action="user.updated" if minute < 3 else "user.joined")
 

@@ -48,6 +48,10 @@ async function follow() {
     try {
       const response = await fetch(feed, { headers: { Accept: "text/html" }, redirect: "error" });
       if (response.status === 429) {
+        state.textContent = state.dataset.full;
+        break;
+      }
+      if (response.status >= 400 && response.status < 500) {
         break;
       }
       if (!response.ok) {
@@ -64,7 +68,7 @@ async function follow() {
       await pause(seconds);
     }
   }
-  // Also what has ended the session or the role is shown by the page itself.
+  // The page itself says what has ended, such as the session or the role.
   await pause(seconds);
   location.replace(live.dataset.again);
 }

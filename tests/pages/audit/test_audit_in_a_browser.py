@@ -1,0 +1,101 @@
+"""Reading the audit log in a real browser, with and without scripts, and following it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from entrypoints import capabilities
+from tests.browser import Site
+from tests.world.builder import EMAIL, PASSWORD, Builder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Route
+
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
+    from core.sessions.signing_keys import KeyPair
+    from tests.browser import Watched
+    from tests.clock import SettableClock
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+ENTRY = """
+    INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, ip_address,
+                               request_id, success, details, created_at, position)
+    SELECT ('0191d3c1-0000-7000-8000-' || lpad(%(n)s::text, 12, '0'))::uuid, o.id, u.id, 'service.updated', 'service',
+           '0191d3c1-0000-7000-8000-00000000000f', '192.0.2.7', 'request-' || %(n)s, true,
+           '{"service_name": "<b>Shop</b>", "changes": {"name": {"from": "Shop", "to": "<b>Shop</b>"}}}', now(), %(n)s
+    FROM   organizations o
+    CROSS  JOIN users u
+"""
+SEAL = """
+    INSERT INTO audit_chains (organization_id, sealed_through, head, sealed_at)
+    SELECT id, %s, repeat('0', 64), now() FROM organizations
+    ON CONFLICT (organization_id) DO UPDATE SET sealed_through = excluded.sealed_through
+"""
+
+
+@pytest.fixture
+def site(
+    connection: Connection, clock: SettableClock, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
+) -> Iterator[Site]:
+    """A running server with an owner of an organization whose log has entries."""
+    builder = Builder(connection, clock)
+    builder.member(builder.organization(), builder.user(), "owner")
+    for number in range(1, 31):
+        connection.execute(ENTRY, {"n": number})
+    connection.execute(SEAL, (30,))
+
+    async def prepare(database: PostgresDatabase) -> None:
+        """Add nothing more."""
+
+    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
+    yield site
+    site.close()
+
+
+@pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_an_entry_is_found_opened_and_followed(
+    site: Site, connection: Connection, watch: Callable[..., Watched], *, has_scripts: bool
+) -> None:
+    watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
+    page = watched.page
+    page.goto(f"{site.url}/app/organizations/acme/audit")
+    page.get_by_label("Email address").fill(EMAIL)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+    # By the keyboard.
+    page.get_by_label("Id of the request").fill("request-7")
+    page.get_by_label("Id of the request").press("Enter")
+    page.get_by_role("link", name="Changed a service").press("Enter")
+    page.get_by_text("Entry", exact=True).wait_for()
+    compared = page.get_by_role("table", name="What it says").inner_text()
+    page.go_back()
+    found = page.get_by_role("table", name="Entries").get_by_role("row").count()
+    page.get_by_role("link", name="Show all").click()
+
+    def write_first(route: Route) -> None:
+        if "position=30" in route.request.url:
+            connection.execute(ENTRY, {"n": 31})
+            connection.execute(SEAL, (31,))
+        route.continue_()
+
+    page.route("**/feed?*", write_first)
+    page.get_by_role("link", name="Follow live").click()
+    if has_scripts:
+        page.locator("#entry-0191d3c1-0000-7000-8000-000000000031").get_by_text("New", exact=True).wait_for()
+        shown = page.get_by_role("table", name="Entries").get_by_role("row").count()
+        page.get_by_role("link", name="Stop following").click()
+        assert shown == 1 + 25 + 1
+    else:
+        page.get_by_text("This page loads itself again every 10 seconds.").wait_for()
+
+    assert "<b>Shop</b>" in compared
+    assert found == 2
+    assert [problem for problem in watched.problems if "feed" not in problem] == []
