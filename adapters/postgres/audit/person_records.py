@@ -46,13 +46,8 @@ SESSIONS: Final = f"""
     LEFT     JOIN upstream_connections c ON c.id = p.connection_id AND c.organization_id = o.id
     ORDER BY p.refreshed_at DESC, p.id DESC
 """  # noqa: S608 - made of constants alone
-# As the index of the actors writes it.
-_ACTOR: Final = """
-    coalesce(actor_user_id::text, 'setup_link:' || (details ->> 'setup_link_id'),
-             'api_key:' || (details ->> 'organization_key_id'), 'system')
-"""
 # Each of the two is a range of an index, and read no further than the page.
-ENTRIES: Final = f"""
+ENTRIES: Final = """
     WITH page AS (
         SELECT id
         FROM   ((SELECT   id
@@ -64,7 +59,7 @@ ENTRIES: Final = f"""
                 UNION
                 (SELECT   id
                  FROM     audit_entries
-                 WHERE    organization_id = %(organization_id)s AND {_ACTOR} = %(target_id)s
+                 WHERE    organization_id = %(organization_id)s AND actor_user_id = %(user_id)s
                  ORDER BY id DESC
                  LIMIT    %(limit)s)) AS found
         ORDER BY id DESC
@@ -76,7 +71,7 @@ ENTRIES: Final = f"""
     JOIN     audit_entries e ON e.id = page.id AND e.organization_id = %(organization_id)s
     LEFT     JOIN users u ON u.id = e.actor_user_id
     ORDER BY e.id DESC
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresPersonRecords(Aggregate):

@@ -22,8 +22,8 @@ from entrypoints.pages.audit.browsing import (
     follow,
     for_programs,
 )
-from entrypoints.pages.audit.entry_words import ACTIONS
 from entrypoints.pages.audit.log_rows import row_of, written
+from entrypoints.pages.audit_words import ACTIONS
 from entrypoints.pages.console_pages import ROWS_SHOWN, Program, api, console_page, opened, page_of
 from entrypoints.pages.csv_files import CSV, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again

@@ -14,7 +14,7 @@ from core.audit.audit_log import ORGANIZATION_KEY, SYSTEM_ID
 from core.audit.browser import API_KEY, IMPERSONATOR, SCIM_TOKEN
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
-from entrypoints.pages.audit.entry_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
+from entrypoints.pages.audit_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,8 +19,8 @@ from entrypoints.pages.audit.browsing import (
     follow,
     for_programs,
 )
-from entrypoints.pages.audit.entry_words import PLATFORM_ACTIONS
 from entrypoints.pages.audit.log_rows import row_of, written
+from entrypoints.pages.audit_words import PLATFORM_ACTIONS
 from entrypoints.pages.console_pages import PLATFORM, ROWS_SHOWN, Program, console_page, opened_for_platform
 from entrypoints.pages.csv_files import CSV, csv_file
 from entrypoints.pages.declaring import platform_pages, shows_again

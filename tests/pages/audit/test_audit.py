@@ -18,7 +18,7 @@ from core.audit import chain, search
 from core.audit.tails import PLACES_MAX, WAIT_SECONDS_MAX
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
-from entrypoints.pages.audit.entry_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
+from entrypoints.pages.audit_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
 from entrypoints.pages.languages import LANGUAGES
 from tests.waiting import eventually
 

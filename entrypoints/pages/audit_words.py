@@ -87,6 +87,8 @@ PLATFORM_ACTIONS: Final[Mapping[PlatformAction, str]] = {
     PlatformAction.ADDRESS_LIMITS_LIFTED: marked("Lifted the limits of an address without an account"),
     PlatformAction.USER_VERIFICATION_SENT: marked("Sent the verification mail again"),
     PlatformAction.MAIL_RETRIED: marked("Let a mail be sent again"),
+    PlatformAction.SIGNING_KEY_ROTATED: marked("Made a new signing key"),
+    PlatformAction.SECRETS_REWRAPPED: marked("Encrypted the stored secrets with the newest master key"),
 }
 # By the words of both logs.
 TARGET_TYPES: Final[Mapping[str, str]] = {
@@ -97,6 +99,7 @@ TARGET_TYPES: Final[Mapping[str, str]] = {
     "subscription": marked("Subscription"),
     "invitation": marked("Invitation"),
     "api_key": marked("Key"),
+    "key": marked("Key"),
     "domain": marked("Domain"),
     "branding": marked("Branding"),
     "address": marked("Address without an account"),
