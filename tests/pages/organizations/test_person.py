@@ -93,7 +93,7 @@ async def test_the_audit_log_about_a_person_and_by_them_is_shown(world: World, p
     entries = panel(await of_cid(people, ann), "entries")
 
     assert entries.count('<li class="row">') == 2
-    assert entries.index("organization.updated") < entries.index("user.role_updated")
+    assert entries.index("Changed the settings of the organization") < entries.index("Changed the role of a member")
     assert "By this person" in entries
     assert "By ann@example.com" in entries
 

@@ -47,7 +47,7 @@ class TestSessions:
         assert alive(callers) == 2
         done = await support.submit(refused, path, reason=REASON)
 
-        assert "All sessions have ended." in done.text
+        assert "The sessions have ended." in done.text
         assert alive(callers) == 0
         assert world.platform_audit_entries("user.sessions_ended") == [
             (callers.people[Caller.SUPPORT], str(user_id), {"sessions": 2, "reason": REASON})
@@ -71,7 +71,7 @@ class TestSessions:
         assert "have ended meanwhile" in late.text
         assert f'value="{REASON}"' in late.text
         assert alive(callers) == 1
-        assert "All sessions have ended." in (await support.submit(late, path)).text
+        assert "The sessions have ended." in (await support.submit(late, path)).text
         assert alive(callers) == 0
 
     async def test_more_sessions_than_shown_end_as_well_and_a_damaged_number_shows_none(
@@ -167,7 +167,7 @@ class TestPersonalData:
         assert 'value="member@example.com"' in refused.text
         done = await platform_owner.submit(refused, f"{path}/anonymize", email=" Owner@Example.com ")
 
-        assert "The account is anonymized for good." in done.text
+        assert "The personal data are removed." in done.text
         assert "owner@example.com" not in done.text.replace("platform_owner@example.com", "")
         assert len(callers.world.platform_audit_entries("user.anonymized")) == 1
 

@@ -111,7 +111,7 @@ async def test_the_chosen_mails_are_sent_again(callers: Callers, support: Visito
     world = callers.world
     ids = [await send(callers, f"{number}@example.com", organization_id=callers.acme_id) for number in range(3)]
     page = await support.open(f"{MAIL}?choose=all")
-    assert page.text.count(" checked>") == 3
+    assert len(re.findall('name="mail"[^>]* checked>', page.text)) == 3
     assert f"/app/platform/organizations/{callers.acme_id}" in page.text
 
     done = await choose(support, page, *ids[:2])

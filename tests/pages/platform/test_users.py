@@ -219,7 +219,7 @@ class TestRecord:
         page = await support.open(f"{USERS}/{user_id}")
 
         done = await support.submit(page, f"{USERS}/{user_id}/verify")
-        while "is sent again" in done.text:
+        while "is on its way" in done.text:
             done = await support.submit(done, f"{USERS}/{user_id}/verify")
 
         assert done.status == 409
