@@ -18,6 +18,7 @@ CONTENTS = {
     "gatehouse.css": STYLE_SHEET,
     "carried_form.js": (FOLDER / "scripts" / "carried_form.js").read_bytes(),
     "copying.js": (FOLDER / "scripts" / "copying.js").read_bytes(),
+    "live_log.js": (FOLDER / "scripts" / "live_log.js").read_bytes(),
     "new_passkey.js": (FOLDER / "scripts" / "new_passkey.js").read_bytes(),
     "page.js": (FOLDER / "scripts" / "page.js").read_bytes(),
     "passkeys.js": (FOLDER / "scripts" / "passkeys.js").read_bytes(),
