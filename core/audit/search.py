@@ -70,11 +70,6 @@ class EntrySearch:
     first_id: UUID = FIRST_ID
     before_id: UUID = LAST_ID
 
-    @property
-    def is_of_all(self) -> bool:
-        """Whether every entry is found."""
-        return self == EntrySearch()
-
 
 def first_id_at(moment: datetime) -> UUID:
     """Return the lowest id that an entry of this moment can have; for a time before 1970 the first id."""

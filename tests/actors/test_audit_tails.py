@@ -15,6 +15,7 @@ from adapters.prometheus import PrometheusMetrics
 from core.audit import chain, tails
 from core.audit.tails import PLACES_MAX, PLATFORM_LOG, TailsTaken
 from core.events.actions import AuditAction
+from core.events.platform_actions import PlatformAction
 
 if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
@@ -111,3 +112,10 @@ async def test_the_positions_are_those_of_the_chains_and_of_the_platform(
     await database.transact(chain.seal_next, 10)
 
     assert await database.read(tails.positions, [acme, OTHER]) == {acme: 1}
+
+    def record_for_platform(uow: Any) -> UUID:
+        return uow.audit_platform(PlatformAction.USER_OPENED, acme)
+
+    newest = await database.transact(record_for_platform)
+
+    assert await database.read(tails.positions, [acme, PLATFORM_LOG]) == {acme: 1, PLATFORM_LOG: newest.int}

@@ -5,91 +5,23 @@ from __future__ import annotations
 import csv
 import json
 import re
-from datetime import UTC, datetime
 from html import unescape
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
-import trio
-from psycopg.types.json import Jsonb
 
-from core.audit import chain, search
-from core.audit.tails import PLACES_MAX, WAIT_SECONDS_MAX
+from core.audit import search
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
 from entrypoints.pages.audit_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
 from entrypoints.pages.languages import LANGUAGES
-from tests.waiting import eventually
+from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, seal, write
 
 if TYPE_CHECKING:
-    from actors.audit_tails import MemoryAuditTails
-    from tests.application import Answer
     from tests.world.team import Team
     from tests.world.visitor import Visitor
     from tests.world.world import World
-
-PAGE = "/app/organizations/acme/audit"
-HOSTILE = "<b onclick=alert(1)>Bolt</b>"
-NOON = datetime(2026, 2, 3, 12, tzinfo=UTC)
-KEY = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
-
-
-@pytest.fixture
-def people(world: World) -> Team:
-    """An organization with an owner, two members, and a custom role that reads the audit log."""
-    team = world.team()
-    team.add("ann", "owner")
-    team.add("bob", "member")
-    team.custom_role("auditor", "audit_logs.view")
-    team.add("cid", "auditor")
-    world.connection.execute("DELETE FROM audit_entries")
-    return team
-
-
-@pytest.fixture
-async def ann(people: Team, visitor: Visitor) -> Visitor:
-    """The browser of the owner."""
-    await visitor.sign_in("ann@example.com")
-    return visitor
-
-
-def write(world: World, organization_id: UUID, minute: int, **columns: Any) -> UUID:
-    """Insert an entry that was written at this minute after noon; return its id."""
-    written_at = NOON.replace(minute=minute)
-    values: dict[str, Any] = {
-        "id": UUID(int=search.first_id_at(written_at).int | (organization_id.int & (2**60 - 1))),
-        "organization_id": organization_id,
-        "actor_user_id": None,
-        "action": "service.updated",
-        "target_type": "service",
-        "target_id": str(minute),
-        "ip_address": None,
-        "user_agent": None,
-        "request_id": None,
-        "success": True,
-        "details": {},
-        "created_at": written_at,
-    } | columns
-    values["details"] = Jsonb(values["details"])
-    world.connection.execute(
-        f"INSERT INTO audit_entries ({', '.join(values)}) VALUES ({', '.join(['%s'] * len(values))})".encode(),
-        tuple(values.values()),
-    )
-    return values["id"]
-
-
-def rows(page: Answer) -> list[str]:
-    """Return the rows of the table of a page, as text without markup."""
-    assert page.status == 200, page.text
-    table = page.text.partition("<tbody")[2].partition("</tbody>")[0]
-    return [" ".join(unescape(re.sub(r"<[^>]*>", " ", row)).split()) for row in re.split(r"<tr[^>]*>", table)[1:]]
-
-
-async def seal(world: World) -> None:
-    """Seal what is written."""
-    while await world.installation.database.transact(chain.seal_next, 100):
-        pass
 
 
 def test_every_action_and_target_has_words_in_every_language() -> None:
@@ -336,132 +268,3 @@ async def test_the_log_is_proved_and_exported(world: World, people: Team, ann: V
     for answer, name in ((proof, "acme-audit-log-proof.json"), (export, "acme-audit-log.jsonl")):
         assert name in answer.headers["Content-Disposition"]
         assert answer.headers["Cache-Control"] == "no-store"
-
-
-class TestFollowing:
-    """New entries appear by themselves."""
-
-    async def test_without_scripts_the_page_loads_itself_again_and_marks_what_is_new(
-        self, world: World, people: Team, ann: Visitor
-    ) -> None:
-        write(world, people.organization_id, 1)
-        first = await ann.open(f"{PAGE}?live=on&actor=system")
-        [again] = re.findall(r'<noscript><meta http-equiv="refresh" content="10; url=([^"]*)">', first.text)
-        write(world, people.organization_id, 2)
-        second = await ann.open(unescape(again))
-
-        assert "actor=system" in again
-        assert not any(row.startswith("Changed a service New") for row in rows(first))
-        assert [" New " in row for row in rows(second)] == [True, False]
-        assert "connect-src 'self'" in second.headers["Content-Security-Policy"]
-        still = await ann.open(PAGE)
-        assert "http-equiv" not in still.text
-        assert "connect-src" not in still.headers["Content-Security-Policy"]
-
-    async def test_the_feed_returns_what_was_sealed_after_a_position(
-        self, world: World, people: Team, ann: Visitor
-    ) -> None:
-        for minute in (1, 2):
-            write(world, people.organization_id, minute)
-        write(world, world.organization("bolt"), 3)
-        await seal(world)
-
-        answer = await ann.open(f"{PAGE}/feed?position=1")
-
-        assert re.findall(r"12:(\d\d) UTC", "".join(rows(answer))) == ["02"]
-        assert 'data-feed="/app/organizations/acme/audit/feed?position=2"' in answer.text
-        for position in ("99999999999999999999999999", "-1", "x", ""):
-            world.installation.stopping.set()
-            assert (await ann.open(f"{PAGE}/feed?position={position}")).status == 200
-
-    async def test_a_reader_waits_for_the_next_entry_and_no_longer_than_allowed(
-        self, world: World, people: Team, ann: Visitor, autojump_clock: trio.abc.Clock
-    ) -> None:
-        tails = tails_of(world)
-        answers: list[Answer] = []
-
-        async def read(path: str) -> None:
-            answers.append(await ann.open(path))
-
-        began_at = trio.current_time()
-        await read(f"{PAGE}/feed")
-        assert trio.current_time() - began_at >= WAIT_SECONDS_MAX
-        assert rows(answers[0]) == []
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(read, f"{PAGE}/feed")
-            await waiting(world, people.organization_id)
-            write(world, people.organization_id, 1)
-            await seal(world)
-            tails.tell({people.organization_id: 1})
-
-        assert len(rows(answers[1])) == 1
-
-    async def test_the_role_and_the_organization_are_looked_at_again(
-        self, world: World, people: Team, ann: Visitor, autojump_clock: trio.abc.Clock
-    ) -> None:
-        answers: list[Answer] = []
-
-        async def read() -> None:
-            answers.append(await ann.open(f"{PAGE}/feed"))
-
-        for change in (
-            "UPDATE memberships SET role = 'member' WHERE role = 'owner'",
-            "DELETE FROM organizations WHERE slug = 'acme'",
-        ):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(read)
-                await waiting(world, people.organization_id)
-                world.connection.execute(change.encode())
-                tails_of(world).tell({people.organization_id: -1})
-            world.connection.execute("UPDATE memberships SET role = 'owner' WHERE user_id = %s", (people.ids["ann"],))
-
-        assert [answer.status for answer in answers] == [403, 404]
-
-    async def test_the_place_of_the_twenty_first_is_refused_and_others_are_not_delayed(
-        self, world: World, people: Team, ann: Visitor
-    ) -> None:
-        tails = world.installation.audit_tails
-        taken = [tails.place(people.organization_id) for _ in range(PLACES_MAX)]
-        for place in taken:
-            place.__enter__()
-        refused = await ann.open(f"{PAGE}/feed")
-        with tails.place(world.organization("bolt")):
-            pass
-        taken[0].__exit__(None, None, None)
-        write(world, people.organization_id, 1)
-        await seal(world)
-        accepted = await ann.open(f"{PAGE}/feed")
-
-        assert refused.status == 429
-        assert "This audit log is being followed by 20 people already" in refused.text
-        assert refused.headers["Retry-After"] == "10"
-        assert accepted.status == 200
-
-    async def test_the_stop_of_the_server_ends_the_waiting(self, world: World, people: Team, ann: Visitor) -> None:
-        answers: list[Answer] = []
-
-        async def read() -> None:
-            answers.append(await ann.open(f"{PAGE}/feed"))
-
-        with trio.fail_after(10):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(read)
-                await waiting(world, people.organization_id)
-                world.installation.stopping.set()
-
-        assert answers[0].status == 200
-
-
-def tails_of(world: World) -> MemoryAuditTails:
-    """Return the readers of the application."""
-    return cast("MemoryAuditTails", world.installation.audit_tails)
-
-
-async def waiting(world: World, log: UUID) -> None:
-    """Return when a reader waits for a log."""
-
-    async def is_followed() -> bool:
-        return log in tails_of(world).followed()
-
-    await eventually(is_followed)
