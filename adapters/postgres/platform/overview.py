@@ -43,7 +43,7 @@ FAILING_STREAMS: Final = """
     JOIN     organizations o ON o.id = s.organization_id
     WHERE    s.enabled AND s.failures > 0
     ORDER BY failing_since, o.id
-    LIMIT    %s
+    LIMIT    %(limit)s
 """
 ORGANIZATIONS: Final = """
     SELECT s.status,
@@ -63,7 +63,7 @@ _MAILS: Final = """
 """
 SIGN_INS: Final = """
     SELECT count(*) FILTER (WHERE success) AS succeeded, count(*) FILTER (WHERE NOT success) AS refused
-    FROM   (SELECT success FROM login_events WHERE id >= %s ORDER BY id DESC LIMIT %s) AS newest
+    FROM   (SELECT success FROM login_events WHERE id >= %(after_id)s ORDER BY id DESC LIMIT %(counted_max)s) AS newest
 """
 
 
@@ -76,7 +76,7 @@ class PostgresPlatformOverviews(Aggregate):
         return [_without_total(FailingWebhook, **row) for row in rows], total
 
     def failing_streams(self, *, limit: int) -> tuple[Sequence[FailingStream], int]:
-        rows = self._rows(FAILING_STREAMS, (limit,))
+        rows = self._rows(FAILING_STREAMS, {"limit": limit})
         total = rows[0]["total"] if rows else 0
         return [_without_total(FailingStream, **row) for row in rows], total
 
@@ -88,7 +88,7 @@ class PostgresPlatformOverviews(Aggregate):
         return {MailState(row["state"]): row["number"] for row in self._rows(_MAILS, (counted_max,))}
 
     def sign_ins(self, *, after_id: UUID, counted_max: int) -> SignInTotals:
-        return self._only(SignInTotals, SIGN_INS, (after_id, counted_max))
+        return self._only(SignInTotals, SIGN_INS, {"after_id": after_id, "counted_max": counted_max})
 
 
 def _without_total(make: Callable[..., Row], *, total: int, **columns: Any) -> Row:  # noqa: ARG001 - read of the first row

@@ -1,0 +1,31 @@
+"""The overview of the platform: when nothing waits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from core.organizations.overview import SignInTotals
+from core.platform.overview import PlatformNumbers, PlatformOverview
+
+NUMBERS = PlatformNumbers(figures=None, organizations={}, mails={}, sign_ins=SignInTotals(succeeded=0, refused=0))
+QUIET = PlatformOverview(
+    waiting=[],
+    waiting_total=0,
+    alerts=[],
+    alerts_total=0,
+    failed_mails=[],
+    webhooks=[],
+    webhooks_total=0,
+    streams=[],
+    streams_total=0,
+    numbers=NUMBERS,
+)
+
+
+def test_a_platform_is_quiet_as_long_as_nothing_waits_and_nothing_fails() -> None:
+    something: Any = object()
+
+    assert QUIET.is_quiet
+    for part in ("waiting", "alerts", "failed_mails", "webhooks", "streams"):
+        assert not replace(QUIET, **{part: [something]}).is_quiet, part
