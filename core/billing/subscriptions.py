@@ -240,7 +240,9 @@ def _write(
         is_over = subscription.outcome is SubscriptionOutcome.CONFLICT and state.status not in LIVE
         if plan is None or is_over:
             return subscription
-        has_begun = service_subscriptions.begin(uow, _new(uow, subscription, binding, plan, state), **details)
+        has_begun = not _has_live(uow, binding) and service_subscriptions.begin(
+            uow, _new(uow, subscription, binding, plan, state), **details
+        )
         return replace(subscription, outcome=SubscriptionOutcome.APPLIED if has_begun else SubscriptionOutcome.CONFLICT)
     changed = replace(
         current.to_plan(plan) if plan is not None else current,
@@ -252,6 +254,15 @@ def _write(
     if current.is_live and not changed.is_live:
         _promote(uow, binding)
     return replace(subscription, outcome=SubscriptionOutcome.APPLIED)
+
+
+def _has_live(uow: UnitOfWork, binding: SubscriptionBinding) -> bool:
+    """Return whether the user has a live subscription, behind a change of it at this moment.
+
+    Its end then waits for this transaction, and settles the subscription that has become a conflict.
+    """
+    current = uow.subscriptions.lock_current(binding.service_id, binding.user_id)
+    return current is not None and current.is_live
 
 
 def _new(

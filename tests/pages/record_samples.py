@@ -9,7 +9,7 @@ from core.organizations.access import Capability, RequiredStanding
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService, outcome_of
-from entrypoints.pages.person_records import OUTCOMES, SUBSCRIPTION_STATUSES
+from entrypoints.pages.person_records import ACTION_TEXTS, OUTCOMES, SUBSCRIPTION_STATUSES
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW
 
 _ID: Final = UUID(ID)
@@ -90,6 +90,7 @@ RECORD: Final[dict[str, Any]] = {
         ],
     ),
     "outcomes": OUTCOMES,
+    "actions": ACTION_TEXTS,
     "subscription_statuses": SUBSCRIPTION_STATUSES,
     "why": f"{_PAGE}/why?email=a%40b",
     "audit_by": f"{_PAGE}/audit?actor=a%40b",
