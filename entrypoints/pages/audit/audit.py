@@ -94,7 +94,7 @@ async def follow_audit_log(call: Call, org_slug: str, query: AuditQuery) -> Page
         return new
 
     log = await call.read(browser.log_of, org_slug)
-    new = await follow(call, log, read, is_news=lambda new: bool(new.entries))
+    new = await follow(call, log, read, is_news=lambda new: bool(new.entries), waits=query.waits)
     return _browser(org_slug).feed(call, query, new)
 
 

@@ -83,6 +83,11 @@ class AuditQuery(Query, kw_only=True):
         return self.live == LIVE
 
     @property
+    def waits(self) -> bool:
+        """Whether the feed waits for news; without a position it says where the log is."""
+        return bool(self.position)
+
+    @property
     def number(self) -> int:
         """The position after which the feed goes on; a damaged one is the begin of the log."""
         return int(self.position) if self.position.isascii() and self.position.isdigit() else 0
@@ -132,7 +137,7 @@ class Browser:
             "live_page": with_query(self.page, **kept, live=LIVE),
             "still_page": with_query(self.page, **kept),
             "again_page": with_query(self.page, **kept, live=LIVE, seen=newest),
-            "feed": with_query(f"{self.page}/feed", **kept, position=position),
+            "feed": with_query(f"{self.page}/feed", **kept, position=str(position)),
             "refresh_seconds": REFRESH_SECONDS,
         }
         return {"log": log}
@@ -140,7 +145,7 @@ class Browser:
     def feed(self, call: Call, query: AuditQuery, new: NewEntries) -> Response:
         """Return new entries as rows, which the script of the page puts into its table."""
         rows = rows_of(new.entries, new.names, is_platform=self.is_platform)
-        following = with_query(f"{self.page}/feed", **_typed(query.asked), position=new.position)
+        following = with_query(f"{self.page}/feed", **_typed(query.asked), position=str(new.position))
         return rendered(
             call,
             "audit_feed.html",
@@ -174,15 +179,20 @@ def id_of(text: str) -> UUID | None:
 
 
 async def follow(
-    call: Call, log: UUID, read: Callable[[], Awaitable[NewEntries]], *, is_news: Callable[[NewEntries], bool]
+    call: Call,
+    log: UUID,
+    read: Callable[[], Awaitable[NewEntries]],
+    *,
+    is_news: Callable[[NewEntries], bool],
+    waits: bool,
 ) -> NewEntries:
-    """Return what is new as soon as there is something, and after `WAIT_SECONDS_MAX` at the latest.
+    """Return what is new: as soon as there is something, and after `WAIT_SECONDS_MAX` at the latest, or now.
 
     `is_news` says whether it is something. Raise `TailsTaken` when too many wait. No connection to the database is held
     while waiting; each read is authorized anew.
     """
     installation = call.installation
-    deadline = trio.current_time() + WAIT_SECONDS_MAX
+    deadline = trio.current_time() + (WAIT_SECONDS_MAX if waits else 0)
     with installation.audit_tails.place(log):
         while True:
             new = await read()

@@ -85,7 +85,7 @@ async def follow_platform_audit_log(call: Call, query: AuditQuery) -> Page:
         return await call.read(audit_browser.newest, query.asked, after=query.number, limit=NEW_MAX)
 
     await call.read(audit_browser.position)
-    new = await follow(call, PLATFORM_LOG, read, is_news=lambda new: new.position != query.number)
+    new = await follow(call, PLATFORM_LOG, read, is_news=lambda new: new.position != query.number, waits=query.waits)
     return _BROWSER.feed(call, query, new)
 
 

@@ -36,6 +36,13 @@ async def test_without_scripts_the_page_loads_itself_again_and_marks_what_is_new
     assert "connect-src" not in still.headers["Content-Security-Policy"]
 
 
+async def test_a_question_without_a_position_is_answered_at_once(ann: Visitor) -> None:
+    answer = await ann.open(f"{PAGE}/feed")
+
+    assert answer.status == 200
+    assert 'data-feed="/app/organizations/acme/audit/feed?position=0"' in answer.text
+
+
 async def test_the_feed_returns_what_was_sealed_after_a_position(world: World, people: Team, ann: Visitor) -> None:
     for minute in (1, 2):
         write(world, people.organization_id, minute)
@@ -61,12 +68,12 @@ async def test_a_reader_waits_for_the_next_entry_and_no_longer_than_allowed(
         answers.append(await ann.open(path))
 
     began_at = trio.current_time()
-    await read(f"{PAGE}/feed")
+    await read(f"{PAGE}/feed?position=0")
     assert trio.current_time() - began_at >= WAIT_SECONDS_MAX
     assert rows(answers[0]) == []
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(read, f"{PAGE}/feed")
+        nursery.start_soon(read, f"{PAGE}/feed?position=0")
         await waiting(world, people.organization_id)
         write(world, people.organization_id, 1)
         await seal(world)
@@ -81,7 +88,7 @@ async def test_the_role_and_the_organization_are_looked_at_again(
     answers: list[Answer] = []
 
     async def read() -> None:
-        answers.append(await ann.open(f"{PAGE}/feed"))
+        answers.append(await ann.open(f"{PAGE}/feed?position=0"))
 
     for change in (
         "UPDATE memberships SET role = 'member' WHERE role = 'owner'",
@@ -104,13 +111,13 @@ async def test_the_place_of_the_twenty_first_is_refused_and_others_are_not_delay
     taken = [tails.place(people.organization_id) for _ in range(PLACES_MAX)]
     for place in taken:
         place.__enter__()
-    refused = await ann.open(f"{PAGE}/feed")
+    refused = await ann.open(f"{PAGE}/feed?position=0")
     with tails.place(world.organization("bolt")):
         pass
     taken[0].__exit__(None, None, None)
     write(world, people.organization_id, 1)
     await seal(world)
-    accepted = await ann.open(f"{PAGE}/feed")
+    accepted = await ann.open(f"{PAGE}/feed?position=0")
 
     assert refused.status == 429
     assert "This audit log is being followed by 20 people already" in refused.text
@@ -122,7 +129,7 @@ async def test_the_stop_of_the_server_ends_the_waiting(world: World, people: Tea
     answers: list[Answer] = []
 
     async def read() -> None:
-        answers.append(await ann.open(f"{PAGE}/feed"))
+        answers.append(await ann.open(f"{PAGE}/feed?position=0"))
 
     with trio.fail_after(10):
         async with trio.open_nursery() as nursery:
