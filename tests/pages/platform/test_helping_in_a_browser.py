@@ -72,7 +72,7 @@ def test_a_person_is_found_and_helped(site: Site, watch: Callable[..., Watched],
     page.get_by_label("Part of the address").press("Enter")
     page.get_by_role("link", name=PERSON).press("Enter")
     page.get_by_role("button", name="Send again Link to verify the address").press("Enter")
-    page.get_by_text("The link that verifies the address is sent again.").wait_for()
+    page.get_by_text("The mail that verifies the address is on its way.").wait_for()
     page.get_by_role("button", name="Lift the limits").press("Enter")
     page.get_by_text("The limits are lifted.").wait_for()
     page.get_by_role("link", name="End all sessions").press("Enter")
