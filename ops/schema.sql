@@ -859,7 +859,7 @@ ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_pkey PRIMARY KEY (id);
 CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, success, created_at DESC, id DESC) INCLUDE (service_id, provider, user_id);
 CREATE INDEX login_events_of_organization_user ON login_events USING btree (organization_id, user_id, created_at DESC, id DESC) WHERE (organization_id IS NOT NULL);
-CREATE INDEX login_events_of_request ON login_events USING hash (request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX login_events_of_request ON login_events USING hash (request_id) WHERE ((NOT success) AND (request_id IS NOT NULL));
 CREATE INDEX login_events_of_service ON login_events USING btree (service_id, success, created_at DESC) WHERE (service_id IS NOT NULL);
 CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
 CREATE INDEX login_events_through_organization ON login_events USING btree (through_organization_id, user_id, created_at DESC, id DESC) WHERE (through_organization_id IS NOT NULL);

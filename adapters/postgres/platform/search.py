@@ -30,11 +30,12 @@ BY_ID: Final = """
     JOIN   organizations o ON o.id = s.organization_id
     WHERE  s.client_id = %(id)s OR s.id = %(id)s
 """
+# People read the id on a page that refuses a sign-in; an index of every sign-in would cost each one a write.
 BY_REQUEST: Final = """
     SELECT 'sign_in' AS kind, u.id, u.email AS title, '' AS about
     FROM   login_events e
     JOIN   users u ON u.id = e.user_id
-    WHERE  e.request_id = %(request_id)s AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
+    WHERE  e.request_id = %(request_id)s AND NOT e.success AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
     LIMIT  %(limit)s
 """
 _BY_SLUG: Final = """

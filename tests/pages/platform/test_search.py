@@ -30,11 +30,11 @@ async def led_to(visitor: Visitor, text: str) -> str | None:
 
 
 def insert_sign_in(world: World, clock: SettableClock, user_id: UUID, request_id: str) -> None:
-    """Insert a sign-in of this request."""
+    """Insert a refused sign-in of this request."""
     world.connection.execute(
         """
         INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at, request_id)
-        VALUES (%s, %s, 'password', true, 0, '{}', %s, %s)
+        VALUES (%s, %s, 'password', false, 0, '{}', %s, %s)
         """,
         (new_id(), user_id, clock(), request_id),
     )
