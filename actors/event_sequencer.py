@@ -6,6 +6,7 @@ events of other replicas.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 PERIOD_SECONDS: Final = 1.0
 # While another replica hands events on, those of this one may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02
+# What comes shortly after a batch is handed on together with the next one: a transaction for each event would take a
+# twentieth of what a sign-in costs.
+REST_SECONDS: Final = 0.05
 # Events and their deliveries together.
 BATCH_ROWS_MAX: Final = 400
 
@@ -47,8 +51,11 @@ class EventSequencer(PeriodicActor):
         self._batch = BatchSize(BATCH_ROWS_MAX)
         # The organization that had its turn last, when others wait.
         self._after: UUID | None = None
+        self._rests_until = -math.inf
 
     async def wait(self) -> None:
+        # The bell keeps what rings meanwhile.
+        await trio.sleep_until(self._rests_until)
         await self._doorbells.wait(Bell.EVENTS, self.period_seconds)
 
     async def work(self) -> None:
@@ -61,4 +68,5 @@ class EventSequencer(PeriodicActor):
             if handed_on.events:
                 self._waiters.wake()
             if not handed_on.has_more:
+                self._rests_until = trio.current_time() + REST_SECONDS
                 return

@@ -299,6 +299,26 @@ async def test_the_sequencer_wakes_the_readers_who_wait(
     assert len(woken_at) == 1
 
 
+async def test_what_rings_while_the_sequencer_rests_is_handed_on_together_after_it(
+    simulation: Simulation, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    process = Process(simulation)
+    nursery.start_soon(process.sequencer.run)
+    await trio.sleep(event_sequencer.PERIOD_SECONDS / 2)
+    before = process.database.calls.count("hand_on")
+
+    process.doorbells.ring(Bell.EVENTS)
+    await trio.sleep(event_sequencer.REST_SECONDS / 2)
+    assert process.database.calls.count("hand_on") == before + 1
+    for _ in range(3):
+        process.doorbells.ring(Bell.EVENTS)
+        await trio.sleep(event_sequencer.REST_SECONDS / 8)
+    assert process.database.calls.count("hand_on") == before + 1
+
+    await trio.sleep(event_sequencer.REST_SECONDS)
+    assert process.database.calls.count("hand_on") == before + 2
+
+
 async def test_a_sequencer_beside_a_busy_one_hands_on_what_came_too_late_for_it(
     simulation: Simulation, nursery: trio.Nursery, database_url: str, autojump_clock: MockClock
 ) -> None:
