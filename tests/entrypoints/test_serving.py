@@ -67,8 +67,11 @@ def refusal_here(commands_here: CommandsHere, **environment: str) -> str:
 @pytest.fixture(scope="module")
 def running(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A server that the tests of this module do not change."""
+    # structlog loads rich where it finds it; tests alone have it installed, and an idle server is measured without it.
+    hidden = tmp_path_factory.mktemp("hidden")
+    (hidden / "rich.py").write_text("raise ImportError\n")
     with databases.migrated() as url:
-        services = Services(tmp_path_factory.mktemp("running"), given_database(url))
+        services = Services(tmp_path_factory.mktemp("running"), given_database(url) | {"PYTHONPATH": str(hidden)})
         yield services.ready(BASE_URL="https://id.example.com", **{MISTYPED: "https://id.example.com"})
         services.close()
 
