@@ -1,5 +1,6 @@
 """The page that ends all sessions of a user, which says first what ends."""
 
+from typing import Final
 from uuid import UUID
 
 from core.accounts.users import UserUnknown
@@ -16,6 +17,9 @@ from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
+
+# A longer number is damaged.
+_DIGITS_MAX: Final = 100
 
 
 class EndForm(ProtectedForm, kw_only=True):
@@ -52,6 +56,7 @@ async def ask_to_end_sessions(call: Call, user_id: UUID) -> Page:
 async def end_sessions(call: Call, user_id: UUID, form: EndForm) -> PageOrRedirect:
     """End all sessions of a user; programs use `DELETE /api/platform/users/:user_id/sessions`."""
     # A damaged number shows that nothing was seen.
-    seen = int(form.seen_sessions) if form.seen_sessions.isascii() and form.seen_sessions[:9].isdigit() else 0
+    shown = form.seen_sessions
+    seen = int(shown) if shown.isascii() and shown.isdigit() and len(shown) <= _DIGITS_MAX else 0
     await call.transact(sessions.end_all_shown, user_id, reason=form.reason, seen=seen)
     return after(f"{USERS}/{user_id}", "sessions-ended")
