@@ -81,7 +81,7 @@ class ListedPlatformOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerDemotion:
-    """Another platform owner whom the caller may demote, and how many would remain whose accounts may be used."""
+    """Another platform owner, for the caller to demote, and how many would remain whose accounts may be used."""
 
     owner: ListedPlatformOwner
     remaining: int

@@ -150,7 +150,7 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
 
 
 def show_exported(uow: UnitOfWork, slug: str, user_id: UUID) -> ExportedPerson:
-    """Return whom an export or an anonymization by an organization would concern; raise `UserUnknown`, `Forbidden`."""
+    """Return the user of an export or an anonymization by an organization; raise `UserUnknown`, `Forbidden`."""
     organization = authorize(uow, slug, Operation.PERSONAL_DATA_EXPORT).organization
     user = _person_of(uow, organization.id, user_id)
     member = uow.people.find(organization.id, user_id)

@@ -1,4 +1,4 @@
-"""The directory of an organization as the console shows it: whom it provisions, when it called, what was refused.
+"""The directory of an organization as the console shows it: its members, its calls, and what was refused.
 
 Nothing is changed here: the directory itself changes its users, and setup links and `tokens.py` connect it.
 """
@@ -28,7 +28,7 @@ FAILURES_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvisionedMember:
-    """A member whom the directory has described; `user_name` and `name` are the directory's words."""
+    """A member that the directory has described; `user_name` and `name` are the directory's words."""
 
     id: UUID
     email: str

@@ -1,4 +1,4 @@
-"""Reading the members whom directories provision."""
+"""Reading the members that directories provision."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,7 +9,7 @@ from core.scim.directory import ProvisionedMember
 
 
 class ScimDirectory(Protocol):
-    """The members of an organization whom its directory has described."""
+    """The members of an organization that its directory has described."""
 
     def page(
         self, organization_id: UUID, *, part: str, after: Position | None, limit: int

@@ -26,7 +26,7 @@ _FILTERED: Final = """
                              WHERE  organization_id = %(organization_id)s AND slug = %(service)s))
 """
 _FROM_THERE: Final = "AND (%(after)s::uuid IS NULL OR user_id < %(after)s) ORDER BY user_id DESC LIMIT %(limit)s"
-# Of a user whom an API key has linked, the organization is told nothing before the first sign-in, unless it has made
+# Of a user that an API key has linked, the organization is told nothing before the first sign-in, unless it has made
 # the account; as for the JSON interface.
 _SHOWN: Final = f"""
     SELECT u.id, u.email, u.created_at,

@@ -116,7 +116,7 @@ async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> 
     """Explain why a member or end user cannot sign in to your organization or to one of its services.
 
     For each way every rule is named, in the order in which signing in applies it: it passes, refuses, asks for
-    something more, depends on the attempt, or is not reached. An address of nobody who belongs to your organization is
+    something more, depends on the attempt, or is not reached. An address of no one who belongs to your organization is
     answered as one without an account. What concerns the account alone is not told of a person who has not confirmed
     the membership. An organization can ask 30 times at once, and every two seconds after that.
     """

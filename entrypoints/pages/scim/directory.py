@@ -39,7 +39,7 @@ DirectoryCsv: TypeAlias = Annotated[Response, Media(CSV)]
 @routes.get(DIRECTORY)
 @in_console(Operation.SCIM_LOG_READ)
 async def show_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> Page:
-    """Show the users whom the directory of an organization provisions, its tokens, and what was refused lately."""
+    """Show the users that the directory of an organization provisions, its tokens, and what was refused lately."""
     standing, shown = await opened(
         call,
         org_slug,

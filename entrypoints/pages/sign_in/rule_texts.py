@@ -124,8 +124,8 @@ _NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
         marked("Ask the person whether the attempts were theirs, then end the limit below."),
     ),
     SignInReason.DEACTIVATED: (
-        marked("Ask the administrators of your directory, or the platform, by whom it was deactivated and why."),
-        marked("Look in the audit log by whom it was deactivated and why, before you change it."),
+        marked("Ask the administrators of your directory, or the platform, who deactivated it and why."),
+        marked("Look in the audit log who deactivated it and why, before you change it."),
     ),
     SignInReason.CLOSED: (
         marked("Ask the user to sign in to their account by password, passkey or mailed link, which opens it again."),

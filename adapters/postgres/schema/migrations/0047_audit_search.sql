@@ -1,7 +1,7 @@
 -- gatehouse: no transaction
 -- gatehouse: compatible from 0025
 -- Audit entries are found by who did it, from which address and by which request; before, they were found by action and
--- target alone. The expression is that of an actor without an account whom `core/audit/audit_log.py` shows.
+-- target alone. The expression is that of an actor without an account, as `core/audit/audit_log.py` shows it.
 
 ALTER TABLE audit_entries ADD COLUMN IF NOT EXISTS request_id text;
 COMMENT ON COLUMN audit_entries.request_id IS 'The request that did it, as in the log of the service; null for background work and older entries. The chain does not cover it.';
