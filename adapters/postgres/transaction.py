@@ -101,6 +101,17 @@ class Aggregate:
         """Return all rows, each by the names of its columns."""
         return self._connection.cursor(row_factory=dict_row).execute(text, parameters, prepare=prepare).fetchall()
 
+    def _page_of(
+        self, make: Callable[..., Row], text: Text, parameters: Parameters = (), *, prepare: bool = True
+    ) -> tuple[list[Row], int]:
+        """Return the rows of a page and the total, which is a column of each of them.
+
+        A row whose id is NULL stands for a page without rows; a page without any row has the total 0.
+        """
+        rows = self._rows(text, parameters, prepare=prepare)
+        totals = [row.pop("total") for row in rows]
+        return [make(**row) for row in rows if row.get("id", row) is not None], totals[0] if totals else 0
+
     def _value(self, text: Text, parameters: Parameters = ()) -> Any:
         """Return the first column of a statement that always has exactly one row."""
         [value] = self._connection.cursor(row_factory=scalar_row).execute(text, parameters)

@@ -114,7 +114,8 @@ class PostgresAuditLog(Aggregate):
     def page(
         self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[AuditLogEntry]]:
-        rows = self._rows(
+        entries, total = self._page_of(
+            _entry,
             _query(wanted),
             {
                 "organization_id": organization_id,
@@ -129,8 +130,7 @@ class PostgresAuditLog(Aggregate):
             # of all to find the few entries of a small one.
             prepare=False,
         )
-        # An empty page has one row, without an entry, for the total.
-        return rows[0]["total"], [_entry(**row) for row in rows if row["id"] is not None]
+        return total, entries
 
     def count_next(self, before: UUID, limit: int) -> int:
         # The row of `audit_counting` cannot be locked instead, because at first there is none.
@@ -191,7 +191,6 @@ def _query(wanted: AuditLogFilter) -> LiteralString:
 
 def _entry(
     *,
-    total: int,  # noqa: ARG001 - a column of every row
     actor_user_id: UUID | None,
     actor_email: str | None,
     actor_is_platform_owner: bool | None,

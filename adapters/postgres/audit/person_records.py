@@ -81,7 +81,8 @@ class PostgresPersonRecords(Aggregate):
         return self._all(_service, SERVICES, (organization_id, user_id))
 
     def sessions(self, organization_id: UUID, user_id: UUID, *, limit: int) -> tuple[Sequence[PersonSession], int]:
-        rows = self._rows(
+        return self._page_of(
+            _session,
             SESSIONS,
             {
                 "organization_id": organization_id,
@@ -90,7 +91,6 @@ class PostgresPersonRecords(Aggregate):
                 **live_at(self._transaction.now),
             },
         )
-        return [_session(**row) for row in rows], rows[0]["total"] if rows else 0
 
     def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[PersonEntry]:
         return self._all(
@@ -107,11 +107,7 @@ def _service(*, subscription_status: str | None, **columns: Any) -> PersonServic
     return PersonService(subscription_status=status, **columns)
 
 
-def _session(
-    *,
-    total: int,  # noqa: ARG001 - a column of every row
-    **columns: Any,
-) -> PersonSession:
+def _session(**columns: Any) -> PersonSession:
     organization = taken(columns, "organization_")
     service, connection = taken(columns, "service_"), taken(columns, "connection_")
     return PersonSession(

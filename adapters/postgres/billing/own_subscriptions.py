@@ -58,8 +58,7 @@ class PostgresSubscriptionsOfUser(Aggregate):
         self, user_id: UUID, mode: BillingMode, *, limits: Confinement | None, limit: int
     ) -> tuple[Sequence[PersonalSubscription], int]:
         values = {"user_id": user_id, "mode": mode.value, "limit": limit, **within_values(limits)}
-        rows = self._rows(PAGE, values)
-        return [_subscription(**row) for row in rows], rows[0]["total"] if rows else 0
+        return self._page_of(_subscription, PAGE, values)
 
     def customer_of(
         self, user_id: UUID, service_id: UUID, mode: BillingMode, *, limits: Confinement | None
@@ -71,5 +70,5 @@ class PostgresSubscriptionsOfUser(Aggregate):
         return (row["seller_organization_id"], row["id"]) if row is not None else None
 
 
-def _subscription(*, total: int, status: str, **columns: Any) -> PersonalSubscription:  # noqa: ARG001 - in every row
+def _subscription(*, status: str, **columns: Any) -> PersonalSubscription:
     return PersonalSubscription(status=SubscriptionStatus(status), **columns)

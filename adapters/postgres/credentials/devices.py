@@ -85,7 +85,8 @@ class PostgresDevices(Aggregate):
         )
 
     def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[DeviceState], int]:
-        rows = self._rows(
+        return self._page_of(
+            _state,
             f"""
             SELECT   {_STATE},
                      (SELECT count(*) FROM devices WHERE user_id = %(user_id)s AND revoked_at IS NULL) AS total
@@ -98,8 +99,6 @@ class PostgresDevices(Aggregate):
             """,  # noqa: S608 - made of constants alone
             {"user_id": user_id, "at": at, "limit": limit},
         )
-        total = rows[0]["total"] if rows else 0
-        return [_state(**{name: value for name, value in row.items() if name != "total"}) for row in rows], total
 
     def rename(self, device_id: UUID, name: str, *, user_id: UUID, at: datetime) -> RenamedDevice | None:
         return self._one(

@@ -43,7 +43,8 @@ class PostgresPlatformAuditLog(Aggregate):
     def page(
         self, wanted: PlatformAuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[PlatformAuditLogEntry]]:
-        rows = self._rows(
+        entries, total = self._page_of(
+            _entry,
             PAGE,
             {
                 "action": wanted.action.value if wanted.action is not None else None,
@@ -53,7 +54,7 @@ class PostgresPlatformAuditLog(Aggregate):
                 "offset": offset,
             },
         )
-        return rows[0]["total"], [_entry(**row) for row in rows if row["id"] is not None]
+        return total, entries
 
 
 def _entry(
@@ -63,6 +64,5 @@ def _entry(
     actor_is_platform_owner: bool | None,
     **columns: Any,
 ) -> PlatformAuditLogEntry:
-    del columns["total"]
     actor = AuditLogActor.of(actor_user_id, actor_email, actor_is_platform_owner, columns["details"])
     return PlatformAuditLogEntry(actor=actor, **columns)

@@ -87,7 +87,8 @@ class PostgresPlatformMails(Aggregate):
         offset: int,
         counted_max: int,
     ) -> OutboxPage:
-        rows = self._rows(
+        mails, total = self._page_of(
+            _mail,
             page_of(state, is_of_recipient=recipient is not None),
             {
                 "recipient": recipient,
@@ -98,7 +99,7 @@ class PostgresPlatformMails(Aggregate):
                 "counted_max": counted_max,
             },
         )
-        return OutboxPage(total=rows[0]["total"], mails=[_mail(**row) for row in rows if row["id"] is not None])
+        return OutboxPage(total=total, mails=mails)
 
     def lock(self, mail_id: UUID, *, hides_owners: bool) -> OutboxMail | None:
         return self._one(
@@ -120,5 +121,4 @@ class PostgresPlatformMails(Aggregate):
 
 
 def _mail(*, template: str, state: str, **columns: Any) -> OutboxMail:
-    columns.pop("total", None)
     return OutboxMail(template=MailTemplate(template), state=MailState(state), **columns)

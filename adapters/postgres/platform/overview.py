@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import MailState
@@ -11,7 +11,7 @@ from core.organizations.overview import SignInTotals
 from core.platform.overview import FailingStream, FailingWebhook
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -71,14 +71,10 @@ class PostgresPlatformOverviews(Aggregate):
     """The port `PlatformOverviews`."""
 
     def failing_webhooks(self, *, since: datetime, read_max: int, limit: int) -> tuple[Sequence[FailingWebhook], int]:
-        rows = self._rows(FAILING_WEBHOOKS, {"since": since, "read_max": read_max, "limit": limit})
-        total = rows[0]["total"] if rows else 0
-        return [_without_total(FailingWebhook, **row) for row in rows], total
+        return self._page_of(FailingWebhook, FAILING_WEBHOOKS, {"since": since, "read_max": read_max, "limit": limit})
 
     def failing_streams(self, *, limit: int) -> tuple[Sequence[FailingStream], int]:
-        rows = self._rows(FAILING_STREAMS, {"limit": limit})
-        total = rows[0]["total"] if rows else 0
-        return [_without_total(FailingStream, **row) for row in rows], total
+        return self._page_of(FailingStream, FAILING_STREAMS, {"limit": limit})
 
     def organizations_by_status(self, *, counted_max: int) -> Mapping[OrganizationStatus, int]:
         rows = self._rows(ORGANIZATIONS, (counted_max, [status.value for status in OrganizationStatus]))
@@ -89,7 +85,3 @@ class PostgresPlatformOverviews(Aggregate):
 
     def sign_ins(self, *, after_id: UUID, counted_max: int) -> SignInTotals:
         return self._only(SignInTotals, SIGN_INS, {"after_id": after_id, "counted_max": counted_max})
-
-
-def _without_total(make: Callable[..., Row], *, total: int, **columns: Any) -> Row:  # noqa: ARG001 - read of the first row
-    return make(**columns)

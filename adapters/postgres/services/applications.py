@@ -68,7 +68,8 @@ class PostgresApplicationsOfUser(Aggregate):
     def _read(
         self, user_id: UUID, service_id: UUID | None, limits: Confinement | None, limit: int
     ) -> tuple[Sequence[Application], int]:
-        rows = self._rows(
+        return self._page_of(
+            _application,
             PAGE,
             {
                 "user_id": user_id,
@@ -78,8 +79,7 @@ class PostgresApplicationsOfUser(Aggregate):
                 **live_at(self._transaction.now),
             },
         )
-        return [_application(**row) for row in rows], rows[0]["total"] if rows else 0
 
 
-def _application(*, total: int, origin: str, **columns: Any) -> Application:  # noqa: ARG001 - a column of every row
+def _application(*, origin: str, **columns: Any) -> Application:
     return Application(origin=LinkOrigin(origin), **columns)

@@ -105,7 +105,8 @@ class PostgresEndUsers(Aggregate):
     def page(
         self, organization_id: UUID, *, part: str, service_id: UUID | None, limit: int, offset: int
     ) -> EndUsersPage:
-        rows = self._rows(
+        users, total = self._page_of(
+            EndUser,
             PAGE_OF_ALL if not part and service_id is None else PAGE,
             {
                 "organization_id": organization_id,
@@ -115,9 +116,7 @@ class PostgresEndUsers(Aggregate):
                 "offset": min(offset, _OFFSET_MAX),
             },
         )
-        # An empty page has one row without a user.
-        users = [_end_user(**row) for row in rows if row["id"] is not None]
-        return EndUsersPage(users=users, total=rows[0]["total"])
+        return EndUsersPage(users=users, total=total)
 
     def find(self, organization_id: UUID, user_id: UUID) -> EndUserDetails | None:
         links = self._rows(
@@ -135,10 +134,6 @@ class PostgresEndUsers(Aggregate):
             "SELECT email FROM service_users WHERE organization_id = %s AND user_id = %s LIMIT 1",
             (organization_id, user_id),
         )
-
-
-def _end_user(*, total: int, **columns: Any) -> EndUser:  # noqa: ARG001 - the total is a column of every row
-    return EndUser(**columns)
 
 
 def _detail(links: list[dict[str, Any]]) -> EndUserDetails:

@@ -71,8 +71,8 @@ class PostgresSessionsOfUser(Aggregate):
     def alive_of(
         self, user_id: UUID, *, limits: Confinement | None, current_id: UUID, limit: int
     ) -> tuple[Sequence[OwnSession], int]:
-        rows = self._rows(PAGE, self._of(user_id, limits) | {"current_id": current_id, "limit": limit})
-        return [_own_session(**row) for row in rows], rows[0]["total"] if rows else 0
+        values = self._of(user_id, limits) | {"current_id": current_id, "limit": limit}
+        return self._page_of(_own_session, PAGE, values)
 
     def support_of(
         self, user_id: UUID, *, only_organization_id: UUID | None, since: datetime, limit: int
@@ -92,7 +92,6 @@ class PostgresSessionsOfUser(Aggregate):
 
 def _own_session(
     *,
-    total: int,  # noqa: ARG001 - a column of every row
     expires_at: datetime,
     last_used_at: datetime,
     **columns: Any,
