@@ -58,13 +58,13 @@ def found_rows(rows: Sequence[Row], *, limit: int, total: int) -> FoundRows[Row]
 BEGIN: Final = Position(at=datetime(1, 1, 2, tzinfo=UTC), id=UUID(int=0))
 
 
-def position_of(text: str) -> Position:
-    """Return the position that a text in an address names; `BEGIN` when it is empty or damaged."""
+def position_of(text: str) -> Position | None:
+    """Return the position that a text in an address names; None, the begin, when it is empty or damaged."""
     at, _, row_id = text.partition("_")
     try:
         moment = datetime.fromisoformat(at)
         position = Position(at=moment, id=UUID(row_id))
     except ValueError:
-        return BEGIN
+        return None
     # A time without a zone, or outside of what is stored, is none of ours.
-    return position if moment.tzinfo is not None and moment >= BEGIN.at else BEGIN
+    return position if moment.tzinfo is not None and moment >= BEGIN.at else None

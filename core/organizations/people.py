@@ -14,7 +14,7 @@ from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.organizations.members import MemberUnknown
 from core.organizations.memberships import OWNER
-from core.positions import BEGIN, FoundRows, Position, found_rows
+from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,13 +84,13 @@ class SelectedMembers:
 
 
 def search(
-    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position, limit: int
+    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position | None, limit: int
 ) -> FoundRows[ListedMember]:
     """Find members by a part of their address and by role, the oldest membership first; empty texts find all."""
     organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.people.page(organization.id, part=part, role=role, after=after, limit=limit + 1)
-    if after == BEGIN and len(found) <= limit:
+    if after is None and len(found) <= limit:
         # All of them: nothing is left to count.
         return found_rows(found, limit=limit, total=len(found))
     total = uow.people.count(organization.id, part=part, role=role, counted_max=COUNTED_MAX + 1)
@@ -98,7 +98,7 @@ def search(
 
 
 def listed(
-    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position, limit: int
+    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position | None, limit: int
 ) -> Sequence[ListedMember]:
     """Return a part of what `search` finds, without counting; for files."""
     organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
@@ -140,7 +140,7 @@ def select(
     else:
         part = part_of_email(search, uow.domain_names.to_ascii)
         # Two that are left out may be among them.
-        found = uow.people.page(organization_id, part=part, role=role, after=BEGIN, limit=limit + 3)
+        found = uow.people.page(organization_id, part=part, role=role, after=None, limit=limit + 3)
     changeable = [one for one in found if one.role != OWNER and one.user_id != authorized.membership.user_id]
     chosen = changeable[:limit]
     return SelectedMembers(

@@ -26,7 +26,7 @@ import msgspec
 from core.organizations import standing
 from core.organizations.standing import Standing
 from core.platform import console
-from core.positions import BEGIN, position_of
+from core.positions import Position, position_of
 from entrypoints.pages.brands import Brand
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
@@ -85,18 +85,22 @@ OUTCOMES: Final = {
 }
 
 
-class ConsoleListQuery(Query, kw_only=True):
-    """Which rows a list shows, from where on, and what was just done."""
+class PagedQuery(Query, kw_only=True):
+    """From where on a list is shown, and what was just done."""
 
-    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
     after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
     done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
     @property
     def position(self) -> Position | None:
         """The position after which the page begins; None for the begin of the list, also where it is damaged."""
-        position = position_of(self.after)
-        return position if position != BEGIN else None
+        return position_of(self.after)
+
+
+class ConsoleListQuery(PagedQuery, kw_only=True):
+    """Which rows a list shows, from where on, and what was just done."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

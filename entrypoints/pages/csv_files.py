@@ -6,14 +6,20 @@ import csv
 import io
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from quart import Response
 
+from entrypoints.web.serving.answers import Media
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+
+    from core.positions import Position, Row
+
 
 CSV: Final = "text/csv"
+CsvFile: TypeAlias = Annotated[Response, Media(CSV)]
 ROWS_MAX: Final = 100_000
 # How many rows are read at once; no connection to the database is held between two reads.
 ROWS_AT_ONCE: Final = 1_000
@@ -21,12 +27,37 @@ ROWS_AT_ONCE: Final = 1_000
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_file(name: str, columns: Sequence[str], parts: AsyncGenerator[Iterable[Sequence[Any]]]) -> Response:
+def csv_file(name: str, columns: Sequence[str], parts: AsyncGenerator[Iterable[Sequence[Any]]]) -> CsvFile:
     """Return the response that streams a list as a file of this name; `parts` are its rows, some at a time."""
     response = Response(_lines(columns, parts), content_type=f"{CSV}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+async def listed_file(
+    name: str,
+    columns: Sequence[str],
+    read: Callable[[Position | None], Awaitable[Sequence[Row]]],
+    row: Callable[[Row], Sequence[Any]],
+    *,
+    after: Position | None,
+) -> CsvFile:
+    """Return the response that streams a list from a position on; `read` returns `ROWS_AT_ONCE` rows after another.
+
+    Each read is authorized anew, so a file ends with the role; the first is refused as a page is.
+    """
+    first = await read(after)
+
+    async def parts() -> AsyncGenerator[list[Sequence[Any]]]:
+        found = first
+        while found:
+            yield [row(one) for one in found]
+            if len(found) < ROWS_AT_ONCE:
+                return
+            found = await read(found[-1].position)
+
+    return csv_file(name, columns, parts())
 
 
 def cell(value: Any) -> str:

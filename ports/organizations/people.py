@@ -12,7 +12,7 @@ class People(Protocol):
     """Reads of members; none of them reads the accounts of the platform whole."""
 
     def page(
-        self, organization_id: UUID, *, part: str, role: str, after: Position, limit: int
+        self, organization_id: UUID, *, part: str, role: str, after: Position | None, limit: int
     ) -> Sequence[ListedMember]:
         """List members after a position, the oldest membership first; an empty part or role filters nothing."""
         ...

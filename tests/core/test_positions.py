@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from core.positions import BEGIN, Position, position_of
+from core.positions import Position, position_of
 
 ID = UUID("0191d3c1-0000-7000-8000-00000000000f")
 
@@ -29,4 +29,4 @@ def test_a_position_is_read_as_it_was_written() -> None:
     ],
 )
 def test_a_damaged_position_is_the_begin_of_the_list(text: str) -> None:
-    assert position_of(text) == BEGIN
+    assert position_of(text) is None

@@ -8,6 +8,7 @@ from adapters.postgres.organizations.departures import SESSIONS_THAT_END, UNPAID
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.people import ListedMember, MemberDeparture, MemberSource
+from core.positions import BEGIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,14 +114,15 @@ class PostgresPeople(Aggregate):
     """The port `People`."""
 
     def page(
-        self, organization_id: UUID, *, part: str, role: str, after: Position, limit: int
+        self, organization_id: UUID, *, part: str, role: str, after: Position | None, limit: int
     ) -> Sequence[ListedMember]:
+        begin = after or BEGIN
         given = {
             "organization_id": organization_id,
             "part": part,
             "role": role,
-            "at": after.at,
-            "id": after.id,
+            "at": begin.at,
+            "id": begin.id,
             "limit": limit,
         }
         if not part:

@@ -25,7 +25,7 @@ from entrypoints.pages.audit.browsing import (
 from entrypoints.pages.audit.log_rows import row_of, written
 from entrypoints.pages.audit_words import ACTIONS
 from entrypoints.pages.console_pages import ROWS_SHOWN, Program, api, console_page, opened, page_of
-from entrypoints.pages.csv_files import CSV, csv_file
+from entrypoints.pages.csv_files import CsvFile, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.rendering import Page
 from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
@@ -38,8 +38,6 @@ routes: Routes = console_pages()
 
 AUDIT: Final = "/app/organizations/:org_slug/audit"
 ACTION_CHOICES: Final = tuple((action.value, text) for action, text in ACTIONS.items())
-
-Csv: TypeAlias = Annotated[Response, Media(CSV)]
 JsonLines: TypeAlias = Annotated[Response, Media(JSON_LINES, lines=(ExportedAuditEntry, AuditLogProof))]
 
 
@@ -100,7 +98,7 @@ async def follow_audit_log(call: Call, org_slug: str, query: AuditQuery) -> Page
 
 @routes.get(f"{AUDIT}/entries.csv", refuses=(BadRequest,))
 @in_console(Operation.AUDIT_LOG_READ)
-async def download_entries(call: Call, org_slug: str, query: AuditQuery) -> Csv:
+async def download_entries(call: Call, org_slug: str, query: AuditQuery) -> CsvFile:
     """Download the entries that a search finds, at most 100,000, for a spreadsheet; the download is recorded."""
 
     async def read(before_id: UUID) -> browser.BrowsedEntries:

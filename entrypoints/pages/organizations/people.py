@@ -1,11 +1,10 @@
 """The pages of the members of an organization: finding them, changing a role, removing, and the list as a file."""
 
-from collections.abc import AsyncGenerator, Sequence
-from typing import Annotated, Any, Final, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
-from quart import Response
 
 from core.audit import person_records
 from core.errors import BadRequest, Forbidden, Refusal
@@ -14,7 +13,7 @@ from core.organizations.access import Operation
 from core.organizations.members import AssignedRoleUnknown, MemberChanged, MemberUnknown
 from core.organizations.memberships import OWNER
 from core.organizations.people import MemberSource
-from core.positions import position_of
+from core.positions import Position
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
     ConsoleListQuery,
@@ -26,12 +25,11 @@ from entrypoints.pages.console_pages import (
     page_of,
     with_query,
 )
-from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
 from entrypoints.pages.person_records import people_tabs, record_values
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -52,8 +50,6 @@ _COLUMNS: Final = (
     *("email", "name", "role", "member_since", "confirmed", "suspended"),
     *("second_factor", "last_sign_in", "source"),
 )
-
-Csv: TypeAlias = Annotated[Response, Media(CSV)]
 
 
 class PeopleQuery(ConsoleListQuery, kw_only=True):
@@ -87,7 +83,7 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
         people.search,
         search=query.search,
         role=query.role,
-        after=position_of(query.after),
+        after=query.position,
         limit=ROWS_SHOWN,
     )
     page = f"{page_of(org_slug)}/people"
@@ -116,10 +112,15 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
 
 @routes.get(f"{PEOPLE}/members.csv")
 @in_console(Operation.MEMBERS_LIST)
-async def download_members(call: Call, org_slug: str, query: PeopleQuery) -> Csv:
+async def download_members(call: Call, org_slug: str, query: PeopleQuery) -> CsvFile:
     """Download the members that a search finds, at most 100,000, for a spreadsheet."""
-    first = await _some(call, org_slug, query, query.after)
-    return csv_file(f"{org_slug}-members", _COLUMNS, _parts(call, org_slug, query, first))
+
+    async def read(after: Position | None) -> Sequence[people.ListedMember]:
+        return await call.read(
+            people.listed, org_slug, search=query.search, role=query.role, after=after, limit=ROWS_AT_ONCE
+        )
+
+    return await listed_file(f"{org_slug}-members", _COLUMNS, read, _row, after=query.position)
 
 
 async def _member(
@@ -212,29 +213,6 @@ async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalF
 async def _roles(call: Call, slug: str) -> list[tuple[str, str]]:
     """Return the roles of an organization, as the pairs of a choice."""
     return [(role.slug, role.slug) for role in await call.read(roles.list_all, slug)]
-
-
-async def _some(call: Call, slug: str, query: PeopleQuery, position: str) -> Sequence[people.ListedMember]:
-    return await call.read(
-        people.listed,
-        slug,
-        search=query.search,
-        role=query.role,
-        after=position_of(position),
-        limit=ROWS_AT_ONCE,
-    )
-
-
-async def _parts(
-    call: Call, slug: str, query: PeopleQuery, first: Sequence[people.ListedMember]
-) -> AsyncGenerator[list[tuple[Any, ...]]]:
-    """Yield the rows of the file, some at a time; each read is authorized anew, so a file ends with the role."""
-    found = first
-    while found:
-        yield [_row(member) for member in found]
-        if len(found) < ROWS_AT_ONCE:
-            return
-        found = await _some(call, slug, query, str(found[-1].position))
 
 
 def _row(member: people.ListedMember) -> tuple[Any, ...]:

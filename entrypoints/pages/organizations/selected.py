@@ -1,6 +1,7 @@
 """The pages that change the roles of several members at once, or remove them: each by itself, with a result."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -64,10 +65,10 @@ class SelectedForm(ProtectedForm, kw_only=True):
 async def _page(
     call: Call,
     org_slug: str,
-    operation: Operation,
     *,
-    query: SelectedQuery | None,
-    form: SelectedForm | None,
+    operation: Operation,
+    query: SelectedQuery | None = None,
+    form: SelectedForm | None = None,
     results: Sequence[tuple[str, str]] = (),
     refusal: Refusal | None = None,
 ) -> Page:
@@ -115,26 +116,8 @@ def _ids(form: SelectedForm) -> list[UUID]:
         return []
 
 
-async def _to_change(
-    call: Call,
-    org_slug: str,
-    *,
-    query: SelectedQuery | None = None,
-    form: SelectedForm | None = None,
-    refusal: Refusal | None = None,
-) -> Page:
-    return await _page(call, org_slug, Operation.MEMBER_CHANGE, query=query, form=form, refusal=refusal)
-
-
-async def _to_remove(
-    call: Call,
-    org_slug: str,
-    *,
-    query: SelectedQuery | None = None,
-    form: SelectedForm | None = None,
-    refusal: Refusal | None = None,
-) -> Page:
-    return await _page(call, org_slug, Operation.MEMBER_REMOVE, query=query, form=form, refusal=refusal)
+_to_change: Final = partial(_page, operation=Operation.MEMBER_CHANGE)
+_to_remove: Final = partial(_page, operation=Operation.MEMBER_REMOVE)
 
 
 @routes.get(f"{SELECTED}/change")
@@ -195,7 +178,9 @@ async def _each(
         if problem:
             refused.append(user_id)
     # What was refused stays chosen, with the role that it has now.
-    return await _page(call, org_slug, operation, query=SelectedQuery(members=refused), form=form, results=results)
+    return await _page(
+        call, org_slug, operation=operation, query=SelectedQuery(members=refused), form=form, results=results
+    )
 
 
 async def _attempted(change: Callable[[UUID, str], Awaitable[Any]], user_id: UUID, seen_role: str) -> str:

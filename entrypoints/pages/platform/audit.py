@@ -1,9 +1,7 @@
 """The pages of the platform's audit log: finding entries, one entry, and following the log."""
 
-from typing import Annotated, Final, TypeAlias
+from typing import Final
 from uuid import UUID
-
-from quart import Response
 
 from core.audit.browser import AuditEntryUnknown, BrowsedEntries, NewEntries
 from core.audit.tails import PLATFORM_LOG, TailsTaken
@@ -22,10 +20,9 @@ from entrypoints.pages.audit.browsing import (
 from entrypoints.pages.audit.log_rows import row_of, written
 from entrypoints.pages.audit_words import PLATFORM_ACTIONS
 from entrypoints.pages.console_pages import PLATFORM, ROWS_SHOWN, Program, console_page, opened_for_platform
-from entrypoints.pages.csv_files import CSV, csv_file
+from entrypoints.pages.csv_files import CsvFile, csv_file
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.rendering import Page
-from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -36,8 +33,6 @@ AUDIT: Final = f"{PLATFORM}/audit"
 JSON_PATH: Final = "/api/platform/audit-log"
 ACTION_CHOICES: Final = tuple((action.value, text) for action, text in PLATFORM_ACTIONS.items())
 _BROWSER: Final = Browser(page=AUDIT, is_platform=True)
-
-Csv: TypeAlias = Annotated[Response, Media(CSV)]
 
 
 async def _list(call: Call, query: AuditQuery, *, refusal: Refusal | None = None) -> Page:
@@ -91,7 +86,7 @@ async def follow_platform_audit_log(call: Call, query: AuditQuery) -> Page:
 
 @routes.get(f"{AUDIT}/entries.csv", refuses=(BadRequest,))
 @platform_owner_in_console
-async def download_platform_entries(call: Call, query: AuditQuery) -> Csv:
+async def download_platform_entries(call: Call, query: AuditQuery) -> CsvFile:
     """Download the entries that a search finds, at most 100,000, for a spreadsheet."""
 
     async def read(before_id: UUID) -> BrowsedEntries:

@@ -10,10 +10,10 @@ from core.organizations.access import authorize_support
 from core.platform import mails, outbox
 from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
 from core.platform.outbox import NOT_SENT
-from core.positions import BEGIN, position_of
 from entrypoints.pages.console_pages import (
     PLATFORM,
     ROWS_SHOWN,
+    PagedQuery,
     Program,
     after,
     console_page,
@@ -25,7 +25,7 @@ from entrypoints.pages.languages import marked
 from entrypoints.pages.platform.mail_words import KINDS, MEANINGS, STATES
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query, decode_id
+from entrypoints.web.input.decoding import decode_id
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
@@ -39,14 +39,12 @@ API: Final = "/api/platform/mails"
 RETRIED: Final = frozenset({ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED})
 
 
-class MailQuery(Query, kw_only=True):
+class MailQuery(PagedQuery, kw_only=True):
     """Which mails to show."""
 
     state: Annotated[str, msgspec.Meta(description="Only mails in this state.", max_length=50)] = ""
     email: Annotated[str, msgspec.Meta(description="The whole address of the recipient.", max_length=1000)] = ""
-    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
     choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
     @property
     def wanted(self) -> OutboxFilter:
@@ -77,13 +75,11 @@ async def _page(
     refusal: Refusal | None = None,
 ) -> Page:
     query = query or (form.query if form is not None else MailQuery())
-    position = position_of(query.after)
     standing, found = await opened_for_platform(
         call,
         outbox.browse,
         query.wanted,
-        # A damaged position is the begin of the list.
-        after=position if position != BEGIN else None,
+        after=query.position,
         limit=ROWS_SHOWN,
     )
     kept = {"state": query.state, "email": query.email}

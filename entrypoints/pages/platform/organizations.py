@@ -4,12 +4,11 @@ Elsewhere: several at once in `approvals.py`, and what ends something, with a pa
 `deletion.py`.
 """
 
-from collections.abc import AsyncGenerator, Collection, Sequence
-from typing import Annotated, Any, Final, TypeAlias
+from collections.abc import Collection, Sequence
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
-from quart import Response
 
 from core.errors import BadRequest, Refusal
 from core.organizations import tiers
@@ -19,22 +18,21 @@ from core.organizations.tiers import TierUnknown
 from core.platform import organization_records, organizations
 from core.platform.organization_records import ListedOrganization, OrganizationFilter
 from core.platform.organizations import OrganizationChanged, OrganizationUnknown, SeenLimits
-from core.positions import BEGIN, position_of
+from core.positions import Position
 from entrypoints.pages.console_pages import (
     PLATFORM,
     ROWS_SHOWN,
+    ConsoleListQuery,
     Program,
     after,
     console_page,
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console, platform_support_in_console
@@ -55,10 +53,8 @@ STATUSES: Final = {
 LIMIT_MAX: Final = 1_000_000
 _COLUMNS: Final = ("slug", "name", "status", "tier", "owner", "members", "created", "last_sign_in", "id")
 
-Csv: TypeAlias = Annotated[Response, Media(CSV)]
 
-
-class FleetQuery(Query, kw_only=True):
+class FleetQuery(ConsoleListQuery, kw_only=True):
     """Which organizations to show."""
 
     search: Annotated[
@@ -66,9 +62,7 @@ class FleetQuery(Query, kw_only=True):
     ] = ""
     status: Annotated[str, msgspec.Meta(description="Only organizations with this status.", max_length=50)] = ""
     tier: Annotated[str, msgspec.Meta(description="Only organizations of this tier, by its id.", max_length=50)] = ""
-    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
     choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
     @property
     def kept(self) -> dict[str, str]:
@@ -112,13 +106,11 @@ async def list_page(
 ) -> Page:
     """Return the page of the list; `results` are names, what was refused about each, and their addresses."""
     query = query or FleetQuery()
-    position = position_of(query.after)
     standing, found = await opened_for_platform(
         call,
         organization_records.search,
         query.wanted,
-        # A damaged position is the begin of the list.
-        after=position if position != BEGIN else None,
+        after=query.position,
         limit=ROWS_SHOWN,
     )
     waiting = {one.id for one in found.found if one.status is OrganizationStatus.PENDING}
@@ -156,10 +148,13 @@ async def show_all_organizations(call: Call, query: FleetQuery) -> Page:
 
 @routes.get(f"{ORGANIZATIONS}/organizations.csv")
 @platform_support_in_console
-async def download_organizations(call: Call, query: FleetQuery) -> Csv:
+async def download_organizations(call: Call, query: FleetQuery) -> CsvFile:
     """Download the organizations that a search finds, at most 100,000, for a spreadsheet."""
-    first = await _some(call, query, query.after)
-    return csv_file("organizations", _COLUMNS, _parts(call, query, first))
+
+    async def read(after: Position | None) -> Sequence[ListedOrganization]:
+        return await call.read(organization_records.listed, query.wanted, after=after, limit=ROWS_AT_ONCE)
+
+    return await listed_file("organizations", _COLUMNS, read, _row, after=query.position)
 
 
 async def organization_page(
@@ -312,25 +307,6 @@ def _program(status: OrganizationStatus, organization_id: UUID) -> Program:
             return Program(path=f"{path}/activate", method="POST")
         case OrganizationStatus.REJECTED:
             return Program(path=API, query={"status": status.value})
-
-
-async def _some(call: Call, query: FleetQuery, position: str) -> Sequence[ListedOrganization]:
-    begin = position_of(position)
-    return await call.read(
-        organization_records.listed, query.wanted, after=begin if begin != BEGIN else None, limit=ROWS_AT_ONCE
-    )
-
-
-async def _parts(
-    call: Call, query: FleetQuery, first: Sequence[ListedOrganization]
-) -> AsyncGenerator[list[tuple[Any, ...]]]:
-    """Yield the rows of the file, some at a time; each read is authorized anew."""
-    found = first
-    while found:
-        yield [_row(one) for one in found]
-        if len(found) < ROWS_AT_ONCE:
-            return
-        found = await _some(call, query, str(found[-1].position))
 
 
 def _row(one: ListedOrganization) -> tuple[Any, ...]:

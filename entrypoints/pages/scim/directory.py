@@ -1,9 +1,7 @@
 """The page of the directory of an organization: the users that it provisions, its calls, and what was refused."""
 
-from collections.abc import AsyncGenerator, Sequence
-from typing import Annotated, Any, Final, TypeAlias
-
-from quart import Response
+from collections.abc import Sequence
+from typing import Any, Final
 
 from core.organizations.access import Operation
 from core.positions import Position
@@ -19,11 +17,10 @@ from entrypoints.pages.console_pages import (
     page_of,
     with_query,
 )
-from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.declaring import console_pages
 from entrypoints.pages.person_records import people_tabs
 from entrypoints.pages.rendering import Page
-from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -32,8 +29,6 @@ routes: Routes = console_pages()
 
 DIRECTORY: Final = "/app/organizations/:org_slug/people/directory"
 _COLUMNS: Final = ("email", "user_name", "external_id", "name", "role", "active", "last_change")
-
-DirectoryCsv: TypeAlias = Annotated[Response, Media(CSV)]
 
 
 @routes.get(DIRECTORY)
@@ -71,28 +66,13 @@ async def show_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> 
 
 @routes.get(f"{DIRECTORY}/directory.csv")
 @in_console(Operation.SCIM_LOG_READ)
-async def download_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> DirectoryCsv:
+async def download_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> CsvFile:
     """Download the provisioned users that a search finds, at most 100,000, for a spreadsheet."""
-    first = await _some(call, org_slug, query, query.position)
-    return csv_file(f"{org_slug}-directory", _COLUMNS, _parts(call, org_slug, query, first))
 
+    async def read(after: Position | None) -> Sequence[ProvisionedMember]:
+        return await call.read(directory.listed, org_slug, search=query.search, after=after, limit=ROWS_AT_ONCE)
 
-async def _some(
-    call: Call, slug: str, query: ConsoleListQuery, position: Position | None
-) -> Sequence[ProvisionedMember]:
-    return await call.read(directory.listed, slug, search=query.search, after=position, limit=ROWS_AT_ONCE)
-
-
-async def _parts(
-    call: Call, slug: str, query: ConsoleListQuery, first: Sequence[ProvisionedMember]
-) -> AsyncGenerator[list[tuple[Any, ...]]]:
-    """Yield the rows of the file, some at a time; each read is authorized anew, so a file ends with the role."""
-    found = first
-    while found:
-        yield [_row(member) for member in found]
-        if len(found) < ROWS_AT_ONCE:
-            return
-        found = await _some(call, slug, query, found[-1].position)
+    return await listed_file(f"{org_slug}-directory", _COLUMNS, read, _row, after=query.position)
 
 
 def _row(one: ProvisionedMember) -> tuple[Any, ...]:

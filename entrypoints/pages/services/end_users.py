@@ -1,11 +1,10 @@
 """The pages of the end users of an organization: finding them, one in detail, ending sessions, the list as a file."""
 
-from collections.abc import AsyncGenerator, Sequence
-from typing import Annotated, Any, Final, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
-from quart import Response
 
 from core.audit import person_records
 from core.organizations.access import Operation
@@ -24,12 +23,11 @@ from entrypoints.pages.console_pages import (
     page_of,
     with_query,
 )
-from entrypoints.pages.csv_files import CSV, ROWS_AT_ONCE, csv_file
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.declaring import console_pages
 from entrypoints.pages.languages import marked
 from entrypoints.pages.person_records import people_tabs, record_values
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -48,8 +46,6 @@ STATES: Final = {
 # More services of one person are counted, so that a page stays small.
 SERVICES_SHOWN: Final = 3
 _COLUMNS: Final = ("email", "name", "state", "second_factor", "last_sign_in", "services", "plans")
-
-EndUsersCsv: TypeAlias = Annotated[Response, Media(CSV)]
 
 
 class FoundEndUsersQuery(ConsoleListQuery, kw_only=True):
@@ -95,10 +91,20 @@ async def show_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -
 
 @routes.get(f"{END_USERS}/end-users.csv")
 @in_console(Operation.END_USERS_READ)
-async def download_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -> EndUsersCsv:
+async def download_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -> CsvFile:
     """Download the end users that a search finds, at most 100,000, for a spreadsheet."""
-    first = await _some(call, org_slug, query, query.position)
-    return csv_file(f"{org_slug}-end-users", _COLUMNS, _parts(call, org_slug, query, first))
+
+    async def read(after: Position | None) -> Sequence[ListedEndUser]:
+        return await call.read(
+            found_end_users.listed,
+            org_slug,
+            search=query.search,
+            service=query.service.strip(),
+            after=after,
+            limit=ROWS_AT_ONCE,
+        )
+
+    return await listed_file(f"{org_slug}-end-users", _COLUMNS, read, _row, after=query.position)
 
 
 @routes.get(END_USER, refuses=(EndUserUnknown,))
@@ -142,29 +148,6 @@ async def end_sessions(call: Call, org_slug: str, user_id: UUID) -> PageOrRedire
     """End the sessions of an end user; programs use `DELETE /api/organizations/:slug/users/:user_id/sessions`."""
     await call.transact(end_users.end_sessions, org_slug, user_id)
     return after(f"{page_of(org_slug)}/people/end-users/{user_id}", "sessions-ended")
-
-
-async def _some(call: Call, slug: str, query: FoundEndUsersQuery, position: Position | None) -> Sequence[ListedEndUser]:
-    return await call.read(
-        found_end_users.listed,
-        slug,
-        search=query.search,
-        service=query.service.strip(),
-        after=position,
-        limit=ROWS_AT_ONCE,
-    )
-
-
-async def _parts(
-    call: Call, slug: str, query: FoundEndUsersQuery, first: Sequence[ListedEndUser]
-) -> AsyncGenerator[list[tuple[Any, ...]]]:
-    """Yield the rows of the file, some at a time; each read is authorized anew, so a file ends with the role."""
-    found = first
-    while found:
-        yield [_row(end_user) for end_user in found]
-        if len(found) < ROWS_AT_ONCE:
-            return
-        found = await _some(call, slug, query, found[-1].position)
 
 
 def _row(one: ListedEndUser) -> tuple[Any, ...]:
