@@ -1,4 +1,4 @@
-"""A running server with the account of the tests, for those that sign in to it in a real browser."""
+"""A running server for tests that sign in to the account of the tests in a real browser, and signing in."""
 
 from __future__ import annotations
 
@@ -8,27 +8,51 @@ from typing import TYPE_CHECKING
 from core.accounts.users import User
 from entrypoints import capabilities
 from tests.browser import Site
-from tests.world.builder import EMAIL, PASSWORD_HASH
+from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from playwright.sync_api import Page
+
     from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
     from ports.unit_of_work import UnitOfWork
+    from tests.browser import Prepare
 
 
 @contextmanager
 def running_site_with_account(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Generator[Site]:
     """Run a server whose database has one account, with a proved address and a password."""
-    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=_prepare, name="localhost")
+    with running_site(database_url, key_pairs, prepare=_add_account_to) as site:
+        yield site
+
+
+def sign_in(page: Page, *, password: str = PASSWORD) -> None:
+    """Sign in by password where the browser is asked to."""
+    page.get_by_label("Email address").fill(EMAIL)
+    page.get_by_role("button", name="Continue").press("Enter")
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in", exact=True).press("Enter")
+
+
+async def _prepare_nothing(_: PostgresDatabase) -> None:
+    """Leave the database as it is."""
+
+
+@contextmanager
+def running_site(
+    database_url: str, key_pairs: tuple[KeyPair, KeyPair], *, prepare: Prepare = _prepare_nothing
+) -> Generator[Site]:
+    """Run a server with a database that may be filled already."""
+    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
     try:
         yield site
     finally:
         site.close()
 
 
-async def _prepare(database: PostgresDatabase) -> None:
+async def _add_account_to(database: PostgresDatabase) -> None:
     await database.transact(_add_account)
 
 

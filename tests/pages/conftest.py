@@ -1,12 +1,13 @@
 """The application and the world, for the tests in this folder."""
 
 from tests.application import actors, application, client, installation, key_pairs, settings
-from tests.world.fixtures import acme_shop, inviter, keyring, platform, seller, setups, team, visitor, world
+from tests.world.fixtures import acme_shop, builder, inviter, keyring, platform, seller, setups, team, visitor, world
 
 __all__ = [
     "acme_shop",
     "actors",
     "application",
+    "builder",
     "client",
     "installation",
     "inviter",

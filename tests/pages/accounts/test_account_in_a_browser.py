@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pyotp.totp import TOTP
 
-from tests.account_site import running_site_with_account
+from tests.account_site import running_site_with_account, sign_in
 from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, PASSWORD
@@ -34,13 +34,10 @@ def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site
         yield site
 
 
-def sign_in(page: Page, site: Site, password: str = PASSWORD) -> None:
+def open_account(page: Page, site: Site, password: str = PASSWORD) -> None:
     """Open the account, and sign in where it asks for that."""
     page.goto(f"{site.url}/app/account")
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    sign_in(page, password=password)
     page.wait_for_url(f"{site.url}/app/account")
 
 
@@ -78,7 +75,7 @@ def test_a_second_factor_is_set_up_without_scripts_and_its_codes_are_kept(
 ) -> None:
     watched = watch(java_script_enabled=False, viewport={"width": 320, "height": 640})
     page = watched.page
-    sign_in(page, site)
+    open_account(page, site)
 
     open_section(page, site, "Second factor")
     secret = set_up_app(page)
@@ -104,7 +101,7 @@ def test_a_second_factor_is_set_up_without_scripts_and_its_codes_are_kept(
 
 def test_going_back_and_sending_a_form_twice_does_a_thing_once(site: Site, watch: Callable[..., Watched]) -> None:
     page = watch().page
-    sign_in(page, site)
+    open_account(page, site)
     open_section(page, site, "Second factor")
     secret = set_up_app(page)
     turn_on(page, TOTP(secret).at(SettableClock().now))
@@ -117,7 +114,7 @@ def test_going_back_and_sending_a_form_twice_does_a_thing_once(site: Site, watch
 
 def test_a_form_of_another_tab_still_works_after_a_factor_was_added(site: Site, watch: Callable[..., Watched]) -> None:
     page = watch().page
-    sign_in(page, site)
+    open_account(page, site)
     other = page.context.new_page()
     other.goto(f"{site.url}/app/account/password")
     page.goto(f"{site.url}/app/account/second-factor")
@@ -147,7 +144,7 @@ def test_a_passkey_is_added_by_the_only_script_and_signs_in(site: Site, watch: C
         "automaticPresenceSimulation": True,
     }
     devtools.send("WebAuthn.addVirtualAuthenticator", {"options": options})
-    sign_in(page, site)
+    open_account(page, site)
 
     open_section(page, site, "Passkeys")
     page.get_by_role("link", name="Add a passkey").click()
@@ -168,7 +165,7 @@ def test_a_passkey_is_added_by_the_only_script_and_signs_in(site: Site, watch: C
 
 def test_without_scripts_the_page_says_what_a_passkey_needs(site: Site, watch: Callable[..., Watched]) -> None:
     page = watch(java_script_enabled=False).page
-    sign_in(page, site)
+    open_account(page, site)
 
     page.goto(f"{site.url}/app/account/passkeys/new")
 
@@ -180,7 +177,7 @@ def test_the_data_are_downloaded_and_the_account_is_closed_and_reopened(
     site: Site, watch: Callable[..., Watched]
 ) -> None:
     page = watch(java_script_enabled=False).page
-    sign_in(page, site)
+    open_account(page, site)
 
     open_section(page, site, "Your data")
     with page.expect_download() as downloading:
@@ -191,7 +188,7 @@ def test_the_data_are_downloaded_and_the_account_is_closed_and_reopened(
     page.go_back()
     page.goto(f"{site.url}/app/account")
     after = page.get_by_role("heading").inner_text()
-    sign_in(page, site)
+    open_account(page, site)
 
     assert json.loads(Path(downloading.value.path()).read_text())["email"] == EMAIL
     assert closed == "Your account is closed"
@@ -214,10 +211,10 @@ def test_a_sign_in_by_a_stranger_is_found_and_its_session_is_ended(
     }
     section, not_me, end, ended = texts[language]
     stranger = watch().page
-    sign_in(stranger, site)
+    open_account(stranger, site)
     watched = watch(java_script_enabled=runs_scripts, viewport={"width": 320, "height": 640})
     page = watched.page
-    sign_in(page, site)
+    open_account(page, site)
     page.set_extra_http_headers({"Accept-Language": language})
 
     open_section(page, site, section)

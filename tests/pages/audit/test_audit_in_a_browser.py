@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from entrypoints import capabilities
-from tests.browser import Site
-from tests.world.builder import EMAIL, PASSWORD, Builder
+from tests.account_site import running_site, sign_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Route
 
-    from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
     from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.clock import SettableClock
+    from tests.browser import Site, Watched
+    from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -41,21 +38,15 @@ SEAL = """
 
 @pytest.fixture
 def site(
-    connection: Connection, clock: SettableClock, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
+    builder: Builder, connection: Connection, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
 ) -> Iterator[Site]:
     """A running server with an owner of an organization whose log has entries."""
-    builder = Builder(connection, clock)
     builder.member(builder.organization(), builder.user(), "owner")
     for number in range(1, 31):
         connection.execute(ENTRY, {"n": number})
     connection.execute(SEAL, (30,))
-
-    async def prepare(database: PostgresDatabase) -> None:
-        """Add nothing more."""
-
-    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
-    yield site
-    site.close()
+    with running_site(database_url, key_pairs) as site:
+        yield site
 
 
 @pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
@@ -65,10 +56,7 @@ def test_an_entry_is_found_opened_and_followed(
     watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
     page = watched.page
     page.goto(f"{site.url}/app/organizations/acme/audit")
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    sign_in(page)
 
     # By the keyboard.
     page.get_by_label("Id of the request").fill("request-7")

@@ -6,14 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.accounts.users import User
-from core.organizations.memberships import OWNER, Membership
-from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus
 from core.organizations.settings.branding import Branding
-from entrypoints import capabilities
+from tests.account_site import running_site, sign_in
 from tests.axe import violations
-from tests.browser import Site
-from tests.world.builder import EMAIL, FREE_TIER, PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,78 +18,37 @@ if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
     from ports.unit_of_work import UnitOfWork
-    from tests.browser import Watched
+    from tests.browser import Site, Watched
+    from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
+def add_brand(uow: UnitOfWork) -> None:
+    """Give the organization two colours of which neither is readable on the other, or on the ground of the console."""
+    organization = uow.organizations.by_slug("acme")
+    assert organization is not None
+    brand = Branding(primary_color="#ffee00", background_color="#000000", updated_at=uow.now)
+    uow.branding.save(organization.id, brand)
+
+
+async def prepare(database: PostgresDatabase) -> None:
+    """Add the brand."""
+    await database.transact(add_brand)
+
+
 @pytest.fixture
-def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+def site(builder: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
     """A running server with an account that owns an active organization."""
-
-    def add_owner(uow: UnitOfWork) -> None:
-        user_id, organization_id = uow.randomness.new_id(), uow.randomness.new_id()
-        uow.users.add(
-            User(
-                id=user_id,
-                email=EMAIL,
-                email_verified_at=uow.now,
-                is_platform_owner=False,
-                created_at=uow.now,
-                updated_at=uow.now,
-            )
-        )
-        uow.credentials.set_password_hash(user_id, PASSWORD_HASH)
-        uow.organizations.add(
-            Organization(
-                id=organization_id,
-                slug="acme",
-                name="Acme",
-                status=OrganizationStatus.ACTIVE,
-                tier_id=FREE_TIER,
-                max_services=None,
-                max_users=None,
-                mfa_required=False,
-                device_trust_days=DEVICE_TRUST_DEFAULT.days,
-                created_at=uow.now,
-                updated_at=uow.now,
-                approved_at=uow.now,
-                approved_by=None,
-                rejected_at=None,
-                rejection_reason=None,
-                suspended_at=None,
-                suspension_reason=None,
-            )
-        )
-        uow.members.add(
-            Membership(
-                id=uow.randomness.new_id(),
-                organization_id=organization_id,
-                user_id=user_id,
-                role=OWNER,
-                created_at=uow.now,
-            ),
-            is_confirmed=True,
-        )
-        # Neither is readable as a text, on the ground of the console or at all.
-        brand = Branding(primary_color="#ffee00", background_color="#000000", updated_at=uow.now)
-        uow.branding.save(organization_id, brand)
-
-    async def prepare(database: PostgresDatabase) -> None:
-        await database.transact(add_owner)
-
-    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
-    yield site
-    site.close()
+    builder.member(builder.organization(), builder.user(), "owner")
+    with running_site(database_url, key_pairs, prepare=prepare) as site:
+        yield site
 
 
-def sign_in(page: Page, address: str) -> None:
+def open_signed_in(page: Page, address: str) -> None:
     """Sign in on the way to a page."""
     page.goto(address)
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    sign_in(page)
 
 
 @pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
@@ -103,7 +57,7 @@ def test_people_are_invited_found_and_withdrawn(
 ) -> None:
     watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
     page = watched.page
-    sign_in(page, f"{site.url}/app/organizations")
+    open_signed_in(page, f"{site.url}/app/organizations")
     page.get_by_role("link", name="Open Acme").click()
     page.get_by_role("navigation", name="Organization").get_by_role("link", name="People").click()
     page.get_by_role("link", name="Invitations").click()
@@ -133,7 +87,7 @@ def test_keys_search_and_show_themselves_outside_of_fields_until_they_are_turned
 ) -> None:
     watched = watch(viewport={"width": 320, "height": 640})
     page = watched.page
-    sign_in(page, f"{site.url}/app/organizations/acme/people")
+    open_signed_in(page, f"{site.url}/app/organizations/acme/people")
     search, dialog = page.get_by_label("Part of the address"), page.get_by_role("dialog", name="Keyboard shortcuts")
     main, button = page.locator("main"), page.get_by_role("button", name="Keyboard shortcuts")
 
@@ -171,7 +125,7 @@ def test_keys_search_and_show_themselves_outside_of_fields_until_they_are_turned
 def test_the_console_is_readable_under_every_brand(site: Site, watch: Callable[..., Watched]) -> None:
     for scheme in ("light", "dark"):
         watched = watch(color_scheme=scheme)
-        sign_in(watched.page, f"{site.url}/app/organizations/acme/people")
+        open_signed_in(watched.page, f"{site.url}/app/organizations/acme/people")
         watched.page.get_by_role("heading", name="People").wait_for()
 
         assert (scheme, violations(watched.page), watched.problems) == (scheme, [], [])

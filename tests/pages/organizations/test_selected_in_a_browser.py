@@ -6,79 +6,30 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.accounts.users import User
-from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
-from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus
-from entrypoints import capabilities
-from tests.browser import Site
-from tests.world.builder import EMAIL, FREE_TIER, PASSWORD, PASSWORD_HASH
+from core.organizations.memberships import ADMIN, MEMBER, OWNER
+from tests.account_site import running_site, sign_in
+from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.browser import Watched
+    from tests.browser import Site, Watched
+    from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 ROLES = {EMAIL: OWNER, "bob@example.com": ADMIN, "cid@example.com": MEMBER, "dora@example.com": MEMBER}
 
 
-def add_members(uow: UnitOfWork) -> None:
-    """Add an active organization with an owner and three members."""
-    organization = Organization(
-        id=uow.randomness.new_id(),
-        slug="acme",
-        name="Acme",
-        status=OrganizationStatus.ACTIVE,
-        tier_id=FREE_TIER,
-        max_services=None,
-        max_users=None,
-        mfa_required=False,
-        device_trust_days=DEVICE_TRUST_DEFAULT.days,
-        created_at=uow.now,
-        updated_at=uow.now,
-        approved_at=uow.now,
-        approved_by=None,
-        rejected_at=None,
-        rejection_reason=None,
-        suspended_at=None,
-        suspension_reason=None,
-    )
-    uow.organizations.add(organization)
-    for email, role in ROLES.items():
-        user = User(
-            id=uow.randomness.new_id(),
-            email=email,
-            email_verified_at=uow.now,
-            is_platform_owner=False,
-            created_at=uow.now,
-            updated_at=uow.now,
-        )
-        uow.users.add(user)
-        uow.credentials.set_password_hash(user.id, PASSWORD_HASH)
-        membership = Membership(
-            id=uow.randomness.new_id(),
-            organization_id=organization.id,
-            user_id=user.id,
-            role=role,
-            created_at=uow.now,
-        )
-        uow.members.add(membership, is_confirmed=True)
-
-
 @pytest.fixture
-def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
-    """A running server with the organization."""
-
-    async def prepare(database: PostgresDatabase) -> None:
-        await database.transact(add_members)
-
-    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
-    yield site
-    site.close()
+def site(builder: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+    """A running server with an organization that has an owner and three members."""
+    organization_id = builder.organization()
+    for email, role in ROLES.items():
+        builder.member(organization_id, builder.user(email), role)
+    with running_site(database_url, key_pairs) as site:
+        yield site
 
 
 @pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
@@ -88,10 +39,7 @@ def test_roles_are_changed_and_members_removed_by_the_keyboard(
     watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
     page = watched.page
     page.goto(f"{site.url}/app/organizations/acme/people")
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").press("Enter")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).press("Enter")
+    sign_in(page)
 
     for name in ("bob", "cid"):
         page.get_by_label(f"Choose {name}@example.com").press("Space")

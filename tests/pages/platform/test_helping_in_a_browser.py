@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from core.accounts.users import User
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from entrypoints import capabilities
-from tests.browser import Site
-from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
+from tests.account_site import running_site, sign_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,42 +16,32 @@ if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
     from ports.unit_of_work import UnitOfWork
-    from tests.browser import Watched
+    from tests.browser import Site, Watched
+    from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 PERSON = "eva@example.com"
 
 
-@pytest.fixture
-def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
-    """A running server with a platform owner, and a person who has not verified the address."""
+async def add_failed_mail(database: PostgresDatabase) -> None:
+    """Add a mail to the person that their mail server has refused."""
 
-    def add_people(uow: UnitOfWork) -> None:
-        owner = User(
-            id=uow.randomness.new_id(),
-            email=EMAIL,
-            email_verified_at=uow.now,
-            is_platform_owner=True,
-            created_at=uow.now,
-            updated_at=uow.now,
-        )
-        uow.users.add(owner)
-        uow.credentials.set_password_hash(owner.id, PASSWORD_HASH)
-        person = replace(
-            owner, id=uow.randomness.new_id(), email=PERSON, email_verified_at=None, is_platform_owner=False
-        )
-        uow.users.add(person)
+    def send(uow: UnitOfWork) -> None:
         mail.send(uow, PERSON, MailTemplate.WELCOME, organization="Acme")
 
-    async def prepare(database: PostgresDatabase) -> None:
-        await database.transact(add_people)
-        [claimed] = await database.transact(mail.claim, 100)
-        await database.transact(mail.record_failed, claimed, "550 There is no such mailbox.")
+    await database.transact(send)
+    [claimed] = await database.transact(mail.claim, 100)
+    await database.transact(mail.record_failed, claimed, "550 There is no such mailbox.")
 
-    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
-    yield site
-    site.close()
+
+@pytest.fixture
+def site(builder: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+    """A running server with a platform owner, and a person who has not verified the address."""
+    builder.user(is_platform_owner=True)
+    builder.user(PERSON, is_verified=False)
+    with running_site(database_url, key_pairs, prepare=add_failed_mail) as site:
+        yield site
 
 
 @pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
@@ -63,10 +49,7 @@ def test_a_person_is_found_and_helped(site: Site, watch: Callable[..., Watched],
     watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
     page = watched.page
     page.goto(f"{site.url}/app/platform/users")
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    sign_in(page)
 
     page.get_by_label("Part of the address").fill("EVA@")
     page.get_by_label("Part of the address").press("Enter")

@@ -6,69 +6,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.accounts.users import User
-from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus
-from entrypoints import capabilities
-from tests.browser import Site
-from tests.world.builder import EMAIL, FREE_TIER, PASSWORD, PASSWORD_HASH
+from tests.account_site import running_site, sign_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.browser import Watched
+    from tests.browser import Site, Watched
+    from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.fixture
-def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+def site(builder: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
     """A running server with a platform owner and three organizations that wait."""
-
-    def fill(uow: UnitOfWork) -> None:
-        user_id = uow.randomness.new_id()
-        uow.users.add(
-            User(
-                id=user_id,
-                email=EMAIL,
-                email_verified_at=uow.now,
-                is_platform_owner=True,
-                created_at=uow.now,
-                updated_at=uow.now,
-            )
-        )
-        uow.credentials.set_password_hash(user_id, PASSWORD_HASH)
-        for name in ("Grove", "Harbour", "Orchard"):
-            uow.organizations.add(
-                Organization(
-                    id=uow.randomness.new_id(),
-                    slug=name.lower(),
-                    name=name,
-                    status=OrganizationStatus.PENDING,
-                    tier_id=FREE_TIER,
-                    max_services=None,
-                    max_users=None,
-                    mfa_required=False,
-                    device_trust_days=DEVICE_TRUST_DEFAULT.days,
-                    created_at=uow.now,
-                    updated_at=uow.now,
-                    approved_at=None,
-                    approved_by=None,
-                    rejected_at=None,
-                    rejection_reason=None,
-                    suspended_at=None,
-                    suspension_reason=None,
-                )
-            )
-
-    async def prepare(database: PostgresDatabase) -> None:
-        await database.transact(fill)
-
-    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
-    yield site
-    site.close()
+    builder.user(is_platform_owner=True)
+    for slug in ("grove", "harbour", "orchard"):
+        builder.organization(slug, status="pending")
+    with running_site(database_url, key_pairs) as site:
+        yield site
 
 
 @pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
@@ -78,10 +35,7 @@ def test_organizations_are_approved_rejected_and_found(
     watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
     page = watched.page
     page.goto(f"{site.url}/app")
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    sign_in(page)
     page.get_by_role("link", name="Platform").click()
     page.get_by_role("link", name="Approve or reject Grove").press("Enter")
     page.get_by_role("button", name="Approve").press("Enter")

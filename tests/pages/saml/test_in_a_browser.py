@@ -10,10 +10,11 @@ import pytest
 
 from core.saml.configuration import SamlConfiguration
 from entrypoints import capabilities
+from tests.account_site import sign_in
 from tests.browser import Site
 from tests.clock import SettableClock
 from tests.service_provider import ServiceProvider, inflated, key_pair
-from tests.world.builder import EMAIL, PASSWORD, Builder
+from tests.world.builder import EMAIL, Builder
 from tests.world.saml import insert_saml
 
 if TYPE_CHECKING:
@@ -115,14 +116,6 @@ def open_application(page: Page, site: Site, *, binding: str = "redirect") -> Ap
     if binding == "post":
         page.get_by_role("button", name="Go").click()
     return application
-
-
-def sign_in(page: Page) -> None:
-    """Sign in by password where the browser is asked to."""
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 @with_and_without_scripts

@@ -143,7 +143,7 @@ async def test_the_address_of_another_tenant_and_an_unknown_one_look_alike(
         return text
 
     pages = set[str]()
-    for email in ("member@bolt.example", "closed@bolt.example", "unproved@bolt.example", "nobody@bolt.example"):
+    for email in ("member@bolt.example", "closed@bolt.example", "unproved@bolt.example", "unknown@bolt.example"):
         page = await ann.open(f"{PAGE}?email={email}{query}")
         assert page.status == 200
         assert email in page.text

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.account_site import sign_in
 from tests.custom_domain import BRANDING, serving_domain
-from tests.world.builder import EMAIL, PASSWORD
+from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,10 +47,7 @@ def address(site: Site, path: str) -> str:
 
 def sign_in_by_password(page: Page, site: Site) -> None:
     page.goto(address(site, "/app"))
-    page.get_by_label("Email address").fill(EMAIL)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    sign_in(page)
     page.wait_for_url(address(site, "/app"))
 
 

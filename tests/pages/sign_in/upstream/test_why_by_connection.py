@@ -65,7 +65,7 @@ async def test_the_problems_of_a_connection_stand_below(acme: Acme, problem: Pro
     browser = await signed_in(acme, acme.owner.email)
 
     page = (await browser.open(f"/app/organizations/acme/why?email={ADA}")).text
-    unknown = (await browser.open("/app/organizations/acme/why?email=nobody@elsewhere.example")).text
+    unknown = (await browser.open("/app/organizations/acme/why?email=unknown@elsewhere.example")).text
 
     assert "Problems of connections" in page
     assert "request-of-another" in page
