@@ -28,7 +28,7 @@ def _of(plan: Plan, organization: int, which: str) -> list[Question]:
         "members": ("/people", "/people?role=admin"),
         "members, a rare part": (f"/people?search={quote(address(member))}",),
         "members, a part of all": ("/people?search=person-",),
-        "members, a part of none": ("/people?search=nobody",),
+        "members, a part of none": ("/people?search=zzz",),
         "a member": (f"/people/{dashed(plan.user_id(member))}",),
         "invitations": ("/people/invited",),
         "end users": ("/people/end-users",),
@@ -40,7 +40,7 @@ def _of(plan: Plan, organization: int, which: str) -> list[Question]:
             f"/audit?action={AuditAction.BRANDING_UPDATED.value}",
         ),
         "audit log, an actor": (f"/audit?actor={quote(address(member))}",),
-        "why": (f"/why?email={quote(address(member))}", "/why?email=nobody%40example.com"),
+        "why": (f"/why?email={quote(address(member))}", "/why?email=unknown%40example.com"),
     }
     return _questions(f"{which}: page ", owner_of(plan, organization), root, rows)
 
@@ -50,7 +50,7 @@ def _of_the_platform(plan: Plan) -> list[Question]:
     rows = {
         "overview": ("",),
         "organizations": ("/organizations", "/organizations?status=pending"),
-        "organizations, a part": (f"/organizations?search={slug(LARGEST)}", "/organizations?search=nobody"),
+        "organizations, a part": (f"/organizations?search={slug(LARGEST)}", "/organizations?search=zzz"),
         "organization": (f"/organizations/{dashed(plan.organization_id(LARGEST))}",),
         "users": ("/users",),
         "users, a rare part": (f"/users?search={quote(address(user))}",),
@@ -62,7 +62,7 @@ def _of_the_platform(plan: Plan) -> list[Question]:
         "owners": ("/owners",),
         "tiers": ("/tiers",),
         "system": ("/system",),
-        "search": (f"/search?q={quote(address(user))}", f"/search?q={slug(LARGEST)}", "/search?q=nobody"),
+        "search": (f"/search?q={quote(address(user))}", f"/search?q={slug(LARGEST)}", "/search?q=zzz"),
     }
     return _questions("platform: page ", PLATFORM_OWNER, "/app/platform", rows)
 

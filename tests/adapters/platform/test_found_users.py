@@ -41,7 +41,7 @@ VALUES = {
     "ids": [UUID(int=1)],
     "hides_owners": True,
     "known": ["welcome"],
-    "recipient": "somebody1@example.com",
+    "recipient": "recipient1@example.com",
     "at": "2026-02-03T04:05:06Z",
     "id": UUID(int=1),
 }
@@ -54,14 +54,14 @@ def crowd(databases: Databases) -> Iterator[Connection]:
         connection.execute(
             """
             INSERT INTO users (id, email, created_at, updated_at)
-            SELECT gen_random_uuid(), 'somebody' || n || '@example.com', now(), now() FROM generate_series(1, %s) AS n
+            SELECT gen_random_uuid(), 'recipient' || n || '@example.com', now(), now() FROM generate_series(1, %s) AS n
             """,
             (ROWS,),
         )
         connection.execute(
             """
             INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
-            SELECT gen_random_uuid(), 'somebody' || n || '@example.com', 'welcome',
+            SELECT gen_random_uuid(), 'recipient' || n || '@example.com', 'welcome',
                    CASE WHEN n %% 20 = 0 THEN 'failed' WHEN n %% 30 = 1 THEN 'queued' ELSE 'sent' END, 0, now(),
                    now() - n * interval '1 second'
             FROM   generate_series(1, %s) AS n

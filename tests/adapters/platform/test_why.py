@@ -155,6 +155,6 @@ def test_an_address_elsewhere_takes_the_statements_of_an_unknown_one(
             transact(ask)
         return len(plans)
 
-    found = {statements(f"{name}@bolt.example") for name in ("member", "unproved", "nobody")}
+    found = {statements(f"{name}@bolt.example") for name in ("member", "unproved", "unknown")}
 
     assert len(found) == 1

@@ -107,7 +107,7 @@ async def test_a_question_of_an_owner_about_an_unknown_address_or_about_an_owner
     world.user()
 
     by_owner = await desk.platform.request("GET", f"{PLATFORM}?email={EMAIL}")
-    unknown = await desk.request("GET", f"{PLATFORM}?email=nobody@example.com")
+    unknown = await desk.request("GET", f"{PLATFORM}?email=unknown@example.com")
     hidden = await desk.request("GET", f"{PLATFORM}?user_id={desk.platform.owner_id}")
 
     assert by_owner.json["account"]["email"] == EMAIL
@@ -187,12 +187,12 @@ async def test_support_learns_nothing_of_the_failed_sign_ins_of_a_platform_owner
 ) -> None:
     for number in range(FAILURES_FROM_NETWORK_MAX):
         await world.log_in(PLATFORM_OWNER, "wrong", address=f"203.0.113.{number}")
-        await world.log_in("nobody@example.com", "wrong", address=f"203.0.113.{number}")
+        await world.log_in("unknown@example.com", "wrong", address=f"203.0.113.{number}")
 
     async def verdict(email: str) -> str:
         query = f"email={email}&way=password&network=203.0.113.1"
         [way] = (await desk.request("GET", f"{PLATFORM}?{query}")).json["ways"]
         return next(one["verdict"] for one in way["rules"] if one["rule"] == "failures")
 
-    assert await verdict("nobody@example.com") == "refuses"
+    assert await verdict("unknown@example.com") == "refuses"
     assert await verdict(PLATFORM_OWNER) == "passes"
