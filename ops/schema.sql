@@ -267,7 +267,6 @@ CREATE INDEX audit_entries_action ON audit_entries USING btree (organization_id,
 CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
 CREATE INDEX audit_entries_addresses ON audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE UNIQUE INDEX audit_entries_chain ON audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
-CREATE INDEX audit_entries_credential ON audit_entries USING btree (organization_id, COALESCE(('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text))), id DESC) WHERE (actor_user_id IS NULL);
 CREATE INDEX audit_entries_impersonator ON audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
 CREATE INDEX audit_entries_ip_address ON audit_entries USING btree (organization_id, ip_address, id DESC) WHERE (ip_address IS NOT NULL);
 CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
@@ -276,7 +275,7 @@ CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id,
 CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
 CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
 CREATE INDEX audit_entries_who ON audit_entries USING btree (organization_id, actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
-CREATE INDEX audit_entries_without_user ON audit_entries USING btree (organization_id, id DESC) WHERE (actor_user_id IS NULL);
+CREATE INDEX audit_entries_without_user ON audit_entries USING btree (organization_id, COALESCE(('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC) WHERE (actor_user_id IS NULL);
 
 CREATE TABLE audit_milestones (
     organization_id uuid NOT NULL,
@@ -1237,13 +1236,12 @@ COMMENT ON COLUMN platform_audit_entries.request_id IS 'The request that did it,
 ALTER TABLE ONLY platform_audit_entries
     ADD CONSTRAINT platform_audit_entries_pkey PRIMARY KEY (id);
 CREATE INDEX platform_audit_entries_action ON platform_audit_entries USING btree (action, id DESC);
-CREATE INDEX platform_audit_entries_actor ON platform_audit_entries USING btree (actor_user_id);
 CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE INDEX platform_audit_entries_ip_address ON platform_audit_entries USING btree (ip_address, id DESC) WHERE (ip_address IS NOT NULL);
 CREATE INDEX platform_audit_entries_request ON platform_audit_entries USING btree (request_id, id DESC) WHERE (request_id IS NOT NULL);
 CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
 CREATE INDEX platform_audit_entries_who ON platform_audit_entries USING btree (actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
-CREATE INDEX platform_audit_entries_without_user ON platform_audit_entries USING btree (id DESC) WHERE (actor_user_id IS NULL);
+CREATE INDEX platform_audit_entries_without_user ON platform_audit_entries USING btree (COALESCE(('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC) WHERE (actor_user_id IS NULL);
 
 CREATE TABLE platform_figures (
     is_the_only_row boolean DEFAULT true NOT NULL,
@@ -2073,7 +2071,7 @@ ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (webhook_id, next_retry_at, id) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE (NOT delivered);
-CREATE INDEX webhook_deliveries_lost ON webhook_deliveries USING btree (created_at DESC) INCLUDE (webhook_id, organization_id) WHERE ((NOT delivered) AND (next_retry_at IS NULL));
+CREATE INDEX webhook_deliveries_lost ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC) WHERE ((NOT delivered) AND (next_retry_at IS NULL));
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (event_id);
 CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC);

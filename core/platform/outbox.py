@@ -78,12 +78,8 @@ def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, lim
         hides_owners=hides_owners,
     )
     listed = found[:limit]
-    not_sent = {
-        one: uow.browsed_outbox.count_undelivered(
-            MailState(one), counted_max=COUNTED_MAX + 1, hides_owners=hides_owners
-        )
-        for one in NOT_SENT
-    }
+    undelivered = uow.browsed_outbox.count_undelivered(counted_max=COUNTED_MAX + 1, hides_owners=hides_owners)
+    not_sent = {one: undelivered[MailState(one)] for one in NOT_SENT}
     is_counted = wanted.state in not_sent and recipient is None
     return FoundMails(
         found=listed,

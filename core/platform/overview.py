@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID
 
+from core.audit.search import first_id_at
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
 from core.organizations.access import authorize_support
@@ -20,6 +20,7 @@ from core.platform.organization_records import shown_owner
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from core.organizations.organizations import OrganizationStatus
     from core.organizations.overview import SignInTotals
@@ -32,15 +33,16 @@ if TYPE_CHECKING:
 PERIOD: Final = timedelta(days=1)
 # How many rows of each part are shown; the rest is on the page of its list.
 SHOWN_MAX: Final = 5
-# Of the deliveries that were lost lately, the newest are read.
-LOST_READ_MAX: Final = 1_000
-# RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
-_MILLISECONDS_SHIFT: Final = 80
+# So many webhooks that have lost deliveries at any time are looked at, whatever the number of these deliveries.
+WEBHOOKS_READ_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingWebhook:
-    """A webhook that lost deliveries in the last day, all attempts of which have failed."""
+    """A webhook that lost deliveries in the last day, all attempts of which have failed.
+
+    `lost` is exact up to `COUNTED_MAX`, and one more than that beyond.
+    """
 
     organization_id: UUID
     organization_name: str
@@ -63,7 +65,8 @@ class FailingStream:
 class PlatformNumbers:
     """Numbers of the platform; `figures` is None until they are counted first.
 
-    Those of organizations, mails and sign-ins of the last day are exact up to `COUNTED_MAX`, and one more beyond.
+    Those of organizations and mails are exact up to `COUNTED_MAX`, and one more than that beyond. `sign_ins` tells
+    apart those of the last day, of more than `COUNTED_MAX` the newest.
     """
 
     figures: PlatformFigures | None
@@ -109,7 +112,7 @@ def show(uow: UnitOfWork) -> PlatformOverview:
         counted_max=SHOWN_MAX,
     )
     webhooks, webhooks_total = uow.platform_overviews.failing_webhooks(
-        since=since, read_max=LOST_READ_MAX, limit=SHOWN_MAX
+        since=since, webhooks_max=WEBHOOKS_READ_MAX, limit=SHOWN_MAX, counted_max=counted_max
     )
     streams, streams_total = uow.platform_overviews.failing_streams(limit=SHOWN_MAX)
     return PlatformOverview(
@@ -125,12 +128,7 @@ def show(uow: UnitOfWork) -> PlatformOverview:
         numbers=PlatformNumbers(
             figures=uow.figures.platform(),
             organizations=uow.platform_overviews.organizations_by_status(counted_max=counted_max),
-            mails=uow.platform_overviews.mails_by_state(counted_max=counted_max),
-            sign_ins=uow.platform_overviews.sign_ins(after_id=_first_id_at(since), counted_max=counted_max),
+            mails=uow.browsed_outbox.count_undelivered(counted_max=counted_max, hides_owners=not sees_owners),
+            sign_ins=uow.platform_overviews.sign_ins(from_id=first_id_at(since), read_max=COUNTED_MAX),
         ),
     )
-
-
-def _first_id_at(moment: datetime) -> UUID:
-    """Return the lowest id that is made at a time or later."""
-    return UUID(int=int(moment.timestamp() * 1000) << _MILLISECONDS_SHIFT)

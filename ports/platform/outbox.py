@@ -1,6 +1,6 @@
 """Listing the outbox without the contents of its mails."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from core.mail.mail import MailState
@@ -28,6 +28,6 @@ class BrowsedOutbox(Protocol):
         """Return how many mails `page` lists in all; at most `counted_max` are counted."""
         ...
 
-    def count_undelivered(self, state: MailState, *, counted_max: int, hides_owners: bool) -> int:
-        """Return the same of a state whose mails have not left, by its index alone."""
+    def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[MailState, int]:
+        """Return the same of each state whose mails have not left, by their index alone."""
         ...

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.mail.mail import MailState
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import SignInTotals
 from core.platform.overview import FailingStream, FailingWebhook
@@ -14,10 +13,13 @@ from core.platform.overview import FailingStream, FailingWebhook
 class PlatformOverviews(Protocol):
     """Reads whose cost does not grow with the platform; each is a bounded range of an index."""
 
-    def failing_webhooks(self, *, since: datetime, read_max: int, limit: int) -> tuple[Sequence[FailingWebhook], int]:
-        """Return active webhooks that lost deliveries since then, the most losses first, and how many there are.
+    def failing_webhooks(
+        self, *, since: datetime, webhooks_max: int, limit: int, counted_max: int
+    ) -> tuple[Sequence[FailingWebhook], int]:
+        """Return active webhooks that lost deliveries since then, the newest loss first, and how many there are.
 
-        At most `read_max` deliveries are read, the newest.
+        At most `webhooks_max` are looked at, and the losses of those returned are counted to a maximum; so no webhook
+        hides others by its many losses.
         """
         ...
 
@@ -29,13 +31,6 @@ class PlatformOverviews(Protocol):
         """Count the organizations of each status, each to a maximum."""
         ...
 
-    def mails_by_state(self, *, counted_max: int) -> Mapping[MailState, int]:
-        """Count the mails that wait, have failed or are kept, each to a maximum."""
-        ...
-
-    def sign_ins(self, *, after_id: UUID, counted_max: int) -> SignInTotals:
-        """Count the sign-ins with a higher id, those that succeeded and those that were refused.
-
-        At most `counted_max` are read.
-        """
+    def sign_ins(self, *, from_id: UUID, read_max: int) -> SignInTotals:
+        """Count the sign-ins from an id on, those that succeeded and those that were refused; at most the newest."""
         ...

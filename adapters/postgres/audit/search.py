@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from core.audit.search import EntrySearch
 
 # An actor without an account, as it is shown; word for word the expression of the index.
-_CREDENTIAL: Final = """coalesce('setup_link:' || (details ->> 'setup_link_id'),
-                                 'api_key:' || (details ->> 'organization_key_id'))"""
+_ACTOR_WITHOUT_USER: Final = """coalesce('setup_link:' || (details ->> 'setup_link_id'),
+                                 'api_key:' || (details ->> 'organization_key_id'), 'system')"""
 _ACTION: Final = "action = %(action)s"
 _TARGET_TYPE: Final = "target_type = %(target_type)s"
 _TARGET: Final = f"{_TARGET_TYPE} AND target_id = %(target_id)s"
 _USER: Final = "actor_user_id = %(actor)s::uuid"
-_NO_USER: Final = "actor_user_id IS NULL"
-_BY_CREDENTIAL: Final = f"{_NO_USER} AND {_CREDENTIAL} = %(actor)s"
+_WITHOUT_USER: Final = f"actor_user_id IS NULL AND {_ACTOR_WITHOUT_USER} = %(actor)s"
 _IP_ADDRESS: Final = "ip_address = %(ip_address)s"
 _REQUEST: Final = "request_id = %(request_id)s"
 _EVERY: Final = "true"
@@ -57,11 +56,6 @@ def ranges_of(search: EntrySearch) -> list[LiteralString]:
     return [condition for condition in given if condition is not None]
 
 
-def rest_of(search: EntrySearch) -> list[LiteralString]:
-    """Return the conditions of a search that no index has."""
-    return [f"{_CREDENTIAL} IS NULL"] if search.actor == SYSTEM_ID else []
-
-
 def _target_of(search: EntrySearch) -> LiteralString | None:
     if search.target_type is None:
         return None
@@ -72,10 +66,8 @@ def _actor_of(search: EntrySearch) -> LiteralString | None:
     match search.actor:
         case None:
             return None
-        case actor if actor == SYSTEM_ID:
-            return _NO_USER
-        case actor if ":" in actor:
-            return _BY_CREDENTIAL
+        case actor if actor == SYSTEM_ID or ":" in actor:
+            return _WITHOUT_USER
         case _:
             return _USER
 
@@ -231,12 +223,12 @@ class PostgresAuditSearches(Aggregate):
             "through": through,
             "limit": limit,
         }
-        others = " AND ".join([*ranges_of(search), *rest_of(search), _IDS])
+        others = " AND ".join([*ranges_of(search), _IDS])
         return self._all(_found, sealed_of(others), values, prepare=False)
 
     def written_after(self, search: EntrySearch, *, after_id: UUID, limit: int) -> Sequence[FoundEntry]:
         values = {**_values_of(None, search), "after_id": after_id, "limit": limit}
-        others = " AND ".join([*ranges_of(search), *rest_of(search), _IDS])
+        others = " AND ".join([*ranges_of(search), _IDS])
         entries: LiteralString = f"""SELECT * FROM platform_audit_entries
             WHERE  id > %(after_id)s AND {others}
             ORDER  BY id DESC LIMIT %(limit)s"""  # noqa: S608 - likewise
@@ -270,8 +262,7 @@ class PostgresAuditSearches(Aggregate):
         entries: list[int]
         [entries] = self._values(f"SELECT ARRAY[{counts}]", values, prepare=False)
         leading = ranges[entries.index(min(entries))]
-        conditions = ranges + rest_of(search)
-        others = " AND ".join([one for one in conditions if one is not leading]) or _EVERY
+        others = " AND ".join([one for one in ranges if one is not leading]) or _EVERY
         # What the index alone does not decide is compared in the entries themselves, of which fewer are read.
         values["looked_at"] = COUNTED_MAX if others == _EVERY else LOOKED_AT_MAX
         return leading, others, min(entries)

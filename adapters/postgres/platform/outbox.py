@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, LiteralString
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from adapters.postgres.platform.mails import COLUMNS, KNOWN, OF_STATE, SHOWN
 from adapters.postgres.transaction import Aggregate
@@ -11,7 +11,7 @@ from core.platform.mails import OutboxMail
 from core.platform.outbox import ListedMail, MailOrganization
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from core.positions import Position
 
@@ -59,6 +59,10 @@ def count_undelivered_of(state: MailState) -> LiteralString:
     """  # noqa: S608 - likewise
 
 
+UNDELIVERED_STATES: Final = (MailState.FAILED, MailState.QUEUED, MailState.ROUTED, MailState.KEPT)
+UNDELIVERED: Final = f"SELECT ARRAY[{', '.join([f'({count_undelivered_of(state)})' for state in UNDELIVERED_STATES])}]"
+
+
 class PostgresBrowsedOutbox(Aggregate):
     """The port `BrowsedOutbox`."""
 
@@ -97,8 +101,9 @@ class PostgresBrowsedOutbox(Aggregate):
             {"recipient": recipient, "known": KNOWN, "hides_owners": hides_owners, "counted_max": counted_max},
         )
 
-    def count_undelivered(self, state: MailState, *, counted_max: int, hides_owners: bool) -> int:
-        return self._value(count_undelivered_of(state), {"hides_owners": hides_owners, "counted_max": counted_max})
+    def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[MailState, int]:
+        counts: list[int] = self._value(UNDELIVERED, {"hides_owners": hides_owners, "counted_max": counted_max})
+        return dict(zip(UNDELIVERED_STATES, counts, strict=True))
 
 
 def _listed(**columns: Any) -> ListedMail:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from adapters.postgres.transaction import Aggregate
-from core.mail.mail import MailState
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import SignInTotals
 from core.platform.overview import FailingStream, FailingWebhook
@@ -17,24 +16,42 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
+# Steps from webhook to webhook by their index, whatever the number of deliveries that each has lost.
 FAILING_WEBHOOKS: Final = """
-    WITH lost AS MATERIALIZED (
-        SELECT   webhook_id, organization_id, created_at
-        FROM     webhook_deliveries
-        WHERE    NOT delivered AND next_retry_at IS NULL AND created_at >= %(since)s
-        ORDER BY created_at DESC
-        LIMIT    %(read_max)s
+    WITH RECURSIVE losing AS (
+        (SELECT   organization_id, webhook_id, created_at, 1 AS step
+         FROM     webhook_deliveries
+         WHERE    NOT delivered AND next_retry_at IS NULL
+         ORDER BY organization_id, webhook_id, created_at DESC
+         LIMIT    1)
+        UNION ALL
+        SELECT following.*, l.step + 1
+        FROM   losing l
+        CROSS  JOIN LATERAL (SELECT   organization_id, webhook_id, created_at
+                             FROM     webhook_deliveries
+                             WHERE    NOT delivered AND next_retry_at IS NULL
+                               AND    (organization_id, webhook_id) > (l.organization_id, l.webhook_id)
+                             ORDER BY organization_id, webhook_id, created_at DESC
+                             LIMIT    1) AS following
+        WHERE  l.step < %(webhooks_max)s
     ), failing AS MATERIALIZED (
-        SELECT   organization_id, webhook_id, count(*) AS lost, max(created_at) AS last_at
-        FROM     lost
-        GROUP BY organization_id, webhook_id
+        SELECT   o.id AS organization_id, o.name AS organization_name, w.id, w.name, l.created_at AS last_at,
+                 count(*) OVER () AS total
+        FROM     losing l
+        JOIN     webhooks w      ON w.organization_id = l.organization_id AND w.id = l.webhook_id AND w.is_active
+        JOIN     organizations o ON o.id = l.organization_id
+        WHERE    l.created_at >= %(since)s
+        ORDER BY l.created_at DESC, w.id
+        LIMIT    %(limit)s
     )
-    SELECT   o.id AS organization_id, o.name AS organization_name, w.name, f.lost, f.last_at, count(*) OVER () AS total
+    SELECT   f.organization_id, f.organization_name, f.name, f.last_at, f.total,
+             (SELECT count(*)
+              FROM   (SELECT FROM webhook_deliveries d
+                      WHERE  d.organization_id = f.organization_id AND d.webhook_id = f.id AND d.created_at >= %(since)s
+                        AND  NOT d.delivered AND d.next_retry_at IS NULL
+                      LIMIT  %(counted_max)s) AS counted) AS lost
     FROM     failing f
-    JOIN     webhooks w      ON w.organization_id = f.organization_id AND w.id = f.webhook_id AND w.is_active
-    JOIN     organizations o ON o.id = f.organization_id
-    ORDER BY f.lost DESC, f.last_at DESC, w.id
-    LIMIT    %(limit)s
+    ORDER BY f.last_at DESC, f.id
 """
 FAILING_STREAMS: Final = """
     SELECT   o.id AS organization_id, o.name AS organization_name,
@@ -51,27 +68,23 @@ ORGANIZATIONS: Final = """
             FROM   (SELECT FROM organizations o WHERE o.status = s.status LIMIT %s) AS counted) AS number
     FROM   unnest(%s::text[]) AS s (status)
 """
-# The states are a part of the text, for the index of the mails that are not delivered.
-_MAILS: Final = """
-    SELECT s.state,
-           (SELECT count(*)
-            FROM   (SELECT
-                    FROM   mails m
-                    WHERE  m.state = s.state AND m.state IN ('queued', 'routed', 'kept', 'failed')
-                    LIMIT  %s) AS counted) AS number
-    FROM   unnest(ARRAY['queued', 'routed', 'kept', 'failed']) AS s (state)
-"""
 SIGN_INS: Final = """
     SELECT count(*) FILTER (WHERE success) AS succeeded, count(*) FILTER (WHERE NOT success) AS refused
-    FROM   (SELECT success FROM login_events WHERE id >= %(after_id)s ORDER BY id DESC LIMIT %(counted_max)s) AS newest
+    FROM   (SELECT success FROM login_events WHERE id >= %(from_id)s ORDER BY id DESC LIMIT %(read_max)s) AS newest
 """
 
 
 class PostgresPlatformOverviews(Aggregate):
     """The port `PlatformOverviews`."""
 
-    def failing_webhooks(self, *, since: datetime, read_max: int, limit: int) -> tuple[Sequence[FailingWebhook], int]:
-        return self._page_of(FailingWebhook, FAILING_WEBHOOKS, {"since": since, "read_max": read_max, "limit": limit})
+    def failing_webhooks(
+        self, *, since: datetime, webhooks_max: int, limit: int, counted_max: int
+    ) -> tuple[Sequence[FailingWebhook], int]:
+        return self._page_of(
+            FailingWebhook,
+            FAILING_WEBHOOKS,
+            {"since": since, "webhooks_max": webhooks_max, "limit": limit, "counted_max": counted_max},
+        )
 
     def failing_streams(self, *, limit: int) -> tuple[Sequence[FailingStream], int]:
         return self._page_of(FailingStream, FAILING_STREAMS, {"limit": limit})
@@ -80,8 +93,5 @@ class PostgresPlatformOverviews(Aggregate):
         rows = self._rows(ORGANIZATIONS, (counted_max, [status.value for status in OrganizationStatus]))
         return {OrganizationStatus(row["status"]): row["number"] for row in rows}
 
-    def mails_by_state(self, *, counted_max: int) -> Mapping[MailState, int]:
-        return {MailState(row["state"]): row["number"] for row in self._rows(_MAILS, (counted_max,))}
-
-    def sign_ins(self, *, after_id: UUID, counted_max: int) -> SignInTotals:
-        return self._only(SignInTotals, SIGN_INS, {"after_id": after_id, "counted_max": counted_max})
+    def sign_ins(self, *, from_id: UUID, read_max: int) -> SignInTotals:
+        return self._only(SignInTotals, SIGN_INS, {"from_id": from_id, "read_max": read_max})

@@ -2,8 +2,10 @@
 
 from typing import Final, TypeAlias
 
+from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
 from core.organizations.organizations import OrganizationStatus
+from core.organizations.overview import SignInTotals
 from core.platform import overview
 from core.platform.mfa import MfaAlertType
 from core.platform.overview import PlatformNumbers
@@ -81,7 +83,7 @@ def numbers_of(found: PlatformNumbers) -> list[tuple[str, str, list[LinkedNumber
         ),
         (
             "sign-ins",
-            marked("Sign-ins of the last 24 hours"),
+            _title_of(found.sign_ins),
             [
                 (marked("Succeeded"), found.sign_ins.succeeded, False, ""),
                 (marked("Refused"), found.sign_ins.refused, False, ""),
@@ -96,3 +98,9 @@ def numbers_of(found: PlatformNumbers) -> list[tuple[str, str, list[LinkedNumber
             ],
         ),
     ]
+
+
+def _title_of(found: SignInTotals) -> str:
+    if found.succeeded + found.refused < COUNTED_MAX:
+        return marked("Sign-ins of the last 24 hours")
+    return marked("The newest 10,000 sign-ins of the last 24 hours")

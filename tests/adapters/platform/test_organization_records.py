@@ -60,9 +60,13 @@ def test_what_is_read_of_the_largest_tables_is_a_range_of_an_index(fleet: Connec
     fleet.execute("SET enable_seqscan = off")
     for statement, index, values in (
         (search.BY_REQUEST, "login_events_of_request", {"request_id": "a", "hides_owners": True, "limit": 10}),
-        (overview.FAILING_WEBHOOKS, "webhook_deliveries_lost", {"since": datetime.now(UTC), "read_max": 9, "limit": 5}),
+        (
+            overview.FAILING_WEBHOOKS,
+            "webhook_deliveries_lost",
+            {"since": datetime.now(UTC), "webhooks_max": 9, "limit": 5, "counted_max": 10},
+        ),
         (overview.FAILING_STREAMS, "siem_streams_failing", {"limit": 5}),
-        (overview.SIGN_INS, "login_events_pkey", {"after_id": ID, "counted_max": 10}),
+        (overview.SIGN_INS, "login_events_pkey", {"from_id": ID, "read_max": 10}),
     ):
         assert index in plan_of(fleet, statement, **values), index
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from core.credentials.mfa_events import MfaEvent
+from core.mail.mail import MailState
+from core.organizations.organizations import OrganizationStatus
+from core.organizations.overview import SignInTotals
+from core.platform.overview import PlatformNumbers
+from entrypoints.pages.platform.platform import numbers_of
 from tests.pages.platform.conftest import browser_of
 from tests.world.builder import new_id
 from tests.world.callers import Caller
@@ -145,6 +150,8 @@ async def test_the_queue_stands_first_with_what_waits_and_what_fails(
     assert "boss@example.com" not in of_support
     assert text.index('id="waiting"') < text.index('id="mails"')
     assert 'aria-label="Mails that wait: 1"' in text
+    assert 'aria-label="Mails that have failed: 2"' in text
+    assert 'aria-label="Mails that have failed: 1"' in of_support
 
 
 async def test_numbers_lead_to_their_lists(
@@ -168,3 +175,39 @@ async def test_numbers_lead_to_their_lists(
     assert ">20000<" in text
     assert 'href="/app/platform/organizations?status=active" aria-label="Active organizations: 2"' in text
     assert 'href="/app/platform/mail?state=failed"' in text
+
+
+async def test_a_webhook_that_loses_very_much_hides_no_other(
+    world: World, callers: Callers, clock: SettableClock, platform_owner: Visitor
+) -> None:
+    insert_failing(world, clock, callers.acme_id)
+    world.connection.execute(
+        """
+        INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, delivered,
+                                        created_at, updated_at)
+        SELECT gen_random_uuid(), organization_id, webhook_id, event_id, event_type, queued_at, false,
+               created_at + interval '1 second', updated_at
+        FROM   (SELECT d.* FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+                WHERE  w.name = 'broken' LIMIT 1) AS one
+        CROSS  JOIN generate_series(1, 1100)
+        """
+    )
+
+    text = (await platform_owner.open(PAGE)).text
+
+    assert "1102 lost deliveries" in text
+    assert "One lost delivery" in text
+
+
+def test_the_title_says_when_not_all_sign_ins_are_counted() -> None:
+    def title(succeeded: int, refused: int) -> str:
+        numbers = PlatformNumbers(
+            figures=None,
+            organizations=dict.fromkeys(OrganizationStatus, 0),
+            mails=dict.fromkeys(MailState, 0),
+            sign_ins=SignInTotals(succeeded=succeeded, refused=refused),
+        )
+        return next(title for group, title, _ in numbers_of(numbers) if group == "sign-ins")
+
+    assert title(5_000, 4_999) == "Sign-ins of the last 24 hours"
+    assert title(5_000, 5_000) == "The newest 10,000 sign-ins of the last 24 hours"

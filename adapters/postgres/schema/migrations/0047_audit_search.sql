@@ -10,11 +10,9 @@ COMMENT ON COLUMN platform_audit_entries.request_id IS 'The request that did it,
 
 CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_entries_who ON audit_entries (organization_id, actor_user_id, id DESC)
     WHERE actor_user_id IS NOT NULL;
-CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_entries_without_user ON audit_entries (organization_id, id DESC)
-    WHERE actor_user_id IS NULL;
-CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_entries_credential ON audit_entries
+CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_entries_without_user ON audit_entries
     (organization_id, coalesce('setup_link:' || (details ->> 'setup_link_id'),
-                               'api_key:' || (details ->> 'organization_key_id')), id DESC)
+                               'api_key:' || (details ->> 'organization_key_id'), 'system'), id DESC)
     WHERE actor_user_id IS NULL;
 CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_entries_ip_address ON audit_entries (organization_id, ip_address, id DESC)
     WHERE ip_address IS NOT NULL;
@@ -22,7 +20,10 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_entries_request ON audit_entries (
     WHERE request_id IS NOT NULL;
 CREATE INDEX CONCURRENTLY IF NOT EXISTS platform_audit_entries_who ON platform_audit_entries (actor_user_id, id DESC)
     WHERE actor_user_id IS NOT NULL;
-CREATE INDEX CONCURRENTLY IF NOT EXISTS platform_audit_entries_without_user ON platform_audit_entries (id DESC)
+DROP INDEX CONCURRENTLY IF EXISTS platform_audit_entries_actor;
+CREATE INDEX CONCURRENTLY IF NOT EXISTS platform_audit_entries_without_user ON platform_audit_entries
+    (coalesce('setup_link:' || (details ->> 'setup_link_id'),
+              'api_key:' || (details ->> 'organization_key_id'), 'system'), id DESC)
     WHERE actor_user_id IS NULL;
 CREATE INDEX CONCURRENTLY IF NOT EXISTS platform_audit_entries_ip_address ON platform_audit_entries (ip_address, id DESC)
     WHERE ip_address IS NOT NULL;
