@@ -46,7 +46,7 @@ from actors.supervision import Supervisor
 from actors.turns import MemoryTurns
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.crypto.json_web_signatures import JsonWebSignatures
-from adapters.crypto.passkeys_on_demand import WebAuthnOnDemand
+from adapters.crypto.passkeys_on_demand import webauthn_on_demand
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
@@ -206,7 +206,7 @@ async def connected(
             domain_names=equipment.DOMAIN_NAMES,
             locations=locations,
             totp=PyotpTotp(issuer=settings.name),
-            webauthn=WebAuthnOnDemand(rp_id=settings.relying_party_id, rp_name=settings.name, origin=settings.origin),
+            webauthn=webauthn_on_demand(rp_id=settings.relying_party_id, rp_name=settings.name, origin=settings.origin),
             has_rate_limits=settings.rate_limits,
         ),
         doorbells=doorbells,

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from adapters.crypto.passkeys import PyWebAuthn
     from core.credentials.webauthn import (
@@ -20,39 +20,46 @@ if TYPE_CHECKING:
 
 @final
 class WebAuthnOnDemand:
-    """The port `WebAuthn`, as `PyWebAuthn`, which it makes at the first call."""
+    """The port `WebAuthn`, as a `PyWebAuthn` that is made at the first call."""
 
-    def __init__(self, *, rp_id: str, origin: str, rp_name: str) -> None:
-        self._rp_id = rp_id
-        self._rp_name = rp_name
-        self._origin = origin
+    def __init__(self, make: Callable[[], PyWebAuthn]) -> None:
+        self._make = make
 
-    def of_host(self, name: str) -> PyWebAuthn:
-        """Return the same for the pages and the passkeys of a custom host."""
-        return self._loaded.of_host(name)
+    def of_host(self, name: str) -> WebAuthnOnDemand:
+        """Return the same for the pages and the passkeys of a custom host, which loads nothing by itself either."""
+        return WebAuthnOnDemand(lambda: self._made.of_host(name))
 
     def creation_options(
         self, challenge: bytes, *, user_handle: bytes, user_name: str, excluded: Sequence[Descriptor]
     ) -> dict[str, Any]:
         """Return the options with which a browser creates a passkey."""
-        return self._loaded.creation_options(challenge, user_handle=user_handle, user_name=user_name, excluded=excluded)
+        return self._made.creation_options(challenge, user_handle=user_handle, user_name=user_name, excluded=excluded)
 
     def request_options(self, challenge: bytes, *, allowed: Sequence[Descriptor]) -> dict[str, Any]:
         """Return the options with which a browser requests a passkey."""
-        return self._loaded.request_options(challenge, allowed=allowed)
+        return self._made.request_options(challenge, allowed=allowed)
 
     def check_attestation(self, attestation: Attestation, challenge: bytes) -> VerifiedAttestation | None:
         """Verify an attestation; return None when it is malformed or not for this challenge and site."""
-        return self._loaded.check_attestation(attestation, challenge)
+        return self._made.check_attestation(attestation, challenge)
 
     def check_assertion(
         self, assertion: PasskeyAssertion, challenge: bytes, public_key: bytes | None
     ) -> VerifiedAssertion | None:
         """Verify an assertion; return None when it is malformed, or not by this key for this challenge and site."""
-        return self._loaded.check_assertion(assertion, challenge, public_key)
+        return self._made.check_assertion(assertion, challenge, public_key)
 
     @cached_property
-    def _loaded(self) -> PyWebAuthn:
-        from adapters.crypto.passkeys import PyWebAuthn  # noqa: PLC0415
+    def _made(self) -> PyWebAuthn:
+        return self._make()
 
-        return PyWebAuthn(rp_id=self._rp_id, rp_name=self._rp_name, origin=self._origin)
+
+def webauthn_on_demand(*, rp_id: str, origin: str, rp_name: str) -> WebAuthnOnDemand:
+    """Return what `PyWebAuthn` of the same values is, without loading the package before the first call."""
+
+    def make() -> PyWebAuthn:
+        from adapters.crypto.passkeys import PyWebAuthn  # noqa: PLC0415 - takes 0.1 s and 5 MiB
+
+        return PyWebAuthn(rp_id=rp_id, rp_name=rp_name, origin=origin)
+
+    return WebAuthnOnDemand(make)

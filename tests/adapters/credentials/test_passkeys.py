@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.crypto.passkeys import PyWebAuthn
+from adapters.crypto.passkeys_on_demand import WebAuthnOnDemand
 from core.credentials.passkey_challenges import LIFETIME
 from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion, Transport, VerifiedAttestation
 from tests.authenticators import AAGUID, ORIGIN, Authenticator, cose_key, decoded, encoded, make_key
@@ -333,3 +334,19 @@ class TestMalformedInput:
         made = replace(attestation(Authenticator()), client_data=client_data)
 
         assert WEBAUTHN.check_attestation(made, CHALLENGE) is None
+
+
+def test_the_package_is_made_at_the_first_use_also_for_a_custom_host() -> None:
+    made: list[PyWebAuthn] = []
+
+    def make() -> PyWebAuthn:
+        made.append(PyWebAuthn(rp_id="localhost", origin=ORIGIN))
+        return made[-1]
+
+    on_demand = WebAuthnOnDemand(make)
+    of_host = on_demand.of_host("login.acme.example")
+
+    assert made == []
+    assert of_host.request_options(b"challenge", allowed=[])["rpId"] == "login.acme.example"
+    assert on_demand.request_options(b"challenge", allowed=[])["rpId"] == "localhost"
+    assert len(made) == 1
