@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
+from core.limits import COUNTED_MAX
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +50,13 @@ class FoundRows(Generic[Row]):
     next: Position | None
 
 
-def found_rows(rows: Sequence[Row], *, limit: int, total: int) -> FoundRows[Row]:
-    """Return the first rows, at most `limit`; one row more tells that the list goes on."""
+def found_rows(rows: Sequence[Row], *, after: Position | None, limit: int, count: Callable[..., int]) -> FoundRows[Row]:
+    """Return the first rows, at most `limit`; one row more tells that the list goes on.
+
+    `count` takes `counted_max` and counts all of them; it is not asked where these are all.
+    """
     listed = rows[:limit]
+    total = len(rows) if after is None and len(rows) <= limit else count(counted_max=COUNTED_MAX + 1)
     return FoundRows(found=listed, total=total, next=listed[-1].position if len(rows) > limit else None)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.credentials import user_agents
 from core.organizations import people
 from core.organizations.access import Operation, authorize
-from core.services import found_end_users
+from core.services.end_users import EndUserUnknown
 from core.sign_in.sign_ins import Scope
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ ENTRIES_MAX: Final = 10
 class PersonService:
     """A service that a person is linked to, with the live subscription there; without one, `plan` is None.
 
-    `last_sign_in_at` is None until the person has signed in.
+    `is_billed` tells that the payment provider bills it. `last_sign_in_at` is None until the person has signed in.
     """
 
     slug: str
@@ -49,6 +49,7 @@ class PersonService:
     plan: str | None
     subscription_status: SubscriptionStatus | None
     current_period_end: datetime | None
+    is_billed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,14 +111,17 @@ class PersonRecord:
 
 def show_member(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMember, PersonRecord]:
     """Return a member with what the organization knows of them; raise `MemberUnknown` when the user is none."""
-    member = people.show(uow, slug, user_id)
-    return member, _record(uow, authorize(uow, slug, Operation.MEMBERS_LIST), user_id, member)
+    access = authorize(uow, slug, Operation.MEMBERS_LIST)
+    member = people.member_of(uow, access.organization.id, user_id)
+    return member, _record(uow, access, user_id, member)
 
 
 def show_end_user(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedEndUser, PersonRecord]:
     """Return an end user with what the organization knows of them; raise `EndUserUnknown` when the user is none."""
-    end_user = found_end_users.show(uow, slug, user_id)
     access = authorize(uow, slug, Operation.END_USERS_READ)
+    end_user = uow.found_end_users.find(access.organization.id, user_id)
+    if end_user is None:
+        raise EndUserUnknown
     return end_user, _record(uow, access, user_id, uow.people.find(access.organization.id, user_id))
 
 
@@ -130,16 +134,18 @@ def _record(uow: UnitOfWork, access: OrganizationAccess, user_id: UUID, member: 
     affiliation = uow.sign_ins.affiliation(organization_id, user_id)
     assert affiliation is not None, "the record is of a user who is neither a member nor an end user"
     services = uow.person_records.services(organization_id, user_id)
-    sessions, total, sign_ins = _signed_in(uow, organization_id, user_id, affiliation.since)
+    sessions, total, sign_ins = None, 0, None
+    if may(Operation.SIGN_INS_READ):
+        sessions, total, sign_ins = _signed_in(uow, organization_id, user_id, affiliation.since)
     return PersonRecord(
         is_member=may(Operation.MEMBERS_LIST) and member is not None,
         is_told=affiliation.since is not None,
         may_be_exported=(member is not None and member.is_confirmed)
         or any(service.last_sign_in_at is not None for service in services),
         services=services if may(Operation.END_USERS_READ) else None,
-        sessions=sessions if may(Operation.SIGN_INS_READ) else None,
+        sessions=sessions,
         sessions_total=total,
-        sign_ins=sign_ins if may(Operation.SIGN_INS_READ) else None,
+        sign_ins=sign_ins,
         entries=(
             uow.person_records.entries(organization_id, user_id, limit=ENTRIES_MAX)
             if may(Operation.AUDIT_LOG_READ)

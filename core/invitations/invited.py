@@ -6,12 +6,12 @@ Inviting and withdrawing are in `invitations.py`, as for the JSON interface.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.email_addresses import part_of_email
 from core.errors import NotFound
 from core.invitations.invitations import InvitationStatus, invite, revoke
-from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 
@@ -53,8 +53,8 @@ def search(
     organization = authorize(uow, slug, Operation.INVITATIONS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.invited.page(organization.id, part=part, status=status, after=after, limit=limit + 1)
-    total = uow.invited.count(organization.id, part=part, status=status, counted_max=COUNTED_MAX + 1)
-    return found_rows(found, limit=limit, total=total)
+    count = partial(uow.invited.count, organization.id, part=part, status=status)
+    return found_rows(found, after=after, limit=limit, count=count)
 
 
 def send_again(uow: UnitOfWork, slug: str, invitation_id: UUID) -> str:

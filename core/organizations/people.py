@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.email_addresses import part_of_email
-from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.organizations.members import MemberUnknown
 from core.organizations.memberships import OWNER
@@ -90,11 +90,8 @@ def search(
     organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.people.page(organization.id, part=part, role=role, after=after, limit=limit + 1)
-    if after is None and len(found) <= limit:
-        # All of them: nothing is left to count.
-        return found_rows(found, limit=limit, total=len(found))
-    total = uow.people.count(organization.id, part=part, role=role, counted_max=COUNTED_MAX + 1)
-    return found_rows(found, limit=limit, total=total)
+    count = partial(uow.people.count, organization.id, part=part, role=role)
+    return found_rows(found, after=after, limit=limit, count=count)
 
 
 def listed(
@@ -106,16 +103,10 @@ def listed(
     return uow.people.page(organization.id, part=part, role=role, after=after, limit=limit)
 
 
-def show(uow: UnitOfWork, slug: str, user_id: UUID) -> ListedMember:
-    """Return a member; raise `MemberUnknown` when the user is none."""
-    organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
-    return _found(uow, organization.id, user_id)
-
-
 def show_departure(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMember, MemberDeparture]:
     """Return a member and what would end with the membership; raise `MemberUnknown` when the user is none."""
     organization = authorize(uow, slug, Operation.MEMBER_REMOVE).organization
-    member = _found(uow, organization.id, user_id)
+    member = member_of(uow, organization.id, user_id)
     return member, uow.people.departure(organization.id, [user_id])
 
 
@@ -150,7 +141,8 @@ def select(
     )
 
 
-def _found(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ListedMember:
+def member_of(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ListedMember:
+    """Return a member of an organization; raise `MemberUnknown` when the user is none."""
     member = uow.people.find(organization_id, user_id)
     if member is None:
         raise MemberUnknown

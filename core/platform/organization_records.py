@@ -7,13 +7,14 @@ Support is not told which platform owner owns or has approved an organization. W
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_platform, authorize_support
 from core.organizations.members import limits_of
 from core.platform.organizations import OrganizationUnknown
-from core.positions import Position
+from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -79,19 +80,6 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundOrganizations:
-    """A part of the organizations that were found, the newest first.
-
-    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
-    end.
-    """
-
-    found: Sequence[ListedOrganization]
-    total: int
-    next: Position | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedDomain:
     """A domain of an organization: the one of its pages, or one of its mail addresses."""
 
@@ -132,13 +120,14 @@ class PlatformOrganizationRecord:
     max_users: int | None
 
 
-def search(uow: UnitOfWork, wanted: OrganizationFilter, *, after: Position | None, limit: int) -> FoundOrganizations:
-    """Find organizations, beginning after a position."""
+def search(
+    uow: UnitOfWork, wanted: OrganizationFilter, *, after: Position | None, limit: int
+) -> FoundRows[ListedOrganization]:
+    """Find organizations, the newest first."""
     wanted, matches = _matching(uow, wanted)
     found = _page(uow, wanted, matches, after=after, limit=limit + 1)
-    total = uow.organization_records.count(wanted, matches, counted_max=COUNTED_MAX + 1)
-    shown = found[:limit]
-    return FoundOrganizations(found=shown, total=total, next=shown[-1].position if len(found) > limit else None)
+    count = partial(uow.organization_records.count, wanted, matches)
+    return found_rows(found, after=after, limit=limit, count=count)
 
 
 def listed(

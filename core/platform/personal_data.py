@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.accounts.users import UserUnknown
+from core.email_addresses import canonical_email
 from core.errors import BadRequest
 from core.organizations.access import authorize_platform
 from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
@@ -38,8 +39,7 @@ def show(uow: UnitOfWork, user_id: UUID) -> PersonalDataOfUser:
     user = uow.users.by_id(user_id)
     if user is None:
         raise UserUnknown
-    # No session has the id of an account, so none stands first.
-    _, sessions = uow.own_sessions.alive_of(user.id, limits=None, current_id=user.id, limit=1)
+    _, sessions = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=1)
     _, devices = uow.devices.of_user(user.id, at=uow.now, limit=1)
     found = uow.platform_users.with_id(
         user.id, email_part="", organizations_max=ORGANIZATIONS_SHOWN_MAX, hides_owners=False
@@ -57,9 +57,10 @@ def show(uow: UnitOfWork, user_id: UUID) -> PersonalDataOfUser:
 def anonymize(uow: UnitOfWork, user_id: UUID, *, typed: str) -> None:
     """Anonymize an account whose address was typed, as a platform owner; raise `BadRequest` when it is another one."""
     authorize_platform(uow)
-    user = uow.users.lock(user_id)
-    if user is None:
+    # The lock of `anonymize`, which takes the invitations of the address before the account.
+    subject = uow.anonymization.lock(user_id)
+    if subject is None:
         raise UserUnknown
-    if typed.strip().lower() != user.email:
+    if canonical_email(typed, uow.domain_names.to_ascii) != subject.email:
         raise BadRequest.of_field("email", "This is not the address of the account. Type it as it stands above.")
     anonymization.anonymize(uow, user_id)

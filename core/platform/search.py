@@ -18,6 +18,7 @@ from core.accounts import helped_accounts
 from core.email_addresses import canonical_email, part_of_email
 from core.organizations.access import authorize_support
 from core.platform import organization_records
+from core.platform.found_users import UserPosition
 from core.platform.organization_records import OrganizationFilter
 
 if TYPE_CHECKING:
@@ -98,10 +99,10 @@ def _with_email(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
 def _containing(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
     """Return organizations and users that have a text in their names and addresses."""
     organizations = organization_records.listed(uow, OrganizationFilter(search=text), after=None, limit=SHOWN_MAX)
-    users = uow.platform_users.with_email(
+    users = uow.found_users.page(
         part_of_email(text, uow.domain_names.to_ascii),
+        after=UserPosition(),
         limit=SHOWN_MAX,
-        organizations_max=1,
         hides_owners=not uow.caller.acts_as_platform_owner,
     )
     return [

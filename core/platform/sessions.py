@@ -51,8 +51,7 @@ class SessionsToEnd:
 def show_all(uow: UnitOfWork, user_id: UUID) -> SessionsToEnd:
     """Return what `end_all` would end; raise `UserUnknown`. What support opens is recorded."""
     user = helped_accounts.open_record(uow, user_id, RecordPart.SESSIONS)
-    # No session has the id of an account, so none stands first.
-    alive, total = uow.own_sessions.alive_of(user.id, limits=None, current_id=user.id, limit=TOLD_APART_MAX)
+    alive, total = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=TOLD_APART_MAX)
     return SessionsToEnd(
         user_id=user.id,
         email=user.email,
@@ -79,7 +78,7 @@ def end_all_shown(uow: UnitOfWork, user_id: UUID, *, reason: str, seen: int) -> 
     """
     reason = checked_reason(reason)
     user = helped_accounts.lock(uow, user_id)
-    _, total = uow.own_sessions.alive_of(user.id, limits=None, current_id=user.id, limit=1)
+    _, total = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=1)
     if total < seen:
         raise SessionsChanged
     return _end(uow, user, reason=reason)

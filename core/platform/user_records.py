@@ -141,8 +141,7 @@ def show_of_address(uow: UnitOfWork, email: str) -> UserRecord:
 
 def _record(uow: UnitOfWork, user: User) -> UserRecord:
     signed_in = sign_ins.of_user(uow, user.id, None, page=1, limit=SIGN_INS_MAX)
-    # No session has the id of an account, so none stands first.
-    alive, sessions_total = uow.own_sessions.alive_of(user.id, limits=None, current_id=user.id, limit=SESSIONS_MAX)
+    alive, sessions_total = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=SESSIONS_MAX)
     devices, devices_total = uow.devices.of_user(user.id, at=uow.now, limit=DEVICES_MAX)
     sent = mails.find(uow, OutboxFilter(email=user.email), page=1, limit=MAILS_MAX)
     found = uow.platform_users.with_id(

@@ -98,7 +98,7 @@ class DataRemoval:
 
 
 def show_removal(uow: UnitOfWork, slug: str, user_id: UUID) -> DataRemoval:
-    """Return what an anonymization by an organization would end; raise what `anonymize_in_organization` raises."""
+    """Return what an anonymization by an organization would end; raise `UserUnknown` and `Forbidden` as it does."""
     authorized = authorize(uow, slug, Operation.PERSONAL_DATA_REMOVE)
     subject, affiliations = _subject_of(uow, authorized, uow.anonymization.find(user_id))
     organization_id = authorized.organization.id
@@ -109,7 +109,7 @@ def show_removal(uow: UnitOfWork, slug: str, user_id: UUID) -> DataRemoval:
         email=subject.email,
         sessions=sessions,
         services=len(services),
-        subscriptions=sum(service.plan is not None for service in services),
+        subscriptions=sum(service.is_billed for service in services),
         invitations=departure.invitations,
         keys=departure.keys,
         organizations=len(affiliations),

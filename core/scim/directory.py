@@ -6,10 +6,10 @@ Nothing is changed here: the directory itself changes its users, and setup links
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from core.email_addresses import part_of_email
-from core.limits import COUNTED_MAX
 from core.organizations import access
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows
@@ -64,10 +64,9 @@ def show(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, lim
     organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.scim_directory.page(organization_id, part=part, after=after, limit=limit + 1)
-    is_all = after is None and len(found) <= limit
-    total = len(found) if is_all else uow.scim_directory.count(organization_id, part=part, counted_max=COUNTED_MAX + 1)
+    count = partial(uow.scim_directory.count, organization_id, part=part)
     return DirectoryOverview(
-        members=found_rows(found, limit=limit, total=total),
+        members=found_rows(found, after=after, limit=limit, count=count),
         tokens=uow.scim_tokens.of_organization(organization_id),
         failures=uow.scim_log.failures(organization_id, limit=FAILURES_MAX),
     )

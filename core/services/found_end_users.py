@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.email_addresses import part_of_email
-from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 from core.services.end_users import EndUserUnknown
@@ -80,11 +80,8 @@ def search(
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit + 1)
-    if after is None and len(found) <= limit:
-        # All of them: nothing is left to count.
-        return found_rows(found, limit=limit, total=len(found))
-    total = uow.found_end_users.count(organization.id, part=part, service=service, counted_max=COUNTED_MAX + 1)
-    return found_rows(found, limit=limit, total=total)
+    count = partial(uow.found_end_users.count, organization.id, part=part, service=service)
+    return found_rows(found, after=after, limit=limit, count=count)
 
 
 def listed(
@@ -94,15 +91,6 @@ def listed(
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     return uow.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit)
-
-
-def show(uow: UnitOfWork, slug: str, user_id: UUID) -> ListedEndUser:
-    """Return an end user; raise `EndUserUnknown` when the organization has none with that id."""
-    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
-    found = uow.found_end_users.find(organization.id, user_id)
-    if found is None:
-        raise EndUserUnknown
-    return found
 
 
 def show_ending(uow: UnitOfWork, slug: str, user_id: UUID) -> SessionsEnding:

@@ -13,11 +13,11 @@ class SessionsOfUser(Protocol):
     """The live sessions of a user, with the names of what they belong to."""
 
     def alive_of(
-        self, user_id: UUID, *, limits: Confinement | None, current_id: UUID, limit: int
+        self, user_id: UUID, *, limits: Confinement | None, current_id: UUID | None, limit: int
     ) -> tuple[Sequence[OwnSession], int]:
         """Return a user's live sessions within limits and the current one, and how many there are.
 
-        The current one stands first, then the most recently used; at most `limit` are returned.
+        The current one, if there is one, stands first, then the most recently used; at most `limit` are returned.
         """
         ...
 

@@ -14,7 +14,6 @@ from core.platform.mails import OutboxMail
 from core.platform.mfa import MfaAlert, MfaAlertType
 from core.platform.organization_records import (
     ClaimedDomain,
-    FoundOrganizations,
     ListedOrganization,
     OrganizationFigures,
     PlatformOrganizationRecord,
@@ -22,6 +21,7 @@ from core.platform.organization_records import (
 )
 from core.platform.overview import FailingStream, FailingWebhook, PlatformNumbers, PlatformOverview
 from core.platform.search import HitKind, SearchHit
+from core.positions import FoundRows
 from entrypoints.pages.platform.organizations import STATUSES
 from entrypoints.pages.platform.platform import ALERTS, numbers_of
 from tests.pages.console_samples import LONG_SLUG
@@ -104,7 +104,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform_organizations.html": {
         **_OWNING,
         "query": SimpleNamespace(search=EMAIL, status="pending", tier=""),
-        "found": FoundOrganizations(
+        "found": FoundRows(
             found=[
                 *(replace(_LISTED, status=status) for status in OrganizationStatus),
                 replace(_LISTED, owner=None, last_sign_in_at=None, id=UUID(int=1)),

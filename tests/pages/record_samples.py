@@ -69,6 +69,7 @@ def _service(status: SubscriptionStatus | None) -> PersonService:
         plan=NAME if status else None,
         subscription_status=status,
         current_period_end=NOW if status else None,
+        is_billed=status is not None,
     )
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 SERVICES: Final = """
     SELECT   s.slug, s.name, l.first_login_at AS linked_at, l.last_login_at AS last_sign_in_at,
-             p.name AS plan, b.status AS subscription_status, b.current_period_end
+             p.name AS plan, b.status AS subscription_status, b.current_period_end,
+             b.billing_subscription_id IS NOT NULL AS is_billed
     FROM     service_users l
     JOIN     services s ON s.id = l.service_id AND s.organization_id = l.organization_id
     LEFT     JOIN subscriptions b ON b.service_id = l.service_id AND b.user_id = l.user_id

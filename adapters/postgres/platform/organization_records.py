@@ -9,6 +9,7 @@ from uuid import UUID
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
 from adapters.postgres.platform.users import GROUP_LETTERS
+from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.tiers import Tier
@@ -94,17 +95,16 @@ _WAITING: Final = f"""
 _COUNT_WAITING: Final = """
     SELECT count(*) FROM (SELECT FROM organizations WHERE status = 'pending' LIMIT %s) AS counted
 """
-# Sessions are alive as long as they are not revoked or over.
-_FIGURES: Final = """
+_FIGURES: Final = f"""
     SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %(id)s), 0) AS members,
            (SELECT count(*)
             FROM   (SELECT FROM services WHERE organization_id = %(id)s LIMIT %(counted_max)s) AS one) AS services,
-           (SELECT count(DISTINCT user_id)
-            FROM   (SELECT user_id FROM service_users WHERE organization_id = %(id)s
+           (SELECT count(*)
+            FROM   (SELECT DISTINCT user_id FROM service_users WHERE organization_id = %(id)s
                     LIMIT %(counted_max)s) AS one) AS end_users,
            (SELECT count(*)
-            FROM   (SELECT FROM sessions
-                    WHERE  organization_id = %(id)s AND revoked_at IS NULL AND expires_at > %(now)s
+            FROM   (SELECT FROM sessions s
+                    WHERE  organization_id = %(id)s AND {IS_LIVE}
                     LIMIT  %(counted_max)s) AS one) AS sessions,
            (SELECT count(*)
             FROM   (SELECT FROM subscriptions
@@ -120,7 +120,7 @@ _FIGURES: Final = """
             WHERE    organization_id = %(id)s
             ORDER BY id DESC
             LIMIT    1) AS last_change_at
-"""
+"""  # noqa: S608 - likewise
 _DOMAINS: Final = """
     SELECT   domain, false AS is_of_mail, verified_at, failing_since
     FROM     custom_domains
@@ -195,7 +195,7 @@ class PostgresOrganizationRecords(Aggregate):
         [row] = found
         parameters = {
             "id": organization_id,
-            "now": self._transaction.now,
+            **live_at(self._transaction.now),
             "counted_max": counted_max,
             "domains_max": domains_max,
         }

@@ -25,11 +25,11 @@ PAGE: Final = f"""
         SELECT *
         FROM   sessions s
         WHERE  user_id = %(user_id)s AND {IS_LIVE}
-          AND  (%(within)s::uuid IS NULL OR id = %(current_id)s OR {WITHIN})),
+          AND  (%(within)s::uuid IS NULL OR id = %(current_id)s::uuid OR {WITHIN})),
     page AS (
         SELECT   *, count(*) OVER () AS total
         FROM     alive
-        ORDER BY id = %(current_id)s DESC, refreshed_at DESC, id DESC
+        ORDER BY id = %(current_id)s::uuid DESC, refreshed_at DESC, id DESC
         LIMIT    %(limit)s)
     SELECT   p.total, p.id, p.parent_id, p.provider, p.amr, p.created_at, p.refreshed_at AS last_used_at, p.expires_at,
              p.ip_address, p.user_agent, d.name AS device, h.domain AS host, b.session_id IS NOT NULL AS is_browser,
@@ -44,7 +44,7 @@ PAGE: Final = f"""
     LEFT     JOIN organizations o ON o.id = coalesce(p.organization_id, p.confined_to)
     LEFT     JOIN services v ON v.id = p.service_id AND v.organization_id = p.organization_id
     LEFT     JOIN upstream_connections c ON c.id = p.connection_id AND c.organization_id = p.confined_to
-    ORDER BY p.id = %(current_id)s DESC, p.refreshed_at DESC, p.id DESC
+    ORDER BY p.id = %(current_id)s::uuid DESC, p.refreshed_at DESC, p.id DESC
 """  # noqa: S608 - made of constants alone
 # Of the index of a user's sessions, the newest first.
 _SUPPORT: Final = """
@@ -69,7 +69,7 @@ class PostgresSessionsOfUser(Aggregate):
     """The port `SessionsOfUser`."""
 
     def alive_of(
-        self, user_id: UUID, *, limits: Confinement | None, current_id: UUID, limit: int
+        self, user_id: UUID, *, limits: Confinement | None, current_id: UUID | None, limit: int
     ) -> tuple[Sequence[OwnSession], int]:
         values = self._of(user_id, limits) | {"current_id": current_id, "limit": limit}
         return self._page_of(_own_session, PAGE, values)

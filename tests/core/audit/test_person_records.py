@@ -35,6 +35,7 @@ def test_an_end_user_is_linked_to_a_service() -> None:
         plan=None,
         subscription_status=None,
         current_period_end=None,
+        is_billed=False,
     )
 
     assert record([service]).is_end_user

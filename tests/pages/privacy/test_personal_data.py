@@ -87,6 +87,10 @@ async def test_the_owner_removes_the_data_of_a_person_after_typing_the_address(
 ) -> None:
     shop = world.service(people.organization_id, "shop")
     world.subscription(world.plan(people.organization_id, shop.id, "Gold"), people.ids["cid"])
+    given = world.service(people.organization_id, "given")
+    world.connection.execute("UPDATE subscriptions SET billing_subscription_id = 'sub_1'")
+    world.link(people.organization_id, given.id, people.ids["cid"])
+    world.subscription(world.plan(people.organization_id, given.id, "Free"), people.ids["cid"])
     await world.sign_in(CID, org_slug="acme", service_slug="shop")
     remove = f"{data_of(people)}/remove"
 
@@ -95,7 +99,7 @@ async def test_the_owner_removes_the_data_of_a_person_after_typing_the_address(
     done = await ann.submit(refused, remove, email=f" {CID.upper()} ")
 
     assert "One session here ends." in asked.text
-    assert "The access to one of your services ends." in asked.text
+    assert "The access to 2 of your services ends." in asked.text
     assert "One subscription is cancelled" in asked.text
     assert refused.status == 400
     assert 'value="asked by mail"' in refused.text
