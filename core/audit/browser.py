@@ -215,14 +215,27 @@ def _target_of(
     if not trimmed:
         return None, None
     if "@" in trimmed:
-        user_id = uow.audit_searches.user_of(canonical_email(trimmed, uow.domain_names.to_ascii))
-        # An address without an account is searched for in the same way, so that the time does not tell.
-        return TargetType.USER.value, str(user_id) if user_id is not None else trimmed
+        return _target_with_email(uow, organization_id, canonical_email(trimmed, uow.domain_names.to_ascii))
     target_id = next(iter(_ids_in([trimmed])), None)
     if target_id is None:
         raise BadRequest.of_field("target", _TARGET_MALFORMED)
     target_type = uow.audit_searches.target_type_of(organization_id, str(target_id), target_types)
     return target_type or TargetType.USER.value, str(target_id)
+
+
+def _target_with_email(uow: UnitOfWork, organization_id: UUID | None, email: str) -> tuple[str, str]:
+    """Return the account with an address where the log has entries of it, else the invitation to the address.
+
+    An entry about inviting has the id of the invitation in place of a user's. Everything is looked up for every
+    address, so that neither the answer nor its time tells who has an account.
+    """
+    user_id = uow.audit_searches.user_of(email)
+    target_id = str(user_id) if user_id is not None else email
+    user_type = uow.audit_searches.target_type_of(organization_id, target_id, [TargetType.USER.value])
+    invitation_id = uow.audit_searches.invitation_to(organization_id, email)
+    if user_type is None and invitation_id is not None:
+        target_id = str(invitation_id)
+    return TargetType.USER.value, target_id
 
 
 def _fits_seal(uow: UnitOfWork, organization_id: UUID, position: int) -> bool:

@@ -24,6 +24,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from core.organizations import standing
+from core.organizations.access import Capability, Operation, RequiredStanding
 from core.organizations.standing import Standing
 from core.platform import console
 from core.positions import Position, position_of
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from quart import Response
 
     from core.errors import Refusal
-    from core.organizations.access import Operation
     from core.platform.console import PlatformStanding
     from core.positions import Position
     from entrypoints.web.serving.calls import Call
@@ -181,8 +181,19 @@ def console_page(
         outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),
         brand=_brand_of(call, standing),
+        sections=sections_of(standing) if isinstance(standing, Standing) else [],
         **values,
     )
+
+
+def sections_of(standing: Standing) -> list[tuple[str, str, Capability | RequiredStanding | None]]:
+    """Return the sections of the console: path, text, and what the role of the reader lacks."""
+    return [
+        ("", marked("Overview"), None),
+        ("/people", marked("People"), standing.lacks(Operation.MEMBERS_LIST)),
+        ("/why", marked("Sign-in problems"), standing.lacks(Operation.SIGN_INS_EXPLAIN)),
+        ("/audit", marked("Audit log"), standing.lacks(Operation.AUDIT_LOG_READ)),
+    ]
 
 
 def _brand_of(call: Call, standing: Standing | PlatformStanding | None) -> Brand | None:

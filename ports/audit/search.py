@@ -15,6 +15,10 @@ class AuditSearches(Protocol):
         """Return the id of the account with an address; None when there is none."""
         ...
 
+    def invitation_to(self, organization_id: UUID | None, email: str) -> UUID | None:
+        """Return the newest invitation of an organization to an address; None when it has none."""
+        ...
+
     def target_type_of(self, organization_id: UUID | None, target_id: str, target_types: Collection[str]) -> str | None:
         """Return the first of these types under which the log has entries of a target; None when it has none."""
         ...

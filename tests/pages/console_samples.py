@@ -56,6 +56,12 @@ CONSOLE: Final[dict[str, Any]] = {
     "form_token": "token",
     "browser": SimpleNamespace(email=EMAIL, is_disowned=False, confined_to=None),
     "standing": standing(),
+    "sections": [
+        ("", "Overview", None),
+        ("/people", "People", None),
+        ("/why", "Sign-in problems", None),
+        ("/audit", "Audit log", Capability.AUDIT_LOGS_VIEW),
+    ],
     "curl": "curl 'https://id.example.com/api/organizations/harbour' \\\n  -H \"Authorization: Bearer $TOKEN\"",
     "outcome": "The organization is created.",
     "problem": PROBLEM,

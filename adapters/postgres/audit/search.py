@@ -123,12 +123,17 @@ def sealed_of(others: LiteralString) -> LiteralString:
     )
 
 
+# A former member has the address that the organization knows, unless it has changed since then.
 _NAMES: Final = """
     SELECT u.id, u.email AS name
     FROM   users u
     WHERE  u.id = ANY (%(ids)s)
       AND  (EXISTS (SELECT FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = u.id)
-            OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = %(organization_id)s AND l.user_id = u.id))
+            OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = %(organization_id)s AND l.user_id = u.id)
+            OR EXISTS (SELECT FROM audit_entries e
+                       WHERE  e.organization_id = %(organization_id)s AND e.target_type = 'user'
+                         AND  e.target_id = u.id::text AND e.action = 'user.removed'
+                         AND  e.created_at >= u.email_verified_at))
     UNION ALL
     SELECT id, name FROM organizations WHERE id = ANY (%(ids)s) AND id = %(organization_id)s
     UNION ALL
@@ -158,6 +163,18 @@ class PostgresAuditSearches(Aggregate):
 
     def user_of(self, email: str) -> UUID | None:
         return self._value_or_none("SELECT id FROM users WHERE email = %s", (email,))
+
+    def invitation_to(self, organization_id: UUID | None, email: str) -> UUID | None:
+        return self._value_or_none(
+            """
+            SELECT   id
+            FROM     invitations
+            WHERE    organization_id = %s AND email = %s
+            ORDER BY id DESC
+            LIMIT    1
+            """,
+            (organization_id, email),
+        )
 
     def target_type_of(self, organization_id: UUID | None, target_id: str, target_types: Collection[str]) -> str | None:
         log = _log_of(organization_id)

@@ -56,6 +56,7 @@ class ShownWalk:
     """A way with its rules; `way` is its name in words, and `connection` is the name of the one by which it goes.
 
     `refusal` is the rule that refuses, None when none does, and `besides` are those that ask or depend before it.
+    One that `depends` is refused in some attempts and not in others.
     """
 
     kind: SignInWay
@@ -64,6 +65,7 @@ class ShownWalk:
     checks: tuple[ShownCheck, ...]
     refusal: ShownCheck | None
     besides: tuple[ShownCheck, ...]
+    depends: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +136,7 @@ def _walk(walk: SignInWalk, places: Mapping[Rule, SettingPlace], *, is_platform:
         checks=tuple(check for _, check in shown),
         refusal=next((check for verdict, check in shown if verdict is RuleVerdict.REFUSES), None),
         besides=tuple(check for verdict, check in shown if verdict in {RuleVerdict.ASKS, RuleVerdict.DEPENDS}),
+        depends=walk.refusal is None and any(verdict is RuleVerdict.DEPENDS for verdict, _ in shown),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from datetime import timedelta
 from html import unescape
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -19,6 +20,7 @@ from entrypoints.pages.languages import LANGUAGES
 from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, seal, write
 
 if TYPE_CHECKING:
+    from tests.clock import SettableClock
     from tests.world.team import Team
     from tests.world.visitor import Visitor
     from tests.world.world import World
@@ -99,6 +101,34 @@ async def test_entries_are_readable_and_found_by_the_filter(world: World, people
         found = await ann.open(f"{PAGE}?{query}")
         assert [int(minute) for minute in re.findall(r"12:(\d\d) UTC", "".join(rows(found)))] == minutes, query
         assert f"{len(minutes) if len(minutes) != 1 else 'One'} found" in found.text, query
+
+
+async def test_former_members_and_invited_people_are_shown_and_found_by_address(
+    world: World, people: Team, ann: Visitor, clock: SettableClock
+) -> None:
+    clock.advance(timedelta(minutes=1))
+    removal = f"/app/organizations/acme/people/{people.ids['bob']}/remove"
+    await ann.submit(await ann.open(removal), removal)
+    invited = "/app/organizations/acme/people/invited"
+    await ann.submit(await ann.open(invited), invited, emails="zoe@example.com")
+
+    [row] = rows(await ann.open(f"{PAGE}?action=user.removed"))
+    invitation = rows(await ann.open(f"{PAGE}?target=zoe@example.com"))
+    world.user("zoe@example.com")
+    with_account = rows(await ann.open(f"{PAGE}?target=zoe@example.com"))
+    clock.advance(timedelta(minutes=1))
+    world.connection.execute(
+        "UPDATE users SET email = 'robert@example.com', email_verified_at = %s WHERE id = %s",
+        (clock(), people.ids["bob"]),
+    )
+    [after_change] = rows(await ann.open(f"{PAGE}?action=user.removed"))
+
+    assert "bob@example.com" in row
+    assert len(invitation) == 1
+    assert "zoe@example.com" in invitation[0]
+    # Whether the address has an account by now makes no difference.
+    assert with_account == invitation
+    assert "robert@example.com" not in after_change
 
 
 @pytest.mark.parametrize(
