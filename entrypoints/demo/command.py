@@ -68,6 +68,9 @@ def run(settings: Settings, *, folder: Path, port: int, shop_port: int, report: 
     if not record.exists():
         if folder.exists() and any(folder.iterdir()):
             raise CannotStart(f"{folder} is not empty and no finished demo. Delete it, or name another by --folder.")
+        # Before the minute that filling takes.
+        for one, option in ((port, "--port"), (shop_port, "--shop-port")):
+            listen(Bind(host=HOST, port=one), setting=option).close()
         _fill(settings, addresses, record, report)
     stored = json.loads(record.read_text())
     if stored["addresses"] != addresses:
@@ -106,6 +109,7 @@ async def _serve(
 ) -> int:
     # First, so that nothing runs yet when another process has the port.
     listener = listen(Bind(host=HOST, port=ports[1]), setting="--shop-port")
+    listen(Bind(host=HOST, port=ports[0]), setting="--port").close()
     stopping = trio.Event()
     failed = False
 
