@@ -15,8 +15,10 @@ from core.accounts.links import LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.errors import BadRequest, DatabaseFailed, NoSuchPath, Refusal, SsoRequired, TemporaryRefusal
 from core.organizations.access import MembershipSuspended
+from core.organizations.members import MemberUnknown
 from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.setup_links import SetupLinkDead
+from core.services.end_users import EndUserUnknown
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue
 from entrypoints.pages.languages import marked
@@ -72,10 +74,19 @@ _BY_PATH: Final[tuple[tuple[re.Pattern[str], tuple[NextStep, ...]], ...]] = (
     (re.compile("/app/invitations/"), (NextStep(text=marked("See your invitations"), href=_ORGANIZATIONS),)),
     (re.compile("/app/setup/"), (NextStep(text=marked("Back to the setup"), href="/app/setup"),)),
     (re.compile("/app/organizations/"), (NextStep(text=marked("Your organizations"), href="/app/organizations"),)),
+    (re.compile("/app/platform/users/"), (NextStep(text=marked("All users"), href="/app/platform/users"),)),
+    (
+        re.compile("/app/platform/organizations/"),
+        (NextStep(text=marked("All organizations"), href="/app/platform/organizations"),),
+    ),
+    (re.compile("/app/platform/owners/"), (NextStep(text=marked("Owners and support"), href="/app/platform/owners"),)),
+    (re.compile("/app/platform/"), (NextStep(text=marked("Platform"), href="/app/platform"),)),
     (re.compile("/app/account/"), (NextStep(text=marked("Back to your account"), href="/app/account"),)),
     (re.compile("/auth/device"), (NextStep(text=marked("Enter another code"), href="/auth/device"),)),
     (re.compile("/sandbox/"), (_START,)),
 )
+# A person who is gone was on one of these lists.
+_PEOPLE: Final = re.compile("/app/organizations/[^/]+/people/")
 _CHANGED_ADDRESS: Final = (NextStep(text=marked("Your email address"), href="/app/account/email"), _SIGN_IN)
 # Sign-ins at another provider.
 _UPSTREAM: Final = re.compile("/auth/(?:codehost|officesuite|upstream|websuite)(?:/|$)")
@@ -116,6 +127,9 @@ def _steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
 
 def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     path = call.request.path
+    people = _PEOPLE.match(path)
+    if people is not None and isinstance(refusal, (MemberUnknown, EndUserUnknown)):
+        return (NextStep(text=marked("People of the organization"), href=people[0].rstrip("/")),)
     if isinstance(refusal, LinkUnusable) and _is_of_change(refusal):
         return _CHANGED_ADDRESS
     if _UPSTREAM.match(path):

@@ -7,6 +7,7 @@ end. A page that shows its own form again is none, and has no id. Programs that 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from core.accounts.links import LinkUnusable
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 NO_PAGE: Final = marked("There is no page at this address. Check the address, or open your account and begin there.")
 TELL_THE_MAKERS: Final = marked("Go back to the application, and tell its makers what is written here.")
 FORM_DAMAGED: Final = marked("This form cannot be read. Load it again, and fill it in once more.")
+ADDRESS_DAMAGED: Final = marked("The address of this page cannot be read. Go back, and use its fields and buttons.")
+_OF_ACCOUNTS_AND_CONSOLES: Final = re.compile("/app/(?:account|organizations|platform)(?:/|$)")
 SIGNED_IN_MEANWHILE: Final = marked(
     "This form is no longer valid. You have signed in since it was opened, perhaps in another window. Continue from"
     " here, and repeat what you did if it is not done yet."
@@ -173,8 +176,10 @@ def message_on_page(refusal: Refusal) -> str:
 def _words(call: Call, refusal: Refusal) -> str:
     """Return what the page of a refusal says, in English."""
     if _has_invalid_fields(refusal):
-        # Nobody types the fields of a link or of its button: when one is invalid, the link was damaged.
-        return FORM_DAMAGED if call.has_form else LinkUnusable.default_message
+        if call.has_form:
+            return FORM_DAMAGED
+        # Nobody types the fields of a mailed link: when one is invalid, the link was damaged.
+        return ADDRESS_DAMAGED if _OF_ACCOUNTS_AND_CONSOLES.match(call.request.path) else LinkUnusable.default_message
     if isinstance(refusal, FormRefused) and call.browser is not None and isinstance(call.form, WayForm):
         return SIGNED_IN_MEANWHILE
     return message_on_page(refusal)

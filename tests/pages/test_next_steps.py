@@ -236,3 +236,19 @@ async def test_a_refused_person_learns_who_they_are_and_can_use_another_account(
     assert refused.status == 403
     assert "Ask an owner or administrator" in refused.text
     assert EMAIL in refused.text
+
+
+async def test_a_person_who_is_gone_leads_to_the_people_and_a_damaged_address_is_not_taken_for_a_mailed_link(
+    world: World, visitor: Visitor
+) -> None:
+    world.member(world.organization(), world.user(), "owner")
+    await visitor.sign_in(EMAIL)
+
+    gone = await visitor.open(f"/app/organizations/acme/people/{ID}/remove")
+    damaged = await visitor.open("/app/organizations/acme/people?search=%00")
+    link = await visitor.open("/auth/verify-email?token=%00")
+
+    assert 'href="/app/organizations/acme/people"' in gone.text
+    assert "The address of this page cannot be read" in damaged.text
+    assert "mail" not in damaged.text.partition("<main")[2].partition("</main>")[0]
+    assert "Open it exactly as it appears in the mail" in link.text
