@@ -9,9 +9,9 @@ from core.accounts import helped_accounts
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
-from core.errors import Conflict
 from core.events.platform_actions import PlatformAction
 from core.sessions import sessions
+from core.sessions.sessions import SessionsChanged
 from core.text import checked_reason
 
 if TYPE_CHECKING:
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 
 # Of more sessions, those that were used last are told apart.
 TOLD_APART_MAX: Final = 200
-
-
-class SessionsChanged(Conflict):
-    """Sessions that a page has shown have ended since."""
-
-    default_message = (
-        "Some of these sessions have ended meanwhile, perhaps because another person helps as well. Look at the numbers"
-        " below, and end the rest if that is still right."
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from core.email_addresses import part_of_email
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
+from core.services import end_users
 from core.services.end_users import EndUserUnknown
+from core.sessions.sessions import SessionsChanged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +93,18 @@ def listed(
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     return uow.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit)
+
+
+def end_shown(uow: UnitOfWork, slug: str, user_id: UUID, *, seen: int) -> int:
+    """End the sessions of an end user, of which a page has shown so many; return how many ended.
+
+    Raise `SessionsChanged` when there are fewer by now: a person who was helped by another admin, and has signed in
+    again, must not be signed out once more. New ones do not matter.
+    """
+    organization_id = authorize(uow, slug, Operation.END_USERS_CHANGE).organization.id
+    if uow.found_end_users.count_sessions(organization_id, user_id) < seen:
+        raise SessionsChanged
+    return end_users.end_sessions(uow, slug, user_id)
 
 
 def show_ending(uow: UnitOfWork, slug: str, user_id: UUID) -> SessionsEnding:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `SessionItem`
 
-from core.errors import NotFound
+from core.errors import Conflict, NotFound
 from core.events import person_events
 from core.events.events import EventType
 
@@ -28,6 +28,15 @@ OTP: Final = "otp"
 MFA: Final = "mfa"
 IDLE_LIFETIME: Final = timedelta(days=30)
 ABSOLUTE_LIFETIME: Final = timedelta(days=90)
+
+
+class SessionsChanged(Conflict):
+    """Sessions that a page has shown have ended since."""
+
+    default_message = (
+        "Some of these sessions have ended meanwhile, perhaps because another person helps as well. Look at the numbers"
+        " below, and end the rest if that is still right."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

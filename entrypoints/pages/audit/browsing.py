@@ -20,7 +20,7 @@ from entrypoints.pages.audit.log_rows import rows_of
 from entrypoints.pages.console_pages import with_query
 from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import page as rendered
-from entrypoints.web.input.decoding import Query
+from entrypoints.web.input.decoding import Query, number_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -90,7 +90,7 @@ class AuditQuery(Query, kw_only=True):
     @property
     def number(self) -> int:
         """The position after which the feed goes on; a damaged one is the begin of the log."""
-        return int(self.position) if self.position.isascii() and self.position.isdigit() else 0
+        return number_of(self.position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,25 +1,22 @@
 """The page that ends all sessions of a user, which says first what ends."""
 
-from typing import Final
 from uuid import UUID
 
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Refusal
 from core.platform import sessions
-from core.platform.sessions import SessionsChanged
+from core.sessions.sessions import SessionsChanged
 from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.platform.users import API, USER, USERS
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
-
-# A longer number is damaged.
-_DIGITS_MAX: Final = 100
 
 
 class EndForm(ProtectedForm, kw_only=True):
@@ -55,8 +52,5 @@ async def ask_to_end_sessions(call: Call, user_id: UUID) -> Page:
 @shows_again(_page, BadRequest, SessionsChanged)
 async def end_sessions(call: Call, user_id: UUID, form: EndForm) -> PageOrRedirect:
     """End all sessions of a user; programs use `DELETE /api/platform/users/:user_id/sessions`."""
-    # A damaged number shows that nothing was seen.
-    shown = form.seen_sessions
-    seen = int(shown) if shown.isascii() and shown.isdigit() and len(shown) <= _DIGITS_MAX else 0
-    await call.transact(sessions.end_all_shown, user_id, reason=form.reason, seen=seen)
+    await call.transact(sessions.end_all_shown, user_id, reason=form.reason, seen=number_of(form.seen_sessions))
     return after(f"{USERS}/{user_id}", "sessions-ended")

@@ -7,11 +7,13 @@ from uuid import UUID
 import msgspec
 
 from core.audit import person_records
+from core.errors import Refusal
 from core.organizations.access import Operation
 from core.positions import Position
-from core.services import end_users, found_end_users
+from core.services import found_end_users
 from core.services.end_users import EndUserUnknown
 from core.services.found_end_users import EndUserState, ListedEndUser
+from core.sessions.sessions import SessionsChanged
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
     ConsoleListQuery,
@@ -24,10 +26,12 @@ from entrypoints.pages.console_pages import (
     with_query,
 )
 from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import console_pages
+from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
 from entrypoints.pages.person_records import people_tabs, record_values
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import number_of
+from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -54,6 +58,12 @@ class FoundEndUsersQuery(ConsoleListQuery, kw_only=True):
     service: Annotated[str, msgspec.Meta(description="Only end users of this service, by its slug.", max_length=50)] = (
         ""
     )
+
+
+class EndingForm(ProtectedForm, kw_only=True):
+    """How many sessions the page has shown."""
+
+    seen_sessions: str = ""
 
 
 @routes.get(END_USERS)
@@ -127,26 +137,32 @@ async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: Console
     )
 
 
-@routes.get(f"{END_USER}/end", refuses=(EndUserUnknown,))
-@in_console(Operation.END_USERS_CHANGE)
-async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID) -> Page:
-    """Show how many sessions end."""
+async def _ending(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
     standing, ending = await opened(call, org_slug, Operation.END_USERS_CHANGE, found_end_users.show_ending, user_id)
     return console_page(
         call,
         "console_sessions_ending.html",
         standing,
         program=Program(path=f"{api(org_slug)}/users/{user_id}/sessions", method="DELETE"),
+        refusal=refusal,
         ending=ending,
         page=f"{page_of(org_slug)}/people/end-users/{user_id}",
     )
 
 
-@routes.post(f"{END_USER}/end", refuses=(EndUserUnknown,))
+@routes.get(f"{END_USER}/end", refuses=(EndUserUnknown,))
 @in_console(Operation.END_USERS_CHANGE)
-async def end_sessions(call: Call, org_slug: str, user_id: UUID) -> PageOrRedirect:
+async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID) -> Page:
+    """Show how many sessions end."""
+    return await _ending(call, org_slug, user_id)
+
+
+@routes.post(f"{END_USER}/end", refuses=(EndUserUnknown, SessionsChanged))
+@in_console(Operation.END_USERS_CHANGE)
+@shows_again(_ending, SessionsChanged)
+async def end_sessions(call: Call, org_slug: str, user_id: UUID, form: EndingForm) -> PageOrRedirect:
     """End the sessions of an end user; programs use `DELETE /api/organizations/:slug/users/:user_id/sessions`."""
-    await call.transact(end_users.end_sessions, org_slug, user_id)
+    await call.transact(found_end_users.end_shown, org_slug, user_id, seen=number_of(form.seen_sessions))
     return after(f"{page_of(org_slug)}/people/end-users/{user_id}", "sessions-ended")
 
 

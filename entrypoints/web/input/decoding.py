@@ -37,6 +37,8 @@ FIELD_NAME_CHARACTERS_MAX: Final = 200
 # msgspec reads this text as no value; a parameter without a value is left out instead.
 _NULL: Final = "null"
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
+# A number of 128 bits, as that of an id, has 39.
+_DIGITS_MAX: Final = 40
 _ID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 Shape = TypeVar("Shape")
@@ -128,6 +130,11 @@ def decode_id(text: str) -> UUID:
     if not _ID.fullmatch(text):
         raise NotFound
     return UUID(text)
+
+
+def number_of(text: str) -> int:
+    """Return a number that a form or a script sends back as the page had it; 0 for a damaged one."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX else 0
 
 
 def decode_word(text: str) -> str:

@@ -148,6 +148,24 @@ async def test_the_sessions_of_an_end_user_end_after_a_page_that_counts_them(
     assert (await world.list_sessions(elsewhere)).status == 200
 
 
+async def test_sessions_that_another_admin_has_ended_are_not_ended_once_more(
+    world: World, people: Team, ann: Visitor
+) -> None:
+    for _ in range(2):
+        await world.sign_in("eli@example.com", org_slug="acme", service_slug="shop")
+    end = f"{PAGE}/{people.ids['eli']}/end"
+    first, second = await ann.open(end), await ann.open(end)
+    await ann.submit(first, end)
+    again = await world.sign_in("eli@example.com", org_slug="acme", service_slug="shop")
+
+    late = await ann.submit(second, end)
+
+    assert late.status == 409
+    assert "Some of these sessions have ended meanwhile" in late.text
+    assert "One session at your organization" in late.text
+    assert (await world.list_sessions(again)).status == 200
+
+
 async def test_all_sessions_of_an_own_account_in_the_mail_domain_end(world: World, people: Team, ann: Visitor) -> None:
     world.mail_domain(people.organization_id, "example.com")
     world.connection.execute(
