@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -73,6 +74,14 @@ def test_every_page_is_rendered_in_every_language_with_every_value_escaped(tag: 
         assert f'<html lang="{tag}"' in html, name
         assert NAME not in html, name
         assert "<b>" not in html, name
+
+
+def test_every_page_of_the_console_loads_its_keys() -> None:
+    pages = {name: render(name, LANGUAGES["en"], version="1.2.3", **values) for name, values in SAMPLES.items()}
+    of_console = {name: html for name, html in pages.items() if '<dialog class="keys"' in html}
+
+    assert {"console_audit.html", "platform_audit.html"} <= of_console.keys()
+    assert [name for name, html in of_console.items() if not re.search(r'<script src="[^"]*keys[^"/]*"', html)] == []
 
 
 @pytest.mark.browser
