@@ -64,10 +64,6 @@ OUTCOMES: Final = {
     "sessions-ended": marked("The sessions have ended. This person has to sign in again."),
     "limit-ended": marked("The limit is ended. The person can try again at once."),
     "verification-sent": marked("The mail that verifies the address is on its way."),
-    "verification-held-back": marked(
-        "No mail was sent, because as many as are allowed were sent to this address within an hour."
-        " End the limit first."
-    ),
     "removed": marked("The member is removed, and has no access to this organization any more."),
     "owner-appointed": marked("This person is a platform owner from their next request on."),
     "owner-demoted": marked("This person is no platform owner any more."),
