@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.organizations.access import Capability, Operation, RequiredStanding
 from core.services.subscriptions import SubscriptionStatus
-from core.sign_in.sign_ins import SignInOutcome
 from entrypoints.pages.console_pages import page_of, with_query
 from entrypoints.pages.languages import marked
 from entrypoints.pages.log_rows import rows_of
+from entrypoints.pages.sign_in_words import OUTCOMES
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from core.audit.person_records import PersonRecord
     from core.organizations.standing import Standing
 
-# What a badge says of each outcome, with its kind.
-OUTCOMES: Final = {
-    SignInOutcome.SUCCESS: ("good", marked("Signed in")),
-    SignInOutcome.REFUSED: ("bad", marked("Refused")),
-    SignInOutcome.SECOND_FACTOR_ASKED: ("info", marked("Not completed")),
-}
 SUBSCRIPTION_STATUSES: Final = {
     SubscriptionStatus.ACTIVE: ("good", marked("Active")),
     SubscriptionStatus.CANCELLED: ("warning", marked("Cancelled")),
