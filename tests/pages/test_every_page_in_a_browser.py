@@ -101,11 +101,11 @@ def test_axe_finds_no_violation_on_any_page(site: Site, watch: Callable[..., Wat
 
 @pytest.mark.browser
 @pytest.mark.long
-@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+@pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("en", "rtl"), ("de", "ltr")])
 def test_no_page_is_wider_than_a_phone_and_every_control_can_be_hit(
-    site: Site, watch: Callable[..., Watched], direction: str
+    site: Site, watch: Callable[..., Watched], language: str, direction: str
 ) -> None:
-    opened = watch(**PHONE).page
+    opened = watch(**PHONE, locale=language).page
 
     wide: list[str] = []
     small: list[str] = []
