@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from core.audit import browser
 from core.credentials import user_agents
 from core.organizations import people
 from core.organizations.access import Operation, authorize
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.audit.audit_log import AuditLogActor
+    from core.audit.audit_log import FoundEntry
+    from core.audit.browser import EntryNames
     from core.credentials.user_agents import Description
     from core.organizations.access import OrganizationAccess
     from core.organizations.people import ListedMember
@@ -73,15 +75,11 @@ class PersonSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonEntry:
-    """An audit entry about a person, or of what they did; `is_own` tells which."""
+class PersonEntries:
+    """The newest audit entries about a person or of what they did, with the names of what the entries name."""
 
-    id: UUID
-    action: str
-    created_at: datetime
-    success: bool
-    actor: AuditLogActor
-    is_own: bool
+    entries: Sequence[FoundEntry]
+    names: EntryNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +99,7 @@ class PersonRecord:
     sessions: Sequence[PersonSession] | None
     sessions_total: int
     sign_ins: Sequence[SignIn] | None
-    entries: Sequence[PersonEntry] | None
+    entries: PersonEntries | None
 
     @property
     def is_end_user(self) -> bool:
@@ -146,12 +144,13 @@ def _record(uow: UnitOfWork, access: OrganizationAccess, user_id: UUID, member: 
         sessions=sessions,
         sessions_total=total,
         sign_ins=sign_ins,
-        entries=(
-            uow.person_records.entries(organization_id, user_id, limit=ENTRIES_MAX)
-            if may(Operation.AUDIT_LOG_READ)
-            else None
-        ),
+        entries=_entries(uow, organization_id, user_id) if may(Operation.AUDIT_LOG_READ) else None,
     )
+
+
+def _entries(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> PersonEntries:
+    found = uow.person_records.entries(organization_id, user_id, limit=ENTRIES_MAX)
+    return PersonEntries(entries=found, names=browser.names_of(uow, organization_id, found))
 
 
 def _signed_in(

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 class NotPlatformSupport(NotFound):
     """No user with this id is of the platform's support."""
 
-    default_message = "This user is not of the platform's support."
+    default_message = "This user does not belong to the platform's support."
 
 
 class AlreadyPlatformSupport(Conflict):
     """The user is of the platform's support already."""
 
-    default_message = "This user is of the platform's support already."
+    default_message = "This user belongs to the platform's support already."
 
 
 class SupportIsOwner(Conflict):

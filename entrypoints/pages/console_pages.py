@@ -64,15 +64,11 @@ OUTCOMES: Final = {
     "sessions-ended": marked("The sessions have ended. This person has to sign in again."),
     "limit-ended": marked("The limit is ended. The person can try again at once."),
     "verification-sent": marked("The mail that verifies the address is on its way."),
-    "verification-held-back": marked(
-        "No mail was sent, because as many as are allowed were sent to this address within an hour."
-        " End the limit first."
-    ),
     "removed": marked("The member is removed, and has no access to this organization any more."),
     "owner-appointed": marked("This person is a platform owner from their next request on."),
     "owner-demoted": marked("This person is no platform owner any more."),
-    "support-appointed": marked("This person is of the platform's support from their next request on."),
-    "support-demoted": marked("This person is not of the platform's support any more."),
+    "support-appointed": marked("This person now belongs to the platform's support, from their next request on."),
+    "support-demoted": marked("This person no longer belongs to the platform's support."),
     "approved": marked("The organization is approved. Its members can use it from now on."),
     "rejected": marked("The organization is rejected. Its members can read the reason."),
     "suspended": marked("The organization is suspended from now on."),

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.organizations.access import Capability, Operation, RequiredStanding
 from core.services.subscriptions import SubscriptionStatus
-from core.sign_in.sign_ins import SignInOutcome
-from entrypoints.pages.audit_words import ACTIONS
 from entrypoints.pages.console_pages import page_of, with_query
 from entrypoints.pages.languages import marked
+from entrypoints.pages.log_rows import rows_of
+from entrypoints.pages.sign_in_words import OUTCOMES
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -17,20 +17,12 @@ if TYPE_CHECKING:
     from core.audit.person_records import PersonRecord
     from core.organizations.standing import Standing
 
-# What a badge says of each outcome, with its kind.
-OUTCOMES: Final = {
-    SignInOutcome.SUCCESS: ("good", marked("Signed in")),
-    SignInOutcome.REFUSED: ("bad", marked("Refused")),
-    SignInOutcome.SECOND_FACTOR_ASKED: ("info", marked("Not completed")),
-}
 SUBSCRIPTION_STATUSES: Final = {
     SubscriptionStatus.ACTIVE: ("good", marked("Active")),
     SubscriptionStatus.CANCELLED: ("warning", marked("Cancelled")),
     SubscriptionStatus.EXPIRED: ("warning", marked("Expired")),
     SubscriptionStatus.PAST_DUE: ("bad", marked("Payment overdue")),
 }
-# The actions of the audit log, by the names that it keeps.
-ACTION_TEXTS: Final = {action.value: text for action, text in ACTIONS.items()}
 
 
 def people_tabs(standing: Standing) -> list[tuple[str, str, Capability | RequiredStanding | None]]:
@@ -47,10 +39,12 @@ def people_tabs(standing: Standing) -> list[tuple[str, str, Capability | Require
 def record_values(standing: Standing, record: PersonRecord, user_id: UUID, email: str) -> dict[str, Any]:
     """Return what `console_person.html` shows of a person."""
     page = page_of(standing.organization.slug)
+    found = record.entries
     return {
         "record": record,
+        "user_id": str(user_id),
+        "entries": rows_of(found.entries, found.names, is_platform=False) if found is not None else None,
         "outcomes": OUTCOMES,
-        "actions": ACTION_TEXTS,
         "subscription_statuses": SUBSCRIPTION_STATUSES,
         "why": with_query(f"{page}/why", email=email),
         "audit_by": with_query(f"{page}/audit", actor=email),

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.person_records import PersonEntry, PersonService, PersonSession
+from core.audit.audit_log import FoundEntry
+from core.audit.person_records import PersonService, PersonSession
 
 
 class PersonRecords(Protocol):
@@ -21,6 +22,6 @@ class PersonRecords(Protocol):
         """
         ...
 
-    def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[PersonEntry]:
+    def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[FoundEntry]:
         """Return the newest entries of the organization's audit log about a person or by them, the newest first."""
         ...

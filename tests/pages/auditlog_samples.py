@@ -8,39 +8,14 @@ from uuid import UUID
 from core.audit.chain import ChainEnd, ChainState
 from entrypoints.pages.audit.audit import ACTION_CHOICES
 from entrypoints.pages.audit.browsing import AuditQuery
-from entrypoints.pages.audit.log_rows import Comparison, ShownActor, ShownRow
 from entrypoints.pages.platform.audit import ACTION_CHOICES as PLATFORM_CHOICES
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
+from tests.pages.log_row_samples import LOG_ROW, LOG_ROWS
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _PAGE: Final = f"/app/organizations/{LONG_SLUG}/audit"
 _PLATFORM_PAGE: Final = "/app/platform/audit"
-_ROW: Final = ShownRow(
-    id=UUID(ID),
-    at=NOW,
-    what="Changed a service",
-    action="service.updated",
-    is_failed=True,
-    actor=ShownActor(kind="user", name=EMAIL, search=ID, impersonator=EMAIL),
-    target_type="Service",
-    target=NAME,
-    target_id=ID,
-    ip_address="2001:db8:1234:5678:9abc:def0:1234:5678",
-    user_agent=NAME,
-    request_id="f" * 64,
-    position=48_201,
-    organization=NAME,
-    comparisons=[
-        Comparison(field="redirect_uris", before="", after="https://harbour.example/" + "x" * 300),
-        Comparison(field="x" * 60, before=None, after=NAME),
-        Comparison(field="name", before=NAME, after=""),
-    ],
-)
-_ROWS: Final = [
-    replace(_ROW, id=UUID(int=number), actor=ShownActor(kind=kind, name=NAME, search="system", impersonator=""))
-    for number, kind in enumerate(("user", "key", "backend", "directory", "setup_link", "command", "system"))
-] + [_ROW]
 
 
 def _log(page: str, **values: Any) -> dict[str, Any]:
@@ -52,7 +27,7 @@ def _log(page: str, **values: Any) -> dict[str, Any]:
         "times": {"since": "2026-02-03 04:05", "until": NAME},
         "problems": {"actor": "", "target": "", "since": "", "until": PROBLEM},
         "actions": [("", "Every action"), *ACTION_CHOICES],
-        "rows": _ROWS,
+        "rows": LOG_ROWS,
         "chain": None,
         "total": 10_001,
         "is_exact": True,
@@ -72,7 +47,7 @@ def _log(page: str, **values: Any) -> dict[str, Any]:
     }
 
 
-_ENTRY: Final = {"row": _ROW, "fits_seal": False, "source": f'{{"details": "{NAME}"}}'}
+_ENTRY: Final = {"row": LOG_ROW, "fits_seal": False, "source": f'{{"details": "{NAME}"}}'}
 
 AUDITLOG_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_audit.html": {
@@ -105,7 +80,7 @@ AUDITLOG_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform_audit_entry.html": {
         **PLATFORM,
         **_ENTRY,
-        "row": replace(_ROW, position=None, comparisons=[], request_id=None, ip_address=None, user_agent=None),
+        "row": replace(LOG_ROW, position=None, comparisons=[], request_id=None, ip_address=None, user_agent=None),
         "browser_page": _PLATFORM_PAGE,
         "is_platform": True,
     },

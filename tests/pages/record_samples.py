@@ -3,14 +3,16 @@
 from typing import Any, Final
 from uuid import UUID
 
-from core.audit.audit_log import SYSTEM_EMAIL, SYSTEM_ID, AuditLogActor
-from core.audit.person_records import PersonEntry, PersonRecord, PersonService, PersonSession
+from core.audit.browser import EntryNames
+from core.audit.person_records import PersonEntries, PersonRecord, PersonService, PersonSession
 from core.organizations.access import Capability, RequiredStanding
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService, outcome_of
-from entrypoints.pages.person_records import ACTION_TEXTS, OUTCOMES, SUBSCRIPTION_STATUSES
-from tests.pages.sample_values import EMAIL, ID, NAME, NOW
+from entrypoints.pages.person_records import SUBSCRIPTION_STATUSES
+from entrypoints.pages.sign_in_words import OUTCOMES
+from tests.pages.log_row_samples import LOG_ROWS
+from tests.pages.sample_values import ID, NAME, NOW
 
 _ID: Final = UUID(ID)
 _ORGANIZATION: Final = SignInOrganization(id=_ID, slug="a" * 50, name=NAME)
@@ -55,11 +57,6 @@ def _session(provider: str, service: SignInService | None) -> PersonSession:
     )
 
 
-def _entry(action: str, actor_id: str, email: str, *, is_own: bool = False) -> PersonEntry:
-    actor = AuditLogActor(id=actor_id, email=email, is_platform_owner=False)
-    return PersonEntry(id=_ID, action=action, created_at=NOW, success=is_own, actor=actor, is_own=is_own)
-
-
 def _service(status: SubscriptionStatus | None) -> PersonService:
     return PersonService(
         slug="a" * 50,
@@ -83,15 +80,11 @@ RECORD: Final[dict[str, Any]] = {
         sessions=[_session("password", _SERVICE), _session("codehost", None), _session("impersonation", None)],
         sessions_total=214,
         sign_ins=[_sign_in(reason) for reason in (None, SignInReason.SECOND_FACTOR_ASKED, SignInReason.CLOSED)],
-        entries=[
-            _entry("user.role_updated", ID, EMAIL),
-            _entry("user.updated", ID, EMAIL, is_own=True),
-            _entry("user.removed", SYSTEM_ID, SYSTEM_EMAIL),
-            _entry(NAME, f"api_key:{ID}", ""),
-        ],
+        entries=PersonEntries(entries=[], names=EntryNames(named={}, impersonators={})),
     ),
+    "user_id": ID,
+    "entries": LOG_ROWS,
     "outcomes": OUTCOMES,
-    "actions": ACTION_TEXTS,
     "subscription_statuses": SUBSCRIPTION_STATUSES,
     "why": f"{_PAGE}/why?email=a%40b",
     "audit_by": f"{_PAGE}/audit?actor=a%40b",

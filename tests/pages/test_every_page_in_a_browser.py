@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -75,6 +76,14 @@ def test_every_page_is_rendered_in_every_language_with_every_value_escaped(tag: 
         assert "<b>" not in html, name
 
 
+def test_every_page_of_the_console_loads_its_keys() -> None:
+    pages = {name: render(name, LANGUAGES["en"], version="1.2.3", **values) for name, values in SAMPLES.items()}
+    of_console = {name: html for name, html in pages.items() if '<dialog class="keys"' in html}
+
+    assert {"console_audit.html", "platform_audit.html"} <= of_console.keys()
+    assert [name for name, html in of_console.items() if not re.search(r'<script src="[^"]*keys[^"/]*"', html)] == []
+
+
 @pytest.mark.browser
 @pytest.mark.long
 @pytest.mark.parametrize("options", [PHONE, WIDE], ids=["phone, light", "wide, dark"])
@@ -92,11 +101,11 @@ def test_axe_finds_no_violation_on_any_page(site: Site, watch: Callable[..., Wat
 
 @pytest.mark.browser
 @pytest.mark.long
-@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+@pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("en", "rtl"), ("de", "ltr")])
 def test_no_page_is_wider_than_a_phone_and_every_control_can_be_hit(
-    site: Site, watch: Callable[..., Watched], direction: str
+    site: Site, watch: Callable[..., Watched], language: str, direction: str
 ) -> None:
-    opened = watch(**PHONE).page
+    opened = watch(**PHONE, locale=language).page
 
     wide: list[str] = []
     small: list[str] = []

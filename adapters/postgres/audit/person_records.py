@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from adapters.postgres.audit.search import OF_ORGANIZATION, found_entry, shown_of
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import AuditLogActor
-from core.audit.person_records import PersonEntry, PersonService, PersonSession
+from core.audit.person_records import PersonService, PersonSession
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
+
+    from core.audit.audit_log import FoundEntry
 
 SERVICES: Final = """
     SELECT   s.slug, s.name, l.first_login_at AS linked_at, l.last_login_at AS last_sign_in_at,
@@ -48,31 +50,23 @@ SESSIONS: Final = f"""
     ORDER BY p.refreshed_at DESC, p.id DESC
 """  # noqa: S608 - made of constants alone
 # Each of the two is a range of an index, and read no further than the page.
-ENTRIES: Final = """
-    WITH page AS (
-        SELECT id
-        FROM   ((SELECT   id
-                 FROM     audit_entries
-                 WHERE    organization_id = %(organization_id)s AND target_type = 'user'
-                   AND    target_id = %(target_id)s
-                 ORDER BY id DESC
-                 LIMIT    %(limit)s)
-                UNION
-                (SELECT   id
-                 FROM     audit_entries
-                 WHERE    organization_id = %(organization_id)s AND actor_user_id = %(user_id)s
-                 ORDER BY id DESC
-                 LIMIT    %(limit)s)) AS found
+ENTRIES: Final = shown_of(
+    OF_ORGANIZATION,
+    """(SELECT   *
+        FROM     audit_entries
+        WHERE    organization_id = %(organization_id)s AND target_type = 'user' AND target_id = %(target_id)s
         ORDER BY id DESC
-        LIMIT  %(limit)s)
-    SELECT   e.id, e.action, e.created_at, e.success, e.details, e.actor_user_id,
-             u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner,
-             e.actor_user_id IS NOT DISTINCT FROM %(user_id)s AS is_own
-    FROM     page
-    JOIN     audit_entries e ON e.id = page.id AND e.organization_id = %(organization_id)s
-    LEFT     JOIN users u ON u.id = e.actor_user_id
-    ORDER BY e.id DESC
-"""
+        LIMIT    %(limit)s)
+       UNION
+       (SELECT   *
+        FROM     audit_entries
+        WHERE    organization_id = %(organization_id)s AND actor_user_id = %(user_id)s
+        ORDER BY id DESC
+        LIMIT    %(limit)s)
+       ORDER BY id DESC
+       LIMIT  %(limit)s""",
+    "DESC",
+)
 
 
 class PostgresPersonRecords(Aggregate):
@@ -93,9 +87,9 @@ class PostgresPersonRecords(Aggregate):
             },
         )
 
-    def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[PersonEntry]:
+    def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[FoundEntry]:
         return self._all(
-            _entry,
+            found_entry,
             ENTRIES,
             {"organization_id": organization_id, "user_id": user_id, "target_id": str(user_id), "limit": limit},
             # Planned for this person: of most people there are few entries, of some there are many.
@@ -117,15 +111,3 @@ def _session(**columns: Any) -> PersonSession:
         connection=SignInConnection(**connection) if connection["id"] is not None else None,
         **columns,
     )
-
-
-def _entry(
-    *,
-    details: dict[str, Any],
-    actor_user_id: UUID | None,
-    actor_email: str | None,
-    actor_is_platform_owner: bool | None,
-    **columns: Any,
-) -> PersonEntry:
-    actor = AuditLogActor.of(actor_user_id, actor_email, actor_is_platform_owner, details)
-    return PersonEntry(actor=actor, **columns)

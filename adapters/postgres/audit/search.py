@@ -96,10 +96,11 @@ def page_of(log: StoredLog, leading: LiteralString, others: LiteralString) -> Li
     """Return the statement of a page."""
     led = _led(log, leading, "*", "LIMIT %(looked_at)s")
     page = f"SELECT * FROM ({led}) AS led WHERE {others} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"  # noqa: S608 - likewise
-    return _shown(log, page, "DESC")
+    return shown_of(log, page, "DESC")
 
 
-def _shown(log: StoredLog, entries: LiteralString, direction: LiteralString) -> LiteralString:
+def shown_of(log: StoredLog, entries: LiteralString, direction: LiteralString) -> LiteralString:
+    """Return the statement that reads entries with their actors, for `found_entry`."""
     return f"""
         SELECT e.id, e.organization_id, e.action, e.target_type, e.target_id, e.ip_address, e.user_agent, e.request_id,
                e.success, e.details, e.created_at, {log.position} AS position,
@@ -113,7 +114,7 @@ def _shown(log: StoredLog, entries: LiteralString, direction: LiteralString) -> 
 # The chain gives positions to committed entries alone, so nothing comes before a position later.
 def sealed_of(others: LiteralString) -> LiteralString:
     """Return the statement of the matches in a part of a chain."""
-    return _shown(
+    return shown_of(
         OF_ORGANIZATION,
         f"""SELECT * FROM audit_entries
             WHERE  organization_id = %(organization_id)s AND position > %(after)s AND position <= %(through)s
@@ -228,7 +229,7 @@ class PostgresAuditSearches(Aggregate):
         log = _log_of(organization_id)
         entries: LiteralString = f"SELECT * FROM {log.table} WHERE {log.rows} AND id = %(entry_id)s"  # noqa: S608 - likewise
         return self._one(
-            _found, _shown(log, entries, "DESC"), {"organization_id": organization_id, "entry_id": entry_id}
+            found_entry, shown_of(log, entries, "DESC"), {"organization_id": organization_id, "entry_id": entry_id}
         )
 
     def sealed_after(
@@ -241,7 +242,7 @@ class PostgresAuditSearches(Aggregate):
             "limit": limit,
         }
         others = " AND ".join([*ranges_of(search), _IDS])
-        return self._all(_found, sealed_of(others), values, prepare=False)
+        return self._all(found_entry, sealed_of(others), values, prepare=False)
 
     def written_after(self, search: EntrySearch, *, after_id: UUID, limit: int) -> Sequence[FoundEntry]:
         values = {**_values_of(None, search), "after_id": after_id, "limit": limit}
@@ -249,7 +250,7 @@ class PostgresAuditSearches(Aggregate):
         entries: LiteralString = f"""SELECT * FROM platform_audit_entries
             WHERE  id > %(after_id)s AND {others}
             ORDER  BY id DESC LIMIT %(limit)s"""  # noqa: S608 - likewise
-        return self._all(_found, _shown(OF_PLATFORM, entries, "DESC"), values, prepare=False)
+        return self._all(found_entry, shown_of(OF_PLATFORM, entries, "DESC"), values, prepare=False)
 
     def names(self, organization_id: UUID | None, ids: Collection[UUID]) -> Mapping[UUID, str]:
         statement = _NAMES_FOR_PLATFORM if organization_id is None else _NAMES
@@ -297,7 +298,7 @@ class PostgresAuditSearches(Aggregate):
     ) -> list[FoundEntry]:
         values = {**values, "before_id": min(before_id, values["before_id"]), "limit": limit + 1, "offset": offset}
         # Planned for this log and these values each time: what is best for the average one may read the logs of all.
-        return self._all(_found, page_of(log, leading, others), values, prepare=False)
+        return self._all(found_entry, page_of(log, leading, others), values, prepare=False)
 
     def _bound(self, log: StoredLog, leading: LiteralString, values: dict[str, Any], before_id: UUID) -> UUID | None:
         values = {**values, "before_id": min(before_id, values["before_id"])}
@@ -328,7 +329,7 @@ def _values_of(organization_id: UUID | None, search: EntrySearch) -> dict[str, A
     }
 
 
-def _found(
+def found_entry(
     *,
     actor_user_id: UUID | None,
     actor_email: str | None,

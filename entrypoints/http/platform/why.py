@@ -41,7 +41,7 @@ async def explain_any_sign_in(call: Call, query: AnySignInToExplain) -> Explaine
 
     For each way every rule is named, in the order in which signing in applies it. Failed sign-ins may be refused from
     some networks alone; `network` is an address, or a network, from which the user tries. That support has asked about
-    an account is recorded in the platform's audit log. To support a platform owner has no account.
+    an account is recorded in the platform's audit log. Support is answered as if platform owners had no account.
     """
     question = SignInQuestion(
         email=query.email,

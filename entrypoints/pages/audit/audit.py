@@ -22,11 +22,11 @@ from entrypoints.pages.audit.browsing import (
     follow,
     for_programs,
 )
-from entrypoints.pages.audit.log_rows import row_of, written
 from entrypoints.pages.audit_words import ACTIONS
 from entrypoints.pages.console_pages import ROWS_SHOWN, Program, api, console_page, opened, page_of
 from entrypoints.pages.csv_files import CsvFile, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.log_rows import row_of, written
 from entrypoints.pages.rendering import Page
 from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
 from entrypoints.web.serving.answers import Media

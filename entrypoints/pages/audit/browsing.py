@@ -16,9 +16,9 @@ from core.audit.browser import AskedEntries, time_of
 from core.audit.search import LAST_ID, LOOKED_AT_MAX, moment_of
 from core.audit.tails import WAIT_SECONDS_MAX
 from core.errors import BadRequest
-from entrypoints.pages.audit.log_rows import rows_of
 from entrypoints.pages.console_pages import with_query
 from entrypoints.pages.languages import marked
+from entrypoints.pages.log_rows import rows_of
 from entrypoints.pages.rendering import page as rendered
 from entrypoints.web.input.decoding import Query, number_of
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from core.audit.browser import BrowsedEntries, NewEntries
     from core.errors import Refusal
-    from entrypoints.pages.audit.log_rows import ShownRow
+    from entrypoints.pages.log_rows import ShownRow
     from entrypoints.web.serving.calls import Call
 
 LIVE: Final = "on"

@@ -17,11 +17,11 @@ from entrypoints.pages.audit.browsing import (
     follow,
     for_programs,
 )
-from entrypoints.pages.audit.log_rows import row_of, written
 from entrypoints.pages.audit_words import PLATFORM_ACTIONS
 from entrypoints.pages.console_pages import PLATFORM, ROWS_SHOWN, Program, console_page, opened_for_platform
 from entrypoints.pages.csv_files import CsvFile, csv_file
 from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.log_rows import row_of, written
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console

@@ -1,18 +1,15 @@
 """The page of the tiers: the limits that organizations have."""
 
-from typing import Final
-
 from core.organizations import tiers
 from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform, with_query
 from entrypoints.pages.declaring import platform_pages
+from entrypoints.pages.platform.organizations import ORGANIZATIONS
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
-
-ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
 
 
 @routes.get(f"{PLATFORM}/tiers")
@@ -25,5 +22,5 @@ async def show_tiers(call: Call) -> Page:
         "platform_tiers.html",
         standing,
         program=Program(path="/api/platform/tiers"),
-        tiers=[(one.tier, one.organizations, with_query(ORGANIZATIONS, tier=one.tier.name)) for one in found],
+        tiers=[(one.tier, one.organizations, with_query(ORGANIZATIONS, tier=one.tier.id)) for one in found],
     )

@@ -28,7 +28,7 @@ from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.platform.mail_words import KINDS, STATES
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.reason_texts import RISKS
-from entrypoints.pages.sign_in.sign_ins import OUTCOMES
+from entrypoints.pages.sign_in_words import OUTCOMES
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console

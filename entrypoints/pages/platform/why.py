@@ -20,6 +20,7 @@ from core.sign_in.rules import Rule
 from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform, with_query
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.languages import marked
+from entrypoints.pages.platform.users import VerificationHeld
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.walks import SettingPlace, shown, tells_of
 from entrypoints.pages.sign_in.why import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
@@ -182,13 +183,15 @@ async def end_limit(call: Call, form: WhyLimitForm) -> PageOrRedirect:
     return _back(form, "limit-ended")
 
 
-@routes.post(f"{WHY}/resend", refuses=(Forbidden, UserUnknown, NothingToVerify))
+@routes.post(f"{WHY}/resend", refuses=(Forbidden, UserUnknown, NothingToVerify, VerificationHeld))
 @platform_support_in_console
-@shows_again(_page, UserUnknown, NothingToVerify)
+@shows_again(_page, UserUnknown, NothingToVerify, VerificationHeld)
 async def send_verification(call: Call, form: WhyVerificationForm) -> PageOrRedirect:
     """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
-    is_sent = await call.transact(mails.resend_verification, _id_of(form.user_id) or _NO_ID)
-    return _back(form, "verification-sent" if is_sent else "verification-held-back")
+    if not await call.transact(mails.resend_verification, _id_of(form.user_id) or _NO_ID):
+        # The attempt is recorded, so it is not rolled back.
+        raise VerificationHeld
+    return _back(form, "verification-sent")
 
 
 def _back(form: WhyForm, done: str) -> Response:

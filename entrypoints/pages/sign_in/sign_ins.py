@@ -10,9 +10,9 @@ from core.sign_in import own_sessions, own_ways, sign_ins
 from core.sign_in.sign_ins import SignIn, SignInOutcome, SignInUnknown
 from entrypoints.pages.account_pages import ACCOUNT, account_page
 from entrypoints.pages.declaring import account_pages
-from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.sign_in.reason_texts import REASONS, RISKS
+from entrypoints.pages.sign_in_words import OUTCOMES
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser
@@ -21,12 +21,6 @@ routes = account_pages()
 
 SIGN_INS: Final = f"{ACCOUNT}/sign-ins"
 SHOWN_USUALLY: Final = 25
-# What a badge says of each outcome, with its kind.
-OUTCOMES: Final = {
-    SignInOutcome.SUCCESS: ("good", marked("Signed in")),
-    SignInOutcome.REFUSED: ("bad", marked("Refused")),
-    SignInOutcome.SECOND_FACTOR_ASKED: ("info", marked("Not completed")),
-}
 
 Shown: TypeAlias = tuple[SignIn, tuple[str, str], str, list[str]]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.platform.sign_in_checks import RuleVerdict
 from core.sign_in.rules import Rule
 from entrypoints.pages.sign_in import rule_texts
-from entrypoints.pages.sign_in.sign_ins import OUTCOMES
+from entrypoints.pages.sign_in_words import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -53,7 +53,7 @@ def site(
 def test_an_entry_is_found_opened_and_followed(
     site: Site, connection: Connection, watch: Callable[..., Watched], *, has_scripts: bool
 ) -> None:
-    watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640})
+    watched = watch(java_script_enabled=has_scripts, viewport={"width": 320, "height": 640}, locale="en-GB")
     page = watched.page
     page.goto(f"{site.url}/app/organizations/acme/audit")
     sign_in(page)
@@ -79,8 +79,12 @@ def test_an_entry_is_found_opened_and_followed(
     if has_scripts:
         page.locator("#entry-0191d3c1-0000-7000-8000-000000000031").get_by_text("New", exact=True).wait_for()
         shown = page.get_by_role("table", name="Entries").get_by_role("row").count()
+        times = page.get_by_role("table", name="Entries").get_by_role("time").all_inner_texts()
         page.get_by_role("link", name="Stop following").click()
         assert shown == 1 + 25 + 1
+        # As the region of the reader has them, the new one as the others: the day comes first.
+        assert [time for time in times if not time[0].isdigit()] == []
+        assert len(times) == 25 + 1
     else:
         page.get_by_text("This page loads itself again every 10 seconds.").wait_for()
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.world.directory import insert_directory
+
 if TYPE_CHECKING:
     from uuid import UUID
 
@@ -94,8 +96,25 @@ async def test_the_audit_log_about_a_person_and_by_them_is_shown(world: World, p
 
     assert entries.count('<li class="row">') == 2
     assert entries.index("Changed the settings of the organization") < entries.index("Changed the role of a member")
-    assert "By this person" in entries
-    assert "By ann@example.com" in entries
+    assert "This person" in entries
+    assert "ann@example.com" in entries
+
+
+async def test_an_entry_names_who_acted_as_the_audit_log_does(world: World, people: Team, ann: Visitor) -> None:
+    directory = insert_directory(people)
+    ada = (await directory.create())["id"]
+    world.connection.execute("UPDATE memberships SET role = 'admin' WHERE user_id = %s", (people.ids["cid"],))
+    await people.token("cid")
+    world.user("root@example.com")
+    world.impersonate_in_sessions(CID, owner="root@example.com")
+    await people.request("cid", "PATCH", "", body={"name": "Another"})
+
+    of_ada = panel(await ann.open(f"{PAGE}/{ada}"), "entries")
+    entries = panel(await of_cid(people, ann), "entries")
+
+    assert "The directory, with the token directory" in of_ada
+    assert "It was root@example.com of the platform, acting as this person." in entries
+    assert "This person" not in entries
 
 
 async def test_of_a_person_who_has_not_confirmed_neither_sessions_nor_sign_ins_are_shown(

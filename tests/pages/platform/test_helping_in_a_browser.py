@@ -69,5 +69,5 @@ def test_a_person_is_found_and_helped(site: Site, watch: Callable[..., Watched],
     page.get_by_role("button", name="Send the chosen mails again").press("Enter")
     page.get_by_text("The chosen mails are sent again").wait_for()
 
-    assert page.get_by_text("No mail is in this state").is_visible()
+    assert page.get_by_text("Nothing is found with this filter").is_visible()
     assert watched.problems == []

@@ -91,7 +91,7 @@ async def test_mails_are_found_by_state_and_recipient_and_what_waits_begins_with
     assert recipients(one) == ["6.queued@example.com"]
     assert "One found" in one.text
     for nothing in ("email=nothing", f"email={'a' * 900}", "email=6.queued@example.com&state=sent"):
-        assert "No mail is in this state" in (await support.open(f"{MAIL}?{nothing}")).text
+        assert "Nothing is found with this filter" in (await support.open(f"{MAIL}?{nothing}")).text
 
 
 async def test_a_long_list_goes_on_after_a_position(callers: Callers, support: Visitor) -> None:

@@ -77,6 +77,17 @@ async def test_organizations_are_found_by_what_is_known_of_them(
             assert listed(answer.text) == found
 
 
+async def test_a_whole_address_fits_into_the_fields_that_need_one(platform_owner: Visitor) -> None:
+    for page, field, characters in (
+        ("organizations", "search", 254),
+        ("users", "search", 254),
+        ("mail", "email", 1000),
+    ):
+        text = (await platform_owner.open(f"/app/platform/{page}")).text
+
+        assert re.search(rf'<input id="{field}" [^>]*maxlength="{characters}"', text), page
+
+
 async def test_support_reads_the_list_and_sees_what_is_for_owners(
     world: World, fleet: dict[str, UUID], callers: Callers, support: Visitor
 ) -> None:

@@ -86,7 +86,7 @@ class TestAppoint:
     ) -> None:
         page = await platform_owner.submit(await platform_owner.open(OWNERS), SUPPORT, support=GRACE)
 
-        assert "is of the platform&#39;s support from their next request" in page.text
+        assert "now belongs to the platform&#39;s support, from their next request" in page.text
         assert is_support(world)
         assert f'href="{SUPPORT}/{grace}/demote"' in page.text
 
@@ -166,10 +166,10 @@ class TestDemote:
         assert (refused.status, "A reason has 1 to" in refused.text) == (400, True)
         page = await platform_owner.submit(refused, f"{SUPPORT}/{grace}/demote", reason=REASON)
 
-        assert "is not of the platform&#39;s support any more" in page.text
+        assert "no longer belongs to the platform&#39;s support" in page.text
         assert not is_support(world)
         again = await platform_owner.submit(asked, f"{SUPPORT}/{grace}/demote", reason=REASON)
-        assert (again.status, "not of the platform&#39;s support" in again.text) == (404, True)
+        assert (again.status, "does not belong to the platform&#39;s support" in again.text) == (404, True)
 
     async def test_a_reason_is_required_and_what_was_typed_stays(
         self, platform_owner: Visitor, grace: UUID, world: World
@@ -201,7 +201,7 @@ class TestDemote:
     ) -> None:
         for path, words in (
             (f"{OWNERS}/{grace}/demote", "There is no such platform owner."),
-            (f"{SUPPORT}/{grace}/demote", "not of the platform&#39;s support"),
+            (f"{SUPPORT}/{grace}/demote", "does not belong to the platform&#39;s support"),
         ):
             with subtests.test(path=path):
                 page = await platform_owner.open(path)

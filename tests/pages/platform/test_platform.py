@@ -154,6 +154,15 @@ async def test_the_queue_stands_first_with_what_waits_and_what_fails(
     assert 'aria-label="Mails that have failed: 1"' in of_support
 
 
+async def test_why_a_mail_has_failed_stands_there_in_the_language_of_the_page(
+    world: World, clock: SettableClock, platform_owner: Visitor
+) -> None:
+    insert_mail(world, clock, "ann@example.com", "failed", "The mail server refused the login (535).")
+    platform_owner.headers["Accept-Language"] = "de"
+
+    assert "Der Mailserver hat die Anmeldung abgelehnt (535)." in (await platform_owner.open(PAGE)).text
+
+
 async def test_numbers_lead_to_their_lists(
     world: World, callers: Callers, clock: SettableClock, platform_owner: Visitor
 ) -> None:

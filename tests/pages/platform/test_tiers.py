@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import TYPE_CHECKING
 
+from tests.world.builder import TIERS
+
 if TYPE_CHECKING:
+    from tests.world.callers import Callers
     from tests.world.visitor import Visitor
 
 
@@ -24,9 +29,20 @@ async def test_support_sees_which_sections_are_for_platform_owners(platform_owne
     assert "(platform owners only)" in text
 
 
-async def test_the_number_of_organizations_of_a_tier_leads_to_their_list(platform_owner: Visitor) -> None:
+async def test_the_number_of_organizations_of_a_tier_leads_to_their_list(
+    callers: Callers, platform_owner: Visitor
+) -> None:
+    world = callers.world
+    quarry = world.organization("quarry")
+    world.rows("UPDATE organizations SET tier_id = %s WHERE id = %s RETURNING id", TIERS["enterprise"], quarry)
     text = (await platform_owner.open("/app/platform/tiers")).text
+    numbers = {
+        tier: (unescape(link), int(number))
+        for tier, link, number in re.findall(r'<code>(\w+)</code>.*?<a href="([^"]+)">(\d+)<', text, re.DOTALL)
+    }
 
-    # Those of the callers.
-    assert '<a href="/app/platform/organizations?tier=free">2<' in text
-    assert '<a href="/app/platform/organizations?tier=enterprise">0<' in text
+    # The two of the callers are free.
+    assert {tier: number for tier, (_, number) in numbers.items() if number} == {"free": 2, "enterprise": 1}
+    for link, number in numbers.values():
+        listed = (await platform_owner.open(link)).text.partition("<table")[2]
+        assert len(re.findall(r'href="/app/platform/organizations/[0-9a-f-]{36}"', listed)) == number

@@ -16,21 +16,13 @@ function pause(seconds) {
   });
 }
 
-function inZone(row) {
-  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "long", timeStyle: "short" });
-  for (const time of row.querySelectorAll("time[datetime]")) {
-    time.title = time.textContent;
-    time.textContent = format.format(new Date(time.dateTime));
-  }
-}
-
 function show(table, answer) {
   const body = table.tBodies[0];
   // The newest comes first; an entry that is there already is left out.
   for (const row of [...answer.querySelectorAll("tbody tr")].reverse()) {
     if (document.getElementById(row.id) === null) {
       const taken = document.importNode(row, true);
-      inZone(taken);
+      inOwnZone(taken);
       body.prepend(taken);
     }
   }

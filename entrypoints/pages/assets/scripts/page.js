@@ -27,8 +27,9 @@ function shownIn(language) {
   return new Intl.DateTimeFormat(spoken ?? language, { dateStyle: "long", timeStyle: "short" });
 }
 
-document.addEventListener("DOMContentLoaded", () => {
-  const times = document.querySelectorAll("time[datetime]");
+// What other scripts add to a page is written in the same way.
+function inOwnZone(part) {
+  const times = part.querySelectorAll("time[datetime]");
   if (times.length === 0) {
     return;
   }
@@ -37,7 +38,9 @@ document.addEventListener("DOMContentLoaded", () => {
     time.title = time.textContent;
     time.textContent = format.format(new Date(time.dateTime));
   }
-});
+}
+
+document.addEventListener("DOMContentLoaded", () => inOwnZone(document));
 
 for (const field of document.querySelectorAll("input[data-show]")) {
   const button = document.createElement("button");

@@ -1,6 +1,6 @@
 """The entries of an audit log as pages show them: who did what to what, in words, and what was changed from what.
 
-Both logs share this: that of an organization, and that of the platform.
+Both logs share this, that of an organization and that of the platform, and the page of a person.
 """
 
 from __future__ import annotations
