@@ -7,6 +7,7 @@ import msgspec
 
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Conflict, Forbidden, Refusal
+from core.limits import EMAIL_CHARACTERS_MAX
 from core.platform import owners, support
 from core.platform.owners import CannotDemoteYourself, NotAPlatformOwner
 from core.platform.support import NotPlatformSupport
@@ -25,7 +26,6 @@ routes: Routes = platform_pages()
 OWNERS: Final = f"{PLATFORM}/owners"
 SUPPORT: Final = f"{OWNERS}/support"
 _API: Final = "/api/platform"
-_ADDRESS_CHARACTERS_MAX: Final = 254
 
 
 class OwnersQuery(Query, kw_only=True):
@@ -33,10 +33,10 @@ class OwnersQuery(Query, kw_only=True):
 
     done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
     owner: Annotated[
-        str, msgspec.Meta(description="The address to appoint as an owner.", max_length=_ADDRESS_CHARACTERS_MAX)
+        str, msgspec.Meta(description="The address to appoint as an owner.", max_length=EMAIL_CHARACTERS_MAX)
     ] = ""
     support: Annotated[
-        str, msgspec.Meta(description="The address to appoint to the support.", max_length=_ADDRESS_CHARACTERS_MAX)
+        str, msgspec.Meta(description="The address to appoint to the support.", max_length=EMAIL_CHARACTERS_MAX)
     ] = ""
 
 
@@ -97,7 +97,7 @@ async def show_owners(call: Call, query: OwnersQuery) -> Page:
 @shows_again(_page, BadRequest, UserUnknown, Conflict)
 async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
     """Appoint a platform owner by their address; programs use `POST /api/platform/owners`."""
-    await recent(call, page=with_query(OWNERS, owner=form.owner[:_ADDRESS_CHARACTERS_MAX]))
+    await recent(call, page=with_query(OWNERS, owner=form.owner[:EMAIL_CHARACTERS_MAX]))
     await call.transact(owners.promote_by_address, form.owner)
     return after(OWNERS, "owner-appointed")
 
@@ -107,7 +107,7 @@ async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
 @shows_again(_page, BadRequest, UserUnknown, Conflict)
 async def appoint_supporter(call: Call, form: SupportForm) -> PageOrRedirect:
     """Appoint a person to the platform's support by their address; programs use `POST /api/platform/support`."""
-    await recent(call, page=with_query(OWNERS, support=form.support[:_ADDRESS_CHARACTERS_MAX]))
+    await recent(call, page=with_query(OWNERS, support=form.support[:EMAIL_CHARACTERS_MAX]))
     await call.transact(support.appoint, form.support)
     return after(OWNERS, "support-appointed")
 

@@ -23,7 +23,7 @@ from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.walks import SettingPlace, shown, tells_of
 from entrypoints.pages.sign_in.why import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
-from entrypoints.web.input.decoding import Query
+from entrypoints.web.input.decoding import Query, id_or_none
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -65,7 +65,7 @@ class PlatformWhyQuery(Query, kw_only=True):
     @property
     def question(self) -> SignInQuestion:
         """The question; what is an id is no address."""
-        user_id = _id_of(self.named)
+        user_id = id_or_none(self.named)
         return SignInQuestion(
             email=self.named if user_id is None else "",
             user_id=user_id,
@@ -187,7 +187,7 @@ async def end_limit(call: Call, form: WhyLimitForm) -> PageOrRedirect:
 @shows_again(_page, UserUnknown, NothingToVerify)
 async def send_verification(call: Call, form: WhyVerificationForm) -> PageOrRedirect:
     """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
-    is_sent = await call.transact(mails.resend_verification, _id_of(form.user_id) or _NO_ID)
+    is_sent = await call.transact(mails.resend_verification, id_or_none(form.user_id) or _NO_ID)
     return _back(form, "verification-sent" if is_sent else "verification-held-back")
 
 
@@ -221,11 +221,3 @@ def _places(explanation: SignInExplanation, organization: str) -> dict[Rule, Set
         rules = (Rule.ACCOUNT, Rule.ACTIVATED, Rule.ADDRESS_VERIFIED, Rule.MEMBERSHIP, Rule.SECOND_FACTOR)
         found |= dict.fromkeys(rules, of_account)
     return found
-
-
-def _id_of(typed: str) -> UUID | None:
-    """Return the id that was typed; None for a text that is none."""
-    try:
-        return UUID(typed)
-    except ValueError:
-        return None
