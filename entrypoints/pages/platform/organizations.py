@@ -45,6 +45,7 @@ routes: Routes = platform_pages()
 
 ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
 ORGANIZATION: Final = f"{ORGANIZATIONS}/:organization_id"
+APPROVALS: Final = f"{ORGANIZATIONS}/approvals"
 API: Final = "/api/platform/organizations"
 STATUSES: Final = {
     OrganizationStatus.PENDING: ("warning", marked("Waits for approval")),
@@ -132,7 +133,7 @@ async def list_page(
         reason=reason,
         results=results,
         page=ORGANIZATIONS,
-        here=with_query(ORGANIZATIONS, **query.kept, after=query.after),
+        action=with_query(APPROVALS, **query.kept, after=query.after),
         choose_all=with_query(ORGANIZATIONS, **query.kept, after=query.after, choose="all"),
         file=with_query(f"{ORGANIZATIONS}/organizations.csv", **query.kept),
         first=with_query(ORGANIZATIONS, **query.kept) if query.after else "",
