@@ -13,7 +13,7 @@ from entrypoints.pages.file_answers import JsonFile, json_file
 from entrypoints.pages.platform.users import USER, USERS
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.answers import AnswerStatus
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -47,7 +47,7 @@ async def _page(
 @platform_owner_in_console
 async def show_personal_data(call: Call, user_id: UUID) -> Page:
     """Show what can be done with the personal data of a user, and what ends with it."""
-    await recent(call)
+    await recent_for_form(call)
     return await _page(call, user_id)
 
 

@@ -11,7 +11,7 @@ from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.platform.organizations import API, ORGANIZATION, ORGANIZATIONS
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -51,7 +51,7 @@ async def _page(
 async def ask_to_delete(call: Call, organization_id: UUID) -> Page:
     """Show what ends when an organization is deleted, in numbers."""
     shown = await _page(call, organization_id)
-    await recent(call)
+    await recent_for_form(call)
     return shown
 
 

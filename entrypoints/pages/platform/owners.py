@@ -16,7 +16,7 @@ from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -134,7 +134,7 @@ async def _owner_demotion(
 @shows_again(_page, CannotDemoteYourself, NotAPlatformOwner)
 async def ask_to_demote_owner(call: Call, user_id: UUID) -> Page:
     """Show what it means to demote a platform owner."""
-    await recent(call)
+    await recent_for_form(call)
     return await _owner_demotion(call, user_id)
 
 
@@ -171,7 +171,7 @@ async def _support_demotion(
 @shows_again(_page, NotPlatformSupport)
 async def ask_to_demote_supporter(call: Call, user_id: UUID) -> Page:
     """Show what it means to end an appointment to the platform's support."""
-    await recent(call)
+    await recent_for_form(call)
     return await _support_demotion(call, user_id)
 
 

@@ -13,7 +13,7 @@ from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.file_answers import JsonFile, json_file
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.answers import AnswerStatus
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -88,8 +88,7 @@ async def _removal(
 @in_console(Operation.PERSONAL_DATA_REMOVE)
 async def ask_to_remove_personal_data(call: Call, org_slug: str, user_id: UUID) -> PageOrRedirect:
     """Show what ends when the personal data of a person are removed, in numbers."""
-    # Before anything is typed, which would be lost on the way to the sign-in.
-    await recent(call)
+    await recent_for_form(call)
     return await _removal(call, org_slug, user_id)
 
 
