@@ -13,7 +13,7 @@ from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified, SlugTaken
 from core.platform import console
 from core.rate_limits import RateLimit
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after, after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after, after
 from entrypoints.pages.console_pages import (
     CONSOLE,
     ROWS_SHOWN,
@@ -26,6 +26,7 @@ from entrypoints.pages.console_pages import (
 )
 from entrypoints.pages.console_pages import after as after_in_console
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import Query

@@ -32,6 +32,7 @@ from entrypoints.pages.console_pages import (
 )
 from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import marked
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
@@ -163,7 +164,7 @@ async def organization_page(
     call: Call,
     organization_id: UUID,
     *,
-    query: FleetQuery | None = None,
+    query: DoneQuery | None = None,
     form: DecisionForm | LimitsForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
@@ -191,7 +192,7 @@ async def organization_page(
 
 @routes.get(ORGANIZATION, refuses=(OrganizationUnknown,))
 @platform_support_in_console
-async def show_organization(call: Call, organization_id: UUID, query: FleetQuery) -> Page:
+async def show_organization(call: Call, organization_id: UUID, query: DoneQuery) -> Page:
     """Show an organization: its owner, what it has and may have, its domains, and what can be decided about it."""
     return await organization_page(call, organization_id, query=query)
 

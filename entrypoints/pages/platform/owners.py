@@ -13,9 +13,9 @@ from core.platform.owners import CannotDemoteYourself, NotAPlatformOwner
 from core.platform.support import NotPlatformSupport
 from entrypoints.pages.console_pages import PLATFORM, Program, after, console_page, opened_for_platform, with_query
 from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -28,10 +28,9 @@ SUPPORT: Final = f"{OWNERS}/support"
 _API: Final = "/api/platform"
 
 
-class OwnersQuery(Query, kw_only=True):
+class OwnersQuery(DoneQuery, kw_only=True):
     """What was just done, or the addresses that were typed before the reader had to sign in again."""
 
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
     owner: Annotated[
         str, msgspec.Meta(description="The address to appoint as an owner.", max_length=EMAIL_CHARACTERS_MAX)
     ] = ""

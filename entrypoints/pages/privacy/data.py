@@ -4,9 +4,10 @@ from typing import Annotated, Final
 
 from core.errors import Forbidden
 from core.privacy import export as privacy_export
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page
+from entrypoints.pages.account_pages import ACCOUNT, account_page
 from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.file_answers import JsonFile, json_file
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.answers import AnswerStatus
 from entrypoints.web.serving.browsers import recent
