@@ -76,7 +76,7 @@ class PlatformWhyQuery(Query, kw_only=True):
 
     @property
     def kept(self) -> dict[str, str]:
-        """The question, as the forms of its page carry it."""
+        """The question, as the fields of an address."""
         given = {
             "email": self.named,
             "organization": self.organization.strip(),
@@ -87,43 +87,19 @@ class PlatformWhyQuery(Query, kw_only=True):
         return {name: value for name, value in given.items() if value}
 
 
-class WhyForm(ProtectedForm, kw_only=True):
-    """The question of the page with the form."""
-
-    email: str = ""
-    organization: str = ""
-    service: str = ""
-    way: str = ""
-    network: str = ""
-
-    @property
-    def query(self) -> PlatformWhyQuery:
-        """The question that the page of the form shows."""
-        return PlatformWhyQuery(
-            email=self.email,
-            organization=self.organization,
-            service=self.service,
-            way=self.way,
-            network=self.network,
-        )
-
-
-class WhyLimitForm(WhyForm, kw_only=True):
+class WhyLimitForm(ProtectedForm, kw_only=True):
     """The address whose limits end."""
 
     address: str = ""
 
 
-class WhyVerificationForm(WhyForm, kw_only=True):
+class WhyVerificationForm(ProtectedForm, kw_only=True):
     """The account whose address is verified."""
 
     user_id: str = ""
 
 
-async def _page(
-    call: Call, *, query: PlatformWhyQuery | None = None, form: WhyForm | None = None, refusal: Refusal | None = None
-) -> Page:
-    query = query if query is not None else form.query if form is not None else PlatformWhyQuery()
+async def _page(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None = None) -> Page:
     try:
         standing, explanation = await opened_for_platform(
             call,
@@ -157,9 +133,10 @@ async def _page(
         refusal=refusal,
         query=query,
         named=query.named,
-        kept=query.kept.items(),
         ways=WAYS,
         page=WHY,
+        lift=with_query(f"{WHY}/lift", **query.kept),
+        resend=with_query(f"{WHY}/resend", **query.kept),
         sign_in_page=call.installation.settings.base_url + SIGN_IN,
         asked=explanation is not None,
         **(_answer(explanation, query) if explanation is not None else {}),
@@ -176,24 +153,24 @@ async def show_platform_why(call: Call, query: PlatformWhyQuery) -> Page:
 @routes.post(f"{WHY}/lift", refuses=(Forbidden, BadRequest))
 @platform_support_in_console
 @shows_again(_page, BadRequest)
-async def end_limit(call: Call, form: WhyLimitForm) -> PageOrRedirect:
+async def end_limit(call: Call, query: PlatformWhyQuery, form: WhyLimitForm) -> PageOrRedirect:
     """End the limits of an address; programs use `POST /api/platform/limits/lift`."""
     await call.transact(limits.lift_of_address, form.address)
-    return _back(form, "limit-ended")
+    return _back(query, "limit-ended")
 
 
 @routes.post(f"{WHY}/resend", refuses=(Forbidden, UserUnknown, NothingToVerify))
 @platform_support_in_console
 @shows_again(_page, UserUnknown, NothingToVerify)
-async def send_verification(call: Call, form: WhyVerificationForm) -> PageOrRedirect:
+async def send_verification(call: Call, query: PlatformWhyQuery, form: WhyVerificationForm) -> PageOrRedirect:
     """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
     is_sent = await call.transact(mails.resend_verification, id_or_none(form.user_id) or _NO_ID)
-    return _back(form, "verification-sent" if is_sent else "verification-held-back")
+    return _back(query, "verification-sent" if is_sent else "verification-held-back")
 
 
-def _back(form: WhyForm, done: str) -> Response:
+def _back(query: PlatformWhyQuery, done: str) -> Response:
     """Lead back to the page with its question, which is answered anew."""
-    return see_other(with_query(WHY, **form.query.kept, done=done))
+    return see_other(with_query(WHY, **query.kept, done=done))
 
 
 def _answer(explanation: SignInExplanation, query: PlatformWhyQuery) -> dict[str, Any]:
