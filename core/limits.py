@@ -9,6 +9,9 @@ NAME_CHARACTERS_MAX = 100
 REASON_CHARACTERS_MAX = 1000
 USER_AGENT_CHARACTERS_MAX = 400
 
+# Of services and people that a tier or an organization may have: more than any has, and it fits the column.
+TIER_LIMIT_MAX = 1_000_000
+
 # A route that takes more declares it (decisions 1.4): SCIM, logos, SAML metadata, the billing receiver.
 BODY_BYTES_MAX = 64 * 1024
 LARGE_BODY_BYTES_MAX = 1024 * 1024

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
 MASTER_KEY_FILE: Final = "master-key"
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewrappedSecrets:
+    """The id of the key that encrypts, how many secrets it now encrypts anew, how many it does not, and why not."""
+
+    key_id: str
+    count: int
+    left: int
+    problem: str
 
 
 def vault(settings: Settings) -> Vault:
@@ -69,22 +80,29 @@ def generated() -> str:
 
 def rewrap_secrets(
     settings: Settings, address: Secret, report: Callable[[str], None], show: Callable[[object, int, int], None]
-) -> int:
-    """Encrypt every secret with the first master key; return how many were re-encrypted.
+) -> RewrappedSecrets:
+    """Encrypt every secret with the first master key, and return how many were re-encrypted and how many were not.
 
     `show` is called often, with a column, the rows that were read, and how many there are.
-
-    Raise `CannotStart` when some could not be.
     """
+    keys = vault(settings)
     with migrations.connected(address.reveal()) as connection:
-        done = rewrap.rewrap(connection, vault(settings), report, show)
-    for column in done:
-        if not column.is_complete:
-            raise CannotStart(
-                f"{column.column}: {column.unreadable} could not be read with these keys and {column.held} were in use."
-                " Nothing is lost. Add the missing master key, or run this command again, before you remove a key."
-            )
-    return sum(column.rewrapped for column in done)
+        done = rewrap.rewrap(connection, keys, report, show)
+    problem = next(
+        (
+            f"{column.column}: {column.unreadable} could not be read with these keys and {column.held} were in use."
+            " Nothing is lost. Add the missing master key, or run this command again, before you remove a key."
+            for column in done
+            if not column.is_complete
+        ),
+        "",
+    )
+    return RewrappedSecrets(
+        key_id=keys.current_id,
+        count=sum(column.rewrapped for column in done),
+        left=sum(column.unreadable + column.held for column in done),
+        problem=problem,
+    )
 
 
 def _write_once(path: Path, text: str) -> None:

@@ -6,7 +6,7 @@ transaction (`adapters/postgres/schema/rewrap.py`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.events.platform_actions import PlatformAction
 from core.sessions import signing_keys
@@ -27,6 +27,7 @@ def rotate(uow: UnitOfWork, fresh: Sequence[KeyPair], longest_token_lifetime: ti
     return active
 
 
-def record_rewrap(uow: UnitOfWork, key_id: str, secrets: int) -> None:
-    """Record that so many secrets were encrypted with another master key, which the id names."""
-    uow.audit_platform(PlatformAction.SECRETS_REWRAPPED, key_id, secrets=secrets)
+def record_rewrap(uow: UnitOfWork, key_id: str, secrets: int, *, left: int) -> None:
+    """Record that so many secrets were encrypted with another master key, which the id names, and how many were not."""
+    details: dict[str, Any] = {"secrets": secrets, "left": left} if left else {"secrets": secrets}
+    uow.audit_platform(PlatformAction.SECRETS_REWRAPPED, key_id, **details)

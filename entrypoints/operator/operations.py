@@ -79,21 +79,29 @@ def rotate_keys(settings: Settings, *, report: Report) -> None:
 
 
 def rewrap_secrets(settings: Settings, *, report: Report) -> None:
-    """Encrypt every secret with the first master key; afterwards the other master keys may be removed."""
+    """Encrypt every secret with the first master key; afterwards the other master keys may be removed.
+
+    Raise `CannotStart` when some could not be; what was done is recorded all the same.
+    """
     progress = Progress(sys.stderr)
 
     def show(column: object, done: int, total: int) -> None:
         progress.show(done, "rows", total=total, context=f"{column}: ")
 
-    with database.address_of(settings) as address, progress:
-        count = master_keys.rewrap_secrets(settings, address, progress.around(report), show)
+    with database.address_of(settings) as address:
+        # Before anything is changed, because a schema that is not up to date cannot record it.
+        database.require_schema(address)
+        with progress:
+            done = master_keys.rewrap_secrets(settings, address, progress.around(report), show)
 
-    async def record(connected: ConnectedInstallation) -> None:
-        key_id = master_keys.vault(settings).current_id
-        await database_for(connected, "keys rewrap").transact(key_changes.record_rewrap, key_id, count)
+        async def record(connected: ConnectedInstallation) -> None:
+            recording = database_for(connected, "keys rewrap")
+            await recording.transact(key_changes.record_rewrap, done.key_id, done.count, left=done.left)
 
-    with_installation(settings, record)
-    report(f"Secrets re-encrypted: {count}. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use.")
+        trio.run(partial(_connected, settings, address, record))
+    if done.problem:
+        raise CannotStart(done.problem)
+    report(f"Secrets re-encrypted: {done.count}. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use.")
 
 
 def generate_master_key(_settings: Settings, *, report: Report) -> None:

@@ -6,14 +6,11 @@ page with a word in the query, which the page shows as a sentence.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Final
 
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 
 if TYPE_CHECKING:
@@ -46,12 +43,6 @@ OUTCOMES: Final = {
     "declined": marked("You declined the invitation."),
     "left": marked("You left the organization."),
 }
-
-
-class DoneQuery(Query, kw_only=True):
-    """The query of a page after a form of it succeeded."""
-
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
 
 def account_page(

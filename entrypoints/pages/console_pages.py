@@ -29,10 +29,10 @@ from core.organizations.standing import Standing
 from core.platform import console
 from core.positions import Position, position_of
 from entrypoints.pages.brands import Brand
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import encode, see_other
 
 if TYPE_CHECKING:
@@ -81,11 +81,10 @@ OUTCOMES: Final = {
 }
 
 
-class PagedQuery(Query, kw_only=True):
+class PagedQuery(DoneQuery, kw_only=True):
     """From where on a list is shown, and what was just done."""
 
     after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
     @property
     def position(self) -> Position | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from quart import Response
 
+from entrypoints.pages.file_answers import as_file
 from entrypoints.web.serving.answers import Media
 
 if TYPE_CHECKING:
@@ -29,10 +30,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 def csv_file(name: str, columns: Sequence[str], parts: AsyncGenerator[Iterable[Sequence[Any]]]) -> CsvFile:
     """Return the response that streams a list as a file of this name; `parts` are its rows, some at a time."""
-    response = Response(_lines(columns, parts), content_type=f"{CSV}; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return Response(_lines(columns, parts), headers=as_file(f"{name}.csv"), content_type=f"{CSV}; charset=utf-8")
 
 
 async def listed_file(

@@ -16,6 +16,12 @@ class MailedLink(SecretBody, Query, kw_only=True):
     token: Annotated[str, msgspec.Meta(description="The token of the link.", examples=["$LINK_TOKEN"])]
 
 
+class DoneQuery(Query, kw_only=True):
+    """The query of a page after a form of it succeeded."""
+
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+
 class LinkForm(SecretBody, kw_only=True):
     """The form of a page that a mailed link opens."""
 

@@ -8,6 +8,7 @@ end. A page that shows its own form again is none, and has no id. Programs that 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from core.accounts.links import LinkUnusable
@@ -190,6 +191,12 @@ def problem_of(refusal: Refusal | None) -> str:
     if isinstance(refusal, BadRequest) and refusal.details:
         return refusal.details[0].message
     return message_on_page(refusal) if refusal is not None else ""
+
+
+def problems_of(refusal: Refusal | None) -> Mapping[str, str]:
+    """Return what is wrong with each field of a form, for its template; nothing for every other name."""
+    details = refusal.details if isinstance(refusal, BadRequest) else ()
+    return defaultdict(str, {one.field: one.message for one in details})
 
 
 def _has_invalid_fields(refusal: Refusal) -> bool:

@@ -6,7 +6,7 @@ Passwords and codes are asked again; everything else is sent as it was, so that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -59,15 +59,30 @@ def typed_form(call: Call) -> TypedForm | None:
     path = browser_returns.safe_path(call.request.path)
     if call.form is None or path is None:
         return None
-    sent = {name: str(value) for name, value in msgspec.to_builtins(call.form).items() if value not in {None, ""}}
-    fields = [_field(call, name, value) for name, value in sent.items()]
+    sent = _sent(msgspec.to_builtins(call.form))
+    fields = [_field(call, name, value) for name, value in sent]
     shown = tuple(field for field in fields if field is not None)
     names = {field.name for field in shown}
     return TypedForm(
-        action=path,
-        carried=tuple((name, value) for name, value in sent.items() if name not in names),
+        action=_with_query(call, path),
+        carried=tuple((name, value) for name, value in sent if name not in names),
         fields=shown,
     )
+
+
+def _sent(form: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the fields of a form that have a value; of a list, such as ticked boxes, one for each value."""
+    sent: list[tuple[str, str]] = []
+    for name, value in form.items():
+        values = cast("list[Any]", value) if isinstance(value, list) else [value]
+        sent += [(name, str(one)) for one in values if one not in {None, ""}]
+    return sent
+
+
+def _with_query(call: Call, path: str) -> str:
+    """Return the path with the query of the request, on which the form may depend; a damaged query is left out."""
+    query = call.request.query_string.decode("ascii", "replace")
+    return browser_returns.safe_target(f"{path}?{query}") or path if query else path
 
 
 def _field(call: Call, name: str, value: str) -> TypedField | None:

@@ -120,7 +120,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "reason": NAME,
         "results": [(NAME, "", _PAGE), (NAME, PROBLEM, _PAGE)],
         "page": _PAGE,
-        "here": f"{_PAGE}?status=pending",
+        "action": f"{_PAGE}/approvals?status=pending",
         "choose_all": f"{_PAGE}?status=pending&choose=all",
         "file": f"{_PAGE}/organizations.csv",
         "first": _PAGE,

@@ -1,12 +1,26 @@
 """A form that came too fast is shown again with what was typed, without the secrets."""
 
+import re
+from html import escape
+from urllib.parse import urlencode
+
+import pytest
+
+from core.rate_limits import RateLimit
+from entrypoints import capabilities
 from entrypoints.installation import Installation
-from tests.application import serving_with_rate_limits
+from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.rate_limiting import RateLimiter
+from tests.application import Client, serving_with_rate_limits
+from tests.pages.platform.conftest import browser_of
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.visitor import Visitor, forms_of
+from tests.world.callers import Caller, insert_callers
+from tests.world.visitor import FORM, Visitor, forms_of
 from tests.world.world import World
 
 ATTEMPTS_MAX = 10
+IDS = [f"0191d3c1-0000-7000-8000-{number:012}" for number in range(3)]
+HIDDEN = re.compile('<input type="hidden" name="([^"]+)" value="([^"]*)">')
 
 
 async def test_a_limited_form_is_shown_again_with_what_was_typed_and_without_secrets(
@@ -37,6 +51,53 @@ async def test_a_limited_form_is_shown_again_with_what_was_typed_and_without_sec
     }
     visitor.client = world.client
     assert "Your account" in (await visitor.submit(refused, password=PASSWORD)).text
+
+
+@pytest.mark.parametrize(
+    ("caller", "path", "name", "values", "others"),
+    [
+        (Caller.SUPPORT, "/app/platform/mail?state=failed&after=x", "mail", IDS, {}),
+        (
+            Caller.PLATFORM_OWNER,
+            "/app/platform/organizations/approvals?search=%22a+b&status=pending",
+            "ids",
+            IDS,
+            {"decision": "reject", "reason": "A copy."},
+        ),
+        (
+            Caller.OWNER,
+            "/app/organizations/acme/people/selected/change",
+            "rows",
+            [f"{user_id} member" for user_id in IDS],
+            {"role": "admin"},
+        ),
+        (Caller.OWNER, "/app/organizations/acme/people/selected/remove", "rows", [], {"note": "x"}),
+    ],
+)
+async def test_a_limited_form_keeps_its_ticked_boxes_and_its_query(
+    world: World,
+    installation: Installation,
+    caller: Caller,
+    path: str,
+    name: str,
+    values: list[str],
+    others: dict[str, str],
+) -> None:
+    callers = insert_callers(world)
+    limiter = RateLimiter(monotonic=lambda: 0.0)
+    for _ in range(RateLimit.SIGNED_IN.burst):
+        limiter.take((RateLimit.SIGNED_IN,), str(callers.people[caller]))
+    visitor = browser_of(callers, caller)
+    visitor.client = Client(Application(installation, capabilities.routes(is_development=True), rate_limiter=limiter))
+
+    sent = [("form_token", "token"), *((name, value) for value in values), *others.items()]
+    refused = await visitor.send("POST", path, data=urlencode(sent).encode(), headers={"Content-Type": FORM})
+
+    assert refused.status == 429
+    [form] = forms_of(refused)
+    assert form.action == path
+    shown = refused.text.partition(f'action="{escape(path)}"')[2].partition("</form>")[0]
+    assert sorted(HIDDEN.findall(shown)) == sorted(sent)
 
 
 async def test_a_limited_page_is_tried_again_at_its_address(

@@ -223,6 +223,7 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "choices": [("", "Every state"), ("failed", "Failed")],
         "retried": RETRIED,
         "page": "/app/platform/mail",
+        "action": "/app/platform/mail?state=failed",
         "choose_all": "/app/platform/mail?choose=all",
         "first": "/app/platform/mail",
         "next": "/app/platform/mail?after=b",

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import msgspec
 
+from core.limits import TIER_LIMIT_MAX
 from core.organizations import tiers
 from core.organizations.tiers import Tier, TierUnknown
 from core.platform import organizations as platform_organizations
@@ -16,8 +17,7 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")
 
-# More services or people than any organization has; it also fits the column.
-Limit = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+Limit = Annotated[int, msgspec.Meta(ge=0, le=TIER_LIMIT_MAX)]
 
 
 class OrganizationTierUpdate(msgspec.Struct, kw_only=True):

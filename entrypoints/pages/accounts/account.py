@@ -2,8 +2,9 @@
 
 from core.accounts import names
 from core.sign_in import account_figures, own_ways
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page
+from entrypoints.pages.account_pages import ACCOUNT, account_page
 from entrypoints.pages.declaring import account_pages
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser

@@ -6,8 +6,9 @@ from core.accounts import email_changes, profile
 from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
 from core.sign_in import own_ways
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after, after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after, after
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call

@@ -5,8 +5,9 @@ from typing import Final
 from core.accounts import names
 from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, after
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call

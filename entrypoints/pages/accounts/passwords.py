@@ -6,8 +6,9 @@ from core.accounts import passwords
 from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
 from core.sign_in import own_ways
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, after
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.shared.accounts.passwords import change, set_first

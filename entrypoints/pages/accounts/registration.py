@@ -16,6 +16,7 @@ from entrypoints.pages.declaring import sign_in_pages
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.interrupted_ways import place_page, where_it_goes_on
 from entrypoints.pages.languages import marked, translated
+from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.returns import REGISTER, AddressForm, ReturnQuery
 from entrypoints.web.serving.answers import see_other
@@ -114,7 +115,6 @@ async def send_again(call: Call, form: AddressForm) -> Page:
 async def _form(
     call: Call, way: ReturnQuery, *, form: RegistrationForm | None = None, refusal: BadRequest | None = None
 ) -> Page:
-    problems = {detail.field: detail.message for detail in refusal.details} if refusal is not None else {}
     context = await returns.context(call, way)
     return form_page(
         call,
@@ -123,7 +123,7 @@ async def _form(
         **context,
         email=form.email if form is not None else context["proposed_email"],
         name=form.name if form is not None else "",
-        problems=problems,
+        problems=problems_of(refusal),
     )
 
 

@@ -14,7 +14,6 @@ from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from entrypoints.pages.audit.browsing import (
     COLUMNS,
-    FILE_ROWS_AT_ONCE,
     NEW_MAX,
     AuditQuery,
     Browser,
@@ -24,8 +23,9 @@ from entrypoints.pages.audit.browsing import (
 )
 from entrypoints.pages.audit_words import ACTIONS
 from entrypoints.pages.console_pages import ROWS_SHOWN, Program, api, console_page, opened, page_of
-from entrypoints.pages.csv_files import CsvFile, csv_file
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
 from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.file_answers import as_file
 from entrypoints.pages.log_rows import row_of, written
 from entrypoints.pages.rendering import Page
 from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
@@ -102,7 +102,7 @@ async def download_entries(call: Call, org_slug: str, query: AuditQuery) -> CsvF
     """Download the entries that a search finds, at most 100,000, for a spreadsheet; the download is recorded."""
 
     async def read(before_id: UUID) -> browser.BrowsedEntries:
-        return await call.read(browser.listed, org_slug, query.asked, before_id=before_id, limit=FILE_ROWS_AT_ONCE)
+        return await call.read(browser.listed, org_slug, query.asked, before_id=before_id, limit=ROWS_AT_ONCE)
 
     await call.transact(browser.begin_file, org_slug)
     first = await read(query.before_id)
@@ -114,7 +114,7 @@ async def download_entries(call: Call, org_slug: str, query: AuditQuery) -> CsvF
 async def download_export(call: Call, org_slug: str) -> JsonLines:
     """Download the sealed entries with their hashes and the proof; programs use `GET …/audit-log/export`."""
     state = await call.transact(chain.begin_export, org_slug)
-    call.headers |= _as_file(f"{org_slug}-audit-log.jsonl")
+    call.headers |= as_file(f"{org_slug}-audit-log.jsonl")
     return Response(export_lines(call, org_slug, state), content_type=JSON_LINES)
 
 
@@ -123,7 +123,7 @@ async def download_export(call: Call, org_slug: str) -> JsonLines:
 async def download_proof(call: Call, org_slug: str) -> AuditLogProof:
     """Download the proof of the log, to be kept elsewhere; programs use `GET …/audit-log/proof`."""
     proof = proof_of(call, await call.read(chain.state, org_slug))
-    call.headers |= _as_file(f"{org_slug}-audit-log-proof.json")
+    call.headers |= as_file(f"{org_slug}-audit-log-proof.json")
     return proof
 
 
@@ -151,7 +151,3 @@ async def show_entry(call: Call, org_slug: str, entry_id: UUID) -> Page:
 
 def _browser(slug: str) -> Browser:
     return Browser(page=f"{page_of(slug)}/audit", is_platform=False)
-
-
-def _as_file(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}

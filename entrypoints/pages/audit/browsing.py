@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
-from uuid import UUID
 
 import msgspec
 import trio
@@ -19,11 +18,13 @@ from core.errors import BadRequest
 from entrypoints.pages.console_pages import with_query
 from entrypoints.pages.languages import marked
 from entrypoints.pages.log_rows import rows_of
+from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import page as rendered
-from entrypoints.web.input.decoding import Query, number_of
+from entrypoints.web.input.decoding import Query, id_or_none, number_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+    from uuid import UUID
 
     from quart import Response
 
@@ -37,7 +38,6 @@ LIVE: Final = "on"
 REFRESH_SECONDS: Final = 10
 # How many new entries one answer of the feed has.
 NEW_MAX: Final = 100
-FILE_ROWS_AT_ONCE: Final = 1_000
 COLUMNS: Final = (
     *("time", "action", "actor", "actor_id", "impersonator", "target_type", "target", "target_id"),
     *("ip_address", "user_agent", "request_id", "success", "details"),
@@ -75,7 +75,7 @@ class AuditQuery(Query, kw_only=True):
     @property
     def before_id(self) -> UUID:
         """The id before which the page begins; a damaged one is the begin of the list."""
-        return id_of(self.before) or LAST_ID
+        return id_or_none(self.before) or LAST_ID
 
     @property
     def is_live(self) -> bool:
@@ -121,7 +121,7 @@ class Browser:
             "is_refused": found is None,
             "query": query,
             "times": {name: _shown_time(getattr(query, name)) for name in ("since", "until")},
-            "problems": _problems(refusal),
+            "problems": problems_of(refusal),
             "actions": [("", marked("Every action")), *actions],
             "rows": rows,
             "chain": found.chain if found is not None else None,
@@ -129,7 +129,7 @@ class Browser:
             "is_exact": found.found.is_exact if found is not None else True,
             "looked_at": LOOKED_AT_MAX,
             "looked_back_to": moment_of(bound) if bound is not None else None,
-            "seen_id": id_of(query.seen),
+            "seen_id": id_or_none(query.seen),
             "is_filtered": not query.asked.is_empty,
             "first": with_query(self.page, **kept) if query.before else "",
             "next": with_query(self.page, **kept, before=following) if following is not None else "",
@@ -168,14 +168,6 @@ def for_programs(query: AuditQuery) -> dict[str, str]:
         "q": query.request or query.address,
         **{name: f"{time}:00Z" if time else "" for name, time in times.items()},
     }
-
-
-def id_of(text: str) -> UUID | None:
-    """Return the id in an address; None when it is damaged or missing."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 async def follow(
@@ -245,10 +237,3 @@ def _shown_time(typed: str) -> str:
         return f"{time_of('since', typed):%Y-%m-%d %H:%M}"
     except BadRequest:
         return typed
-
-
-def _problems(refusal: Refusal | None) -> dict[str, str]:
-    """Return the problems of the fields, by their names; none is empty."""
-    details = refusal.details if isinstance(refusal, BadRequest) else ()
-    found = {problem.field: problem.message for problem in details}
-    return {name: found.get(name, "") for name in ("actor", "target", "since", "until")}

@@ -16,11 +16,11 @@ from entrypoints.pages.organizations.setup import (
     KindQuery,
     SetupForm,
     part_page,
-    problems_of,
     protected_cookie,
     setup_cookie,
 )
 from entrypoints.pages.organizations.steps import kind_of
+from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused

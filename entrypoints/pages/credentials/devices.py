@@ -6,9 +6,10 @@ from uuid import UUID
 from core.credentials import devices
 from core.credentials.devices import DeviceInUse, DeviceOfAnother, DeviceUnknown
 from core.errors import BadRequest, Forbidden, Refusal
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, after
 from entrypoints.pages.credentials.passkeys import NameForm
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser

@@ -10,8 +10,9 @@ from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import own_ways
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import translated
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.shared.credentials.mfa import SETUP_LIMITS

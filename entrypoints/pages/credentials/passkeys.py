@@ -18,8 +18,9 @@ from core.credentials.webauthn import Attestation, Transport
 from core.errors import BadRequest, Forbidden, Refusal
 from core.sessions import browser_sessions
 from core.sign_in import own_ways
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, after
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.shared.credentials.passkeys import RegistrationCredential, attestation_of, transports_of
 from entrypoints.web.input.decoding import decode_body

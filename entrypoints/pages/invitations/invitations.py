@@ -1,7 +1,7 @@
 """The pages of an invitation link: the redirect, the page that answers it, and the page that names the next step."""
 
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from entrypoints.pages.brands import brand_of
 from entrypoints.pages.declaring import invitation_pages
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.refusals import message_on_page
+from entrypoints.pages.refusals import message_on_page, problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page, page
 from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.sign_in import ways
@@ -237,7 +237,7 @@ async def _page(
     form: AcceptanceForm | None = None,
     refusal: Refusal | None = None,
 ) -> Response:
-    details: Any = refusal.details if isinstance(refusal, BadRequest) else ()
+    problems = problems_of(refusal)
     other = call.browser.email if call.browser is not None and call.browser.email != found.email else ""
     return form_page(
         call,
@@ -250,8 +250,8 @@ async def _page(
         connection=found.connection,
         signed_in_as=other,
         name=form.name if form is not None else "",
-        problems={detail.field: detail.message for detail in details},
-        problem=message_on_page(refusal) if refusal is not None and not details else "",
+        problems=problems,
+        problem=message_on_page(refusal) if refusal is not None and not problems else "",
         brand=await brand_of(call, found.details.invitation.organization_id),
         here=returns.link_page(ACCEPT, token=token, proof=proof),
     )

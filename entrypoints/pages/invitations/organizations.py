@@ -13,7 +13,7 @@ from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified, SlugTaken
 from core.platform import console
 from core.rate_limits import RateLimit
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after, after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after, after
 from entrypoints.pages.console_pages import (
     CONSOLE,
     ROWS_SHOWN,
@@ -26,6 +26,8 @@ from entrypoints.pages.console_pages import (
 )
 from entrypoints.pages.console_pages import after as after_in_console
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -127,9 +129,6 @@ async def _list(
     mine = await call.read(management.search_mine, search=query.search, after=query.after, limit=ROWS_SHOWN)
     next_page = "" if mine.is_last else mine.found[-1].organization.slug
     # A refused field has its problem beside it, and needs no notice.
-    problems = {one.field: one.message for one in refusal.details} if isinstance(refusal, BadRequest) else {}
-    if isinstance(refusal, SlugTaken):
-        problems = {"slug": refusal.message}
     return console_page(
         call,
         "console_organizations.html",
@@ -142,7 +141,7 @@ async def _list(
         first=with_query(CONSOLE, search=query.search) if query.after else "",
         next=with_query(CONSOLE, search=query.search, after=next_page) if next_page else "",
         form=form or NewOrganizationForm(),
-        problems={"name": problems.get("name", ""), "slug": problems.get("slug", "")},
+        problems={"name": "", "slug": refusal.message} if isinstance(refusal, SlugTaken) else problems_of(refusal),
     )
 
 

@@ -27,6 +27,7 @@ from entrypoints.pages.console_pages import (
 )
 from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import marked
 from entrypoints.pages.person_records import people_tabs, record_values
 from entrypoints.pages.rendering import Page, PageOrRedirect
@@ -128,7 +129,7 @@ async def _member(
     org_slug: str,
     user_id: UUID,
     *,
-    query: PeopleQuery | None = None,
+    query: DoneQuery | None = None,
     form: RoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
@@ -159,7 +160,7 @@ async def _member(
 
 @routes.get(MEMBER, refuses=(MemberUnknown,))
 @in_console(Operation.MEMBERS_LIST)
-async def show_member(call: Call, org_slug: str, user_id: UUID, query: PeopleQuery) -> Page:
+async def show_member(call: Call, org_slug: str, user_id: UUID, query: DoneQuery) -> Page:
     """Show a member of an organization."""
     return await _member(call, org_slug, user_id, query=query)
 

@@ -11,9 +11,10 @@ from core.errors import BadRequest, Refusal
 from core.organizations import members, people, roles
 from core.organizations.access import Operation
 from core.organizations.memberships import OWNER
+from entrypoints.pages.choosing import CHOSEN_MAX, attempted, each_once
 from entrypoints.pages.console_pages import Program, api, console_page, opened, page_of, with_query
 from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -24,8 +25,6 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 SELECTED: Final = "/app/organizations/:org_slug/people/selected"
-# How many members one form changes; each is a transaction of its own.
-SELECTED_MAX: Final = 100
 
 
 class SelectedQuery(Query, kw_only=True):
@@ -50,12 +49,14 @@ class SelectedForm(ProtectedForm, kw_only=True):
 
     def chosen(self) -> dict[UUID, str]:
         """Return the ids with the roles that were shown; raise `BadRequest` for none, too many and damaged ones."""
-        if not self.rows:
-            raise BadRequest.of_field("rows", "Choose at least one member.")
-        if len(self.rows) > SELECTED_MAX:
-            raise BadRequest.of_field("rows", "Choose at most 100 members at once.")
+        rows = each_once(
+            self.rows,
+            "rows",
+            none=marked("Choose at least one member."),
+            too_many=marked("Choose at most 100 members at once."),
+        )
         try:
-            return {UUID(user_id): role for user_id, _, role in (row.partition(" ") for row in self.rows)}
+            return {UUID(user_id): role for user_id, _, role in (row.partition(" ") for row in rows)}
         except ValueError:
             raise BadRequest.of_field(
                 "rows", "This form is damaged. Load the list again, and choose once more."
@@ -80,10 +81,10 @@ async def _page(
         operation,
         people.select,
         operation,
-        query.members[:SELECTED_MAX],
+        query.members[:CHOSEN_MAX],
         search=query.search if query.found else None,
         role=query.role,
-        limit=SELECTED_MAX,
+        limit=CHOSEN_MAX,
     )
     page = f"{page_of(org_slug)}/people"
     assigned = [(role.slug, role.slug) for role in await call.read(roles.list_all, org_slug) if role.slug != OWNER]
@@ -168,12 +169,12 @@ async def _each(
     """Change one member after the other; show what became of each, with those that were refused to choose again."""
     chosen = form.chosen()
     # Their addresses, which are gone from the organization after a removal.
-    before = await call.read(people.select, org_slug, operation, [*chosen], search=None, role="", limit=SELECTED_MAX)
+    before = await call.read(people.select, org_slug, operation, [*chosen], search=None, role="", limit=CHOSEN_MAX)
     emails = {member.user_id: member.email for member in before.members}
     results: list[tuple[str, str]] = []
     refused: list[UUID] = []
     for user_id, seen_role in chosen.items():
-        problem = await _attempted(change, user_id, seen_role)
+        _, problem = await attempted(change(user_id, seen_role))
         results.append((emails.get(user_id, str(user_id)), problem))
         if problem:
             refused.append(user_id)
@@ -181,13 +182,3 @@ async def _each(
     return await _page(
         call, org_slug, operation=operation, query=SelectedQuery(members=refused), form=form, results=results
     )
-
-
-async def _attempted(change: Callable[[UUID, str], Awaitable[Any]], user_id: UUID, seen_role: str) -> str:
-    """Change a member; return what was refused, in English, or nothing."""
-    try:
-        await change(user_id, seen_role)
-    except Refusal as refusal:
-        # Whatever it is: those before it are changed already, and their results must not be lost.
-        return problem_of(refusal)
-    return ""

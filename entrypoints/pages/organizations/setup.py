@@ -2,10 +2,9 @@
 
 They need no account, and use none: a browser that is signed in does here what the link allows, and no more. The pages
 of the other parts are in the areas of their capabilities: `pages/saml/setup.py`, `pages/scim/setup.py`,
-`pages/audit/setup.py`. They use `part_page`, `problems_of`, `setup_cookie`, `protected_cookie` and `SetupForm` of it.
+`pages/audit/setup.py`. They use `part_page`, `setup_cookie`, `protected_cookie` and `SetupForm` of it.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final
@@ -179,11 +178,6 @@ async def delete_domain(call: Call, form: DomainDeletionForm) -> None:
     """Give the domain up that the page has shown; members use `DELETE /api/organizations/:slug/domain`."""
     await call.transact(domain.delete_by_link, protected_cookie(call, form), form.claim_id)
     call.headers["Location"] = DOMAIN
-
-
-def problems_of(refusal: BadRequest | None) -> Mapping[str, str]:
-    """Return what is wrong with each field of a form, for its template; nothing for every other name."""
-    return defaultdict(str, {one.field: one.message for one in refusal.details} if refusal is not None else {})
 
 
 async def part_page(call: Call, template: str, setup: OpenSetup, *, status: int = 200, **values: Any) -> Response:

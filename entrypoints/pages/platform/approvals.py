@@ -5,14 +5,15 @@ from uuid import UUID
 
 import msgspec
 
-from core.errors import BadRequest, Conflict, NotFound, Refusal
+from core.errors import BadRequest, Refusal
 from core.organizations.access import authorize_platform
 from core.organizations.organizations import OrganizationStatus
 from core.platform import organization_records, organizations
 from core.text import checked_reason
+from entrypoints.pages.choosing import attempted, each_once
 from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.platform.organizations import ORGANIZATIONS, FleetQuery, list_page
-from entrypoints.pages.refusals import problem_of
+from entrypoints.pages.languages import marked
+from entrypoints.pages.platform.organizations import APPROVALS, ORGANIZATIONS, FleetQuery, list_page
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -21,8 +22,6 @@ from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
 
-# How many organizations one form decides about; each is a transaction of its own.
-DECIDED_MAX: Final = 100
 _APPROVE: Final = "approve"
 _REJECT: Final = "reject"
 
@@ -41,43 +40,44 @@ async def _page(call: Call, *, query: FleetQuery, form: ApprovalsForm, refusal: 
     return await list_page(call, query=query, chosen=form.ids, reason=form.reason, refusal=refusal)
 
 
-@routes.post(f"{ORGANIZATIONS}/approvals", refuses=(BadRequest,))
+@routes.post(APPROVALS, refuses=(BadRequest,))
 @platform_owner_in_console
 @shows_again(_page, BadRequest)
 async def decide_about_many(call: Call, query: FleetQuery, form: ApprovalsForm) -> Page:
     """Approve or reject pending organizations; programs use `POST /api/platform/organizations/:id/approve` for each."""
     await call.read(authorize_platform)
-    chosen = list(dict.fromkeys(form.ids))
-    if not chosen:
-        raise BadRequest.of_field("ids", "Choose at least one organization.")
-    if len(chosen) > DECIDED_MAX:
-        raise BadRequest.of_field("ids", "Choose at most 100 organizations at once.")
+    chosen = each_once(
+        form.ids,
+        "ids",
+        none=marked("Choose at least one organization."),
+        too_many=marked("Choose at most 100 organizations at once."),
+    )
     if form.decision not in {_APPROVE, _REJECT}:
         raise BadRequest.of_field("decision", "Choose whether to approve or to reject.")
     if form.decision == _REJECT:
         checked_reason(form.reason)
     names = await call.read(organization_records.names, chosen)
-    results = [
-        (
-            names.get(organization_id, str(organization_id)),
-            await _decide(call, organization_id, form),
-            f"{ORGANIZATIONS}/{organization_id}",
-        )
-        for organization_id in chosen
-    ]
-    refused = any(problem for _, problem, _ in results)
-    # Where all went well, nothing that was typed is left to do.
-    return await list_page(call, query=query, results=results, reason=form.reason if refused else "")
+    problems = {organization_id: await _decide(call, organization_id, form) for organization_id in chosen}
+    # What was refused stays chosen. Where all went well, nothing that was typed is left to do.
+    refused = [organization_id for organization_id, problem in problems.items() if problem]
+    return await list_page(
+        call,
+        query=query,
+        chosen=refused,
+        reason=form.reason if refused else "",
+        results=[
+            (names.get(organization_id, str(organization_id)), problem, f"{ORGANIZATIONS}/{organization_id}")
+            for organization_id, problem in problems.items()
+        ],
+    )
 
 
 async def _decide(call: Call, organization_id: UUID, form: ApprovalsForm) -> str:
     """Decide about an organization; return what was refused, in English, or nothing."""
     seen = OrganizationStatus.PENDING.value
-    try:
-        if form.decision == _REJECT:
-            await call.transact(organizations.reject, organization_id, form.reason, seen_status=seen)
-        else:
-            await call.transact(organizations.approve, organization_id, tier_id=None, seen_status=seen)
-    except (BadRequest, NotFound, Conflict) as refusal:
-        return problem_of(refusal)
-    return ""
+    if form.decision == _REJECT:
+        decision = call.transact(organizations.reject, organization_id, form.reason, seen_status=seen)
+    else:
+        decision = call.transact(organizations.approve, organization_id, tier_id=None, seen_status=seen)
+    _, problem = await attempted(decision)
+    return problem

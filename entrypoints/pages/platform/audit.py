@@ -9,7 +9,6 @@ from core.errors import BadRequest, Refusal
 from core.platform import audit_browser
 from entrypoints.pages.audit.browsing import (
     COLUMNS,
-    FILE_ROWS_AT_ONCE,
     NEW_MAX,
     AuditQuery,
     Browser,
@@ -19,7 +18,7 @@ from entrypoints.pages.audit.browsing import (
 )
 from entrypoints.pages.audit_words import PLATFORM_ACTIONS
 from entrypoints.pages.console_pages import PLATFORM, ROWS_SHOWN, Program, console_page, opened_for_platform
-from entrypoints.pages.csv_files import CsvFile, csv_file
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.log_rows import row_of, written
 from entrypoints.pages.rendering import Page
@@ -90,7 +89,7 @@ async def download_platform_entries(call: Call, query: AuditQuery) -> CsvFile:
     """Download the entries that a search finds, at most 100,000, for a spreadsheet."""
 
     async def read(before_id: UUID) -> BrowsedEntries:
-        return await call.read(audit_browser.listed, query.asked, before_id=before_id, limit=FILE_ROWS_AT_ONCE)
+        return await call.read(audit_browser.listed, query.asked, before_id=before_id, limit=ROWS_AT_ONCE)
 
     first = await read(query.before_id)
     return csv_file("platform-audit-log", COLUMNS, file_rows(read, first, is_platform=True))

@@ -1,9 +1,7 @@
 """The page of the personal data of a user, for platform owners: the export, and anonymizing for good."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated
 from uuid import UUID
-
-from quart import Response
 
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, Refusal
@@ -11,17 +9,16 @@ from core.platform import personal_data
 from core.privacy import export as privacy_export
 from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
 from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.file_answers import JsonFile, json_file
 from entrypoints.pages.platform.users import USER, USERS
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.serving.answers import JSON, AnswerStatus, Media, encode
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
-
-Download: TypeAlias = Annotated[Response, Media(JSON)]
 
 
 class AnonymizationForm(ProtectedForm, kw_only=True):
@@ -50,20 +47,17 @@ async def _page(
 @platform_owner_in_console
 async def show_personal_data(call: Call, user_id: UUID) -> Page:
     """Show what can be done with the personal data of a user, and what ends with it."""
-    await recent(call)
+    await recent_for_form(call)
     return await _page(call, user_id)
 
 
 @routes.post(f"{USER}/data/download", refuses=(UserUnknown,))
 @platform_owner_in_console
-async def export_personal_data(call: Call, user_id: UUID) -> Download | Annotated[None, AnswerStatus(303)]:
+async def export_personal_data(call: Call, user_id: UUID) -> JsonFile | Annotated[None, AnswerStatus(303)]:
     """Download the data of a user as a JSON file; programs use `GET /api/privacy/export/:user_id`."""
     await recent(call, page=f"{USERS}/{user_id}/data")
     package = await call.transact(privacy_export.export, user_id)
-    response = Response(encode(package), content_type=JSON)
-    response.headers["Content-Disposition"] = f'attachment; filename="user-{user_id}.json"'
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return json_file(f"user-{user_id}.json", package)
 
 
 @routes.post(f"{USER}/data/anonymize", refuses=(UserUnknown, BadRequest, Forbidden))

@@ -9,8 +9,9 @@ from core.platform.organizations import OrganizationChanged, OrganizationUnknown
 from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.platform.organizations import API, ORGANIZATION, ORGANIZATIONS
+from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -32,7 +33,6 @@ async def _page(
     call: Call, organization_id: UUID, *, form: DeletionForm | None = None, refusal: Refusal | None = None
 ) -> Page:
     standing, found = await opened_for_platform(call, organization_records.show_to_owner, organization_id)
-    problems = {one.field: one.message for one in refusal.details} if isinstance(refusal, BadRequest) else {}
     return console_page(
         call,
         "platform_organization_deletion.html",
@@ -41,7 +41,7 @@ async def _page(
         refusal=refusal,
         found=found,
         form=form or DeletionForm(),
-        problems={name: problems.get(name, "") for name in ("slug", "reason")},
+        problems=problems_of(refusal),
         page=f"{ORGANIZATIONS}/{organization_id}",
     )
 
@@ -51,7 +51,7 @@ async def _page(
 async def ask_to_delete(call: Call, organization_id: UUID) -> Page:
     """Show what ends when an organization is deleted, in numbers."""
     shown = await _page(call, organization_id)
-    await recent(call)
+    await recent_for_form(call)
     return shown
 
 

@@ -4,12 +4,13 @@ from typing import Annotated, Final
 
 import msgspec
 
-from core.errors import BadRequest, NotFound, Refusal
-from core.limits import EMAIL_CHARACTERS_MAX, PAGE_ITEMS_MAX
+from core.errors import BadRequest, Refusal
+from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import authorize_support
 from core.platform import mails, outbox
 from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
 from core.platform.outbox import NOT_SENT
+from entrypoints.pages.choosing import attempted, each_once
 from entrypoints.pages.console_pages import (
     PLATFORM,
     ROWS_SHOWN,
@@ -25,7 +26,7 @@ from entrypoints.pages.languages import marked
 from entrypoints.pages.platform.mail_words import KINDS, MEANINGS, STATES
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import decode_id
+from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
@@ -47,6 +48,11 @@ class MailQuery(PagedQuery, kw_only=True):
     choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
 
     @property
+    def kept(self) -> dict[str, str]:
+        """The filters, as the fields of an address."""
+        return {"state": self.state, "email": self.email}
+
+    @property
     def wanted(self) -> OutboxFilter:
         """The filters; what is no state filters nothing."""
         state = ListedMailState(self.state) if self.state in set(ListedMailState) else None
@@ -54,27 +60,19 @@ class MailQuery(PagedQuery, kw_only=True):
 
 
 class MailForm(ProtectedForm, kw_only=True):
-    """The mails to send again, by their ids, and the filters of the page that they were chosen on."""
+    """The mails to send again, by their ids."""
 
     mail: list[str] = msgspec.field(default_factory=list[str])
-    state: str = ""
-    email: str = ""
-
-    @property
-    def query(self) -> MailQuery:
-        """The filters of the page."""
-        return MailQuery(state=self.state, email=self.email)
 
 
 async def _page(
     call: Call,
     *,
-    query: MailQuery | None = None,
+    query: MailQuery,
     form: MailForm | None = None,
     results: list[tuple[OutboxMail | None, str]] | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    query = query or (form.query if form is not None else MailQuery())
     standing, found = await opened_for_platform(
         call,
         outbox.browse,
@@ -82,12 +80,11 @@ async def _page(
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    kept = {"state": query.state, "email": query.email}
     return console_page(
         call,
         "platform_mail.html",
         standing,
-        program=Program(path=API, query=kept),
+        program=Program(path=API, query=query.kept),
         done=query.done,
         refusal=refusal,
         query=query,
@@ -101,9 +98,10 @@ async def _page(
         choices=[("", marked("Every state")), *((state.value, text) for state, (_, text) in STATES.items())],
         retried=RETRIED,
         page=MAIL,
-        choose_all=with_query(MAIL, **kept, after=query.after, choose="all"),
-        first=with_query(MAIL, **kept) if query.after else "",
-        next=with_query(MAIL, **kept, after=found.next) if found.next is not None else "",
+        action=with_query(MAIL, **query.kept, after=query.after),
+        choose_all=with_query(MAIL, **query.kept, after=query.after, choose="all"),
+        first=with_query(MAIL, **query.kept) if query.after else "",
+        next=with_query(MAIL, **query.kept, after=found.next) if found.next is not None else "",
     )
 
 
@@ -117,25 +115,31 @@ async def show_mail(call: Call, query: MailQuery) -> Page:
 @routes.post(MAIL, refuses=(BadRequest,))
 @platform_support_in_console
 @shows_again(_page, BadRequest)
-async def send_again(call: Call, form: MailForm) -> PageOrRedirect:
+async def send_again(call: Call, query: MailQuery, form: MailForm) -> PageOrRedirect:
     """Send the chosen mails again; programs use `POST /api/platform/mails/:mail_id/retry` for each."""
     # Each mail is a transaction of its own, which says no more than its own refusal.
     await call.read(authorize_support)
-    chosen = list(dict.fromkeys(form.mail))
-    if not chosen:
-        raise BadRequest.of_field("mail", "Choose at least one mail.")
-    if len(chosen) > PAGE_ITEMS_MAX:
-        raise BadRequest.of_field("mail", "Choose at most 100 mails at once.")
+    chosen = each_once(
+        form.mail,
+        "mail",
+        none=marked("Choose at least one mail."),
+        too_many=marked("Choose at most 100 mails at once."),
+    )
     results = [await _send_again(call, mail_id) for mail_id in chosen]
-    if not any(problem for _, problem in results):
-        return after(MAIL, "mails-again", state=form.state, email=form.email)
-    return await _page(call, query=form.query, results=results)
+    refused = [mail_id for mail_id, (_, problem) in zip(chosen, results, strict=True) if problem]
+    if not refused:
+        return after(MAIL, "mails-again", **query.kept)
+    # What was refused stays chosen.
+    return await _page(call, query=query, form=MailForm(mail=refused), results=results)
 
 
 async def _send_again(call: Call, mail_id: str) -> tuple[OutboxMail | None, str]:
     """Send a mail again; return it, None if there is none, and what was refused, in English."""
-    try:
-        found, refusal = await call.transact(mails.try_again, decode_id(mail_id))
-    except NotFound:
+    found = id_or_none(mail_id)
+    if found is None:
         return None, MailUnknown.default_message
-    return found, problem_of(refusal)
+    result, problem = await attempted(call.transact(mails.try_again, found))
+    if result is None:
+        return None, problem
+    mail, refusal = result
+    return mail, problem_of(refusal)

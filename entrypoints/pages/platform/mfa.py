@@ -10,7 +10,7 @@ from entrypoints.pages.console_pages import Program, after, console_page, opened
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.platform.users import API, USER, USERS
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -46,7 +46,7 @@ async def _page(call: Call, user_id: UUID, *, form: FactorForm | None = None, re
 @platform_owner_in_console
 async def ask_to_turn_off(call: Call, user_id: UUID) -> Page:
     """Show what it means to turn off the second factor of a user."""
-    await recent(call)
+    await recent_for_form(call)
     return await _page(call, user_id)
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Refusal
+from core.limits import TIER_LIMIT_MAX
 from core.organizations import tiers
 from core.organizations.access import authorize_platform
 from core.organizations.organizations import OrganizationStatus, WrongState
@@ -31,8 +32,11 @@ from entrypoints.pages.console_pages import (
 )
 from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import marked
+from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console, platform_support_in_console
@@ -42,6 +46,7 @@ routes: Routes = platform_pages()
 
 ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
 ORGANIZATION: Final = f"{ORGANIZATIONS}/:organization_id"
+APPROVALS: Final = f"{ORGANIZATIONS}/approvals"
 API: Final = "/api/platform/organizations"
 STATUSES: Final = {
     OrganizationStatus.PENDING: ("warning", marked("Waits for approval")),
@@ -49,8 +54,6 @@ STATUSES: Final = {
     OrganizationStatus.SUSPENDED: ("bad", marked("Suspended")),
     OrganizationStatus.REJECTED: ("bad", marked("Rejected")),
 }
-# How many digits a limit has: more services or people than any organization has, which also fits the column.
-LIMIT_MAX: Final = 1_000_000
 _COLUMNS: Final = ("slug", "name", "status", "tier", "owner", "members", "created", "last_sign_in", "id")
 
 
@@ -73,7 +76,7 @@ class FleetQuery(ConsoleListQuery, kw_only=True):
     def wanted(self) -> OrganizationFilter:
         """The filters; what is no status or no id filters nothing."""
         status = OrganizationStatus(self.status) if self.status in set(OrganizationStatus) else None
-        return OrganizationFilter(search=self.search, status=status, tier_id=id_of(self.tier))
+        return OrganizationFilter(search=self.search, status=status, tier_id=id_or_none(self.tier))
 
 
 class DecisionForm(ProtectedForm, kw_only=True):
@@ -131,7 +134,7 @@ async def list_page(
         reason=reason,
         results=results,
         page=ORGANIZATIONS,
-        here=with_query(ORGANIZATIONS, **query.kept, after=query.after),
+        action=with_query(APPROVALS, **query.kept, after=query.after),
         choose_all=with_query(ORGANIZATIONS, **query.kept, after=query.after, choose="all"),
         file=with_query(f"{ORGANIZATIONS}/organizations.csv", **query.kept),
         first=with_query(ORGANIZATIONS, **query.kept) if query.after else "",
@@ -161,13 +164,12 @@ async def organization_page(
     call: Call,
     organization_id: UUID,
     *,
-    query: FleetQuery | None = None,
+    query: DoneQuery | None = None,
     form: DecisionForm | LimitsForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     """Return the page of an organization, with what was typed into a form that was refused."""
     standing, found = await opened_for_platform(call, organization_records.show, organization_id)
-    problems = {one.field: one.message for one in refusal.details} if isinstance(refusal, BadRequest) else {}
     decision = form if isinstance(form, DecisionForm) else DecisionForm(tier=str(found.tier.id))
     return console_page(
         call,
@@ -182,7 +184,7 @@ async def organization_page(
         form=decision,
         limits=form if isinstance(form, LimitsForm) else _shown_limits(found),
         seen=_shown_limits(found),
-        problems={name: problems.get(name, "") for name in ("reason", "max_services", "max_users")},
+        problems=problems_of(refusal),
         page=f"{ORGANIZATIONS}/{organization_id}",
         page_of_all=ORGANIZATIONS,
     )
@@ -190,7 +192,7 @@ async def organization_page(
 
 @routes.get(ORGANIZATION, refuses=(OrganizationUnknown,))
 @platform_support_in_console
-async def show_organization(call: Call, organization_id: UUID, query: FleetQuery) -> Page:
+async def show_organization(call: Call, organization_id: UUID, query: DoneQuery) -> Page:
     """Show an organization: its owner, what it has and may have, its domains, and what can be decided about it."""
     return await organization_page(call, organization_id, query=query)
 
@@ -234,7 +236,7 @@ async def activate_organization(call: Call, organization_id: UUID, form: Decisio
 async def change_tier_and_limits(call: Call, organization_id: UUID, form: LimitsForm) -> PageOrRedirect:
     """Change the tier and own limits of an organization; programs use `PATCH /api/platform/organizations/:id/tier`."""
     await call.read(authorize_platform)
-    seen_tier = id_of(form.seen_tier)
+    seen_tier = id_or_none(form.seen_tier)
     if seen_tier is None:
         raise OrganizationChanged
     await call.transact(
@@ -254,21 +256,13 @@ async def change_tier_and_limits(call: Call, organization_id: UUID, form: Limits
     return after(f"{ORGANIZATIONS}/{organization_id}", "limits-changed")
 
 
-def id_of(text: str) -> UUID | None:
-    """Return the id that a text is; None when it is none."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 async def tier_choices(call: Call) -> list[tuple[str, str]]:
     """Return the tiers, as the pairs of a choice."""
     return [(str(tier.id), tier.display_name) for tier in await call.read(tiers.list_all)]
 
 
 def _tier_of(text: str) -> UUID:
-    tier_id = id_of(text)
+    tier_id = id_or_none(text)
     if tier_id is None:
         raise TierUnknown
     return tier_id
@@ -279,9 +273,9 @@ def _limit_of(text: str, field: str) -> int | None:
     digits = text.strip()
     if not digits:
         return None
-    if not (
-        digits.isascii() and digits.isdecimal() and len(digits) <= len(str(LIMIT_MAX)) and int(digits) <= LIMIT_MAX
-    ):
+    # Without any more digits than the highest limit has, of which the conversion could take long.
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= len(str(TIER_LIMIT_MAX))
+    if not (is_number and int(digits) <= TIER_LIMIT_MAX):
         raise BadRequest.of_field(field, "Enter a whole number up to 1,000,000, or nothing for the limit of the tier.")
     return int(digits)
 

@@ -7,15 +7,16 @@ import msgspec
 
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Conflict, Forbidden, Refusal
+from core.limits import EMAIL_CHARACTERS_MAX
 from core.platform import owners, support
 from core.platform.owners import CannotDemoteYourself, NotAPlatformOwner
 from core.platform.support import NotPlatformSupport
 from entrypoints.pages.console_pages import PLATFORM, Program, after, console_page, opened_for_platform, with_query
 from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -25,18 +26,16 @@ routes: Routes = platform_pages()
 OWNERS: Final = f"{PLATFORM}/owners"
 SUPPORT: Final = f"{OWNERS}/support"
 _API: Final = "/api/platform"
-_ADDRESS_CHARACTERS_MAX: Final = 254
 
 
-class OwnersQuery(Query, kw_only=True):
+class OwnersQuery(DoneQuery, kw_only=True):
     """What was just done, or the addresses that were typed before the reader had to sign in again."""
 
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
     owner: Annotated[
-        str, msgspec.Meta(description="The address to appoint as an owner.", max_length=_ADDRESS_CHARACTERS_MAX)
+        str, msgspec.Meta(description="The address to appoint as an owner.", max_length=EMAIL_CHARACTERS_MAX)
     ] = ""
     support: Annotated[
-        str, msgspec.Meta(description="The address to appoint to the support.", max_length=_ADDRESS_CHARACTERS_MAX)
+        str, msgspec.Meta(description="The address to appoint to the support.", max_length=EMAIL_CHARACTERS_MAX)
     ] = ""
 
 
@@ -97,7 +96,7 @@ async def show_owners(call: Call, query: OwnersQuery) -> Page:
 @shows_again(_page, BadRequest, UserUnknown, Conflict)
 async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
     """Appoint a platform owner by their address; programs use `POST /api/platform/owners`."""
-    await recent(call, page=with_query(OWNERS, owner=form.owner[:_ADDRESS_CHARACTERS_MAX]))
+    await recent(call, page=with_query(OWNERS, owner=form.owner[:EMAIL_CHARACTERS_MAX]))
     await call.transact(owners.promote_by_address, form.owner)
     return after(OWNERS, "owner-appointed")
 
@@ -107,7 +106,7 @@ async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
 @shows_again(_page, BadRequest, UserUnknown, Conflict)
 async def appoint_supporter(call: Call, form: SupportForm) -> PageOrRedirect:
     """Appoint a person to the platform's support by their address; programs use `POST /api/platform/support`."""
-    await recent(call, page=with_query(OWNERS, support=form.support[:_ADDRESS_CHARACTERS_MAX]))
+    await recent(call, page=with_query(OWNERS, support=form.support[:EMAIL_CHARACTERS_MAX]))
     await call.transact(support.appoint, form.support)
     return after(OWNERS, "support-appointed")
 
@@ -134,7 +133,7 @@ async def _owner_demotion(
 @shows_again(_page, CannotDemoteYourself, NotAPlatformOwner)
 async def ask_to_demote_owner(call: Call, user_id: UUID) -> Page:
     """Show what it means to demote a platform owner."""
-    await recent(call)
+    await recent_for_form(call)
     return await _owner_demotion(call, user_id)
 
 
@@ -171,7 +170,7 @@ async def _support_demotion(
 @shows_again(_page, NotPlatformSupport)
 async def ask_to_demote_supporter(call: Call, user_id: UUID) -> Page:
     """Show what it means to end an appointment to the platform's support."""
-    await recent(call)
+    await recent_for_form(call)
     return await _support_demotion(call, user_id)
 
 

@@ -9,9 +9,9 @@ from core.organizations.overview import SignInTotals
 from core.platform import overview
 from core.platform.mfa import MfaAlertType
 from core.platform.overview import PlatformNumbers
-from entrypoints.pages.account_pages import DoneQuery
 from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform
 from entrypoints.pages.declaring import platform_pages
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import marked
 from entrypoints.pages.platform.organizations import ORGANIZATIONS
 from entrypoints.pages.rendering import Page

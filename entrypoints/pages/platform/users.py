@@ -25,11 +25,11 @@ from entrypoints.pages.console_pages import (
     with_query,
 )
 from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.platform.mail_words import KINDS, STATES
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.reason_texts import RISKS
 from entrypoints.pages.sign_in_words import OUTCOMES
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
@@ -41,12 +41,11 @@ USER: Final = f"{USERS}/:user_id"
 API: Final = "/api/platform/users"
 
 
-class UsersQuery(Query, kw_only=True):
-    """Which users to show."""
+class UsersQuery(DoneQuery, kw_only=True):
+    """Which users to show, from where on, and what was just done."""
 
     search: Annotated[str, msgspec.Meta(description="A part of the address, or the whole id.", max_length=254)] = ""
     after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=300)] = ""
-    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
 
 
 class VerificationHeld(Conflict):
@@ -79,7 +78,7 @@ async def show_users(call: Call, query: UsersQuery) -> Page:
     )
 
 
-async def _user(call: Call, user_id: UUID, *, query: UsersQuery | None = None, refusal: Refusal | None = None) -> Page:
+async def _user(call: Call, user_id: UUID, *, query: DoneQuery | None = None, refusal: Refusal | None = None) -> Page:
     standing, record = await opened_for_platform(call, user_records.show, user_id)
     return console_page(
         call,
@@ -98,13 +97,12 @@ async def _user(call: Call, user_id: UUID, *, query: UsersQuery | None = None, r
         )
         if standing.is_owner and _can_be_impersonated(record)
         else "",
-        is_self=standing.user_id == user_id,
     )
 
 
 @routes.get(USER, refuses=(UserUnknown,))
 @platform_support_in_console
-async def show_user(call: Call, user_id: UUID, query: UsersQuery) -> Page:
+async def show_user(call: Call, user_id: UUID, query: DoneQuery) -> Page:
     """Show the record of a user; each opening by support is recorded in the platform's audit log."""
     return await _user(call, user_id, query=query)
 

@@ -24,7 +24,7 @@ from entrypoints.pages.platform.users import VerificationHeld
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.walks import SettingPlace, shown, tells_of
 from entrypoints.pages.sign_in.why import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
-from entrypoints.web.input.decoding import Query
+from entrypoints.web.input.decoding import Query, id_or_none
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -66,7 +66,7 @@ class PlatformWhyQuery(Query, kw_only=True):
     @property
     def question(self) -> SignInQuestion:
         """The question; what is an id is no address."""
-        user_id = _id_of(self.named)
+        user_id = id_or_none(self.named)
         return SignInQuestion(
             email=self.named if user_id is None else "",
             user_id=user_id,
@@ -77,7 +77,7 @@ class PlatformWhyQuery(Query, kw_only=True):
 
     @property
     def kept(self) -> dict[str, str]:
-        """The question, as the forms of its page carry it."""
+        """The question, as the fields of an address."""
         given = {
             "email": self.named,
             "organization": self.organization.strip(),
@@ -88,43 +88,19 @@ class PlatformWhyQuery(Query, kw_only=True):
         return {name: value for name, value in given.items() if value}
 
 
-class WhyForm(ProtectedForm, kw_only=True):
-    """The question of the page with the form."""
-
-    email: str = ""
-    organization: str = ""
-    service: str = ""
-    way: str = ""
-    network: str = ""
-
-    @property
-    def query(self) -> PlatformWhyQuery:
-        """The question that the page of the form shows."""
-        return PlatformWhyQuery(
-            email=self.email,
-            organization=self.organization,
-            service=self.service,
-            way=self.way,
-            network=self.network,
-        )
-
-
-class WhyLimitForm(WhyForm, kw_only=True):
+class WhyLimitForm(ProtectedForm, kw_only=True):
     """The address whose limits end."""
 
     address: str = ""
 
 
-class WhyVerificationForm(WhyForm, kw_only=True):
+class WhyVerificationForm(ProtectedForm, kw_only=True):
     """The account whose address is verified."""
 
     user_id: str = ""
 
 
-async def _page(
-    call: Call, *, query: PlatformWhyQuery | None = None, form: WhyForm | None = None, refusal: Refusal | None = None
-) -> Page:
-    query = query if query is not None else form.query if form is not None else PlatformWhyQuery()
+async def _page(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None = None) -> Page:
     try:
         standing, explanation = await opened_for_platform(
             call,
@@ -158,9 +134,10 @@ async def _page(
         refusal=refusal,
         query=query,
         named=query.named,
-        kept=query.kept.items(),
         ways=WAYS,
         page=WHY,
+        lift=with_query(f"{WHY}/lift", **query.kept),
+        resend=with_query(f"{WHY}/resend", **query.kept),
         sign_in_page=call.installation.settings.base_url + SIGN_IN,
         asked=explanation is not None,
         **(_answer(explanation, query) if explanation is not None else {}),
@@ -177,26 +154,26 @@ async def show_platform_why(call: Call, query: PlatformWhyQuery) -> Page:
 @routes.post(f"{WHY}/lift", refuses=(Forbidden, BadRequest))
 @platform_support_in_console
 @shows_again(_page, BadRequest)
-async def end_limit(call: Call, form: WhyLimitForm) -> PageOrRedirect:
+async def end_limit(call: Call, query: PlatformWhyQuery, form: WhyLimitForm) -> PageOrRedirect:
     """End the limits of an address; programs use `POST /api/platform/limits/lift`."""
     await call.transact(limits.lift_of_address, form.address)
-    return _back(form, "limit-ended")
+    return _back(query, "limit-ended")
 
 
 @routes.post(f"{WHY}/resend", refuses=(Forbidden, UserUnknown, NothingToVerify, VerificationHeld))
 @platform_support_in_console
 @shows_again(_page, UserUnknown, NothingToVerify, VerificationHeld)
-async def send_verification(call: Call, form: WhyVerificationForm) -> PageOrRedirect:
+async def send_verification(call: Call, query: PlatformWhyQuery, form: WhyVerificationForm) -> PageOrRedirect:
     """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
-    if not await call.transact(mails.resend_verification, _id_of(form.user_id) or _NO_ID):
+    if not await call.transact(mails.resend_verification, id_or_none(form.user_id) or _NO_ID):
         # The attempt is recorded, so it is not rolled back.
         raise VerificationHeld
-    return _back(form, "verification-sent")
+    return _back(query, "verification-sent")
 
 
-def _back(form: WhyForm, done: str) -> Response:
+def _back(query: PlatformWhyQuery, done: str) -> Response:
     """Lead back to the page with its question, which is answered anew."""
-    return see_other(with_query(WHY, **form.query.kept, done=done))
+    return see_other(with_query(WHY, **query.kept, done=done))
 
 
 def _answer(explanation: SignInExplanation, query: PlatformWhyQuery) -> dict[str, Any]:
@@ -224,11 +201,3 @@ def _places(explanation: SignInExplanation, organization: str) -> dict[Rule, Set
         rules = (Rule.ACCOUNT, Rule.ACTIVATED, Rule.ADDRESS_VERIFIED, Rule.MEMBERSHIP, Rule.SECOND_FACTOR)
         found |= dict.fromkeys(rules, of_account)
     return found
-
-
-def _id_of(typed: str) -> UUID | None:
-    """Return the id that was typed; None for a text that is none."""
-    try:
-        return UUID(typed)
-    except ValueError:
-        return None

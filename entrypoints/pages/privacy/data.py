@@ -1,15 +1,15 @@
 """The page of one's own data: downloading them, and the way to closing the account."""
 
-from typing import Annotated, Final, TypeAlias
-
-from quart import Response
+from typing import Annotated, Final
 
 from core.errors import Forbidden
 from core.privacy import export as privacy_export
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page
+from entrypoints.pages.account_pages import ACCOUNT, account_page
 from entrypoints.pages.declaring import account_pages
+from entrypoints.pages.file_answers import JsonFile, json_file
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page
-from entrypoints.web.serving.answers import JSON, AnswerStatus, Media, encode
+from entrypoints.web.serving.answers import AnswerStatus
 from entrypoints.web.serving.browsers import recent
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser
@@ -17,8 +17,6 @@ from entrypoints.web.serving.credentials import in_browser
 routes = account_pages()
 
 DATA: Final = f"{ACCOUNT}/data"
-
-Download: TypeAlias = Annotated[Response, Media(JSON)]
 
 
 @routes.get(DATA)
@@ -30,10 +28,8 @@ async def show_data(call: Call, query: DoneQuery) -> Page:
 
 @routes.post(f"{DATA}/download", refuses=(Forbidden,))
 @in_browser
-async def download_data(call: Call) -> Download | Annotated[None, AnswerStatus(303)]:
+async def download_data(call: Call) -> JsonFile | Annotated[None, AnswerStatus(303)]:
     """Download your data as a JSON file; programs use `GET /api/privacy/export/:user_id`."""
     await recent(call, page=DATA)
     package = await call.transact(privacy_export.export, call.in_browser.user_id)
-    response = Response(encode(package), content_type=JSON)
-    response.headers["Content-Disposition"] = 'attachment; filename="gatehouse-data.json"'
-    return response
+    return json_file("gatehouse-data.json", package)

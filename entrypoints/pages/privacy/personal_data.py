@@ -1,9 +1,7 @@
 """The pages of the personal data of one person in an organization: downloading them, and removing them for good."""
 
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final
 from uuid import UUID
-
-from quart import Response
 
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, Refusal
@@ -12,9 +10,10 @@ from core.privacy import anonymization
 from core.privacy import export as privacy_export
 from entrypoints.pages.console_pages import Program, after, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.file_answers import JsonFile, json_file
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.serving.answers import JSON, AnswerStatus, Media, encode
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -22,8 +21,6 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 PERSONAL_DATA: Final = "/app/organizations/:org_slug/people/personal-data/:user_id"
-
-Download: TypeAlias = Annotated[Response, Media(JSON)]
 
 
 class DataRemovalForm(ProtectedForm, kw_only=True):
@@ -55,14 +52,11 @@ async def show_personal_data(call: Call, org_slug: str, user_id: UUID) -> Page:
 @in_console(Operation.PERSONAL_DATA_EXPORT)
 async def download_personal_data(
     call: Call, org_slug: str, user_id: UUID
-) -> Download | Annotated[None, AnswerStatus(303)]:
+) -> JsonFile | Annotated[None, AnswerStatus(303)]:
     """Download what belongs to the organization's context; programs use `GET /api/privacy/export/:user_id`."""
     await recent(call, page=_page_of(org_slug, user_id))
     package = await call.transact(privacy_export.export_of_organization, org_slug, user_id)
-    response = Response(encode(package), content_type=JSON)
-    response.headers["Content-Disposition"] = 'attachment; filename="personal-data.json"'
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return json_file("personal-data.json", package)
 
 
 async def _removal(
@@ -94,8 +88,7 @@ async def _removal(
 @in_console(Operation.PERSONAL_DATA_REMOVE)
 async def ask_to_remove_personal_data(call: Call, org_slug: str, user_id: UUID) -> PageOrRedirect:
     """Show what ends when the personal data of a person are removed, in numbers."""
-    # Before anything is typed, which would be lost on the way to the sign-in.
-    await recent(call)
+    await recent_for_form(call)
     return await _removal(call, org_slug, user_id)
 
 

@@ -18,11 +18,11 @@ from entrypoints.pages.organizations.setup import (
     KindQuery,
     SetupForm,
     part_page,
-    problems_of,
     protected_cookie,
     setup_cookie,
 )
 from entrypoints.pages.organizations.steps import ProviderKind, kind_of
+from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.saml import application_kinds
 from entrypoints.web.serving.answers import see_other

@@ -6,8 +6,9 @@ from uuid import UUID
 from core.errors import Forbidden
 from core.services import applications
 from core.services.applications import ApplicationUnknown
-from entrypoints.pages.account_pages import ACCOUNT, DoneQuery, account_page, address_after
+from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after
 from entrypoints.pages.declaring import account_pages
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser

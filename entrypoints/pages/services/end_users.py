@@ -27,6 +27,7 @@ from entrypoints.pages.console_pages import (
 )
 from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import marked
 from entrypoints.pages.person_records import people_tabs, record_values
 from entrypoints.pages.rendering import Page, PageOrRedirect
@@ -119,7 +120,7 @@ async def download_end_users(call: Call, org_slug: str, query: FoundEndUsersQuer
 
 @routes.get(END_USER, refuses=(EndUserUnknown,))
 @in_console(Operation.END_USERS_READ)
-async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: ConsoleListQuery) -> Page:
+async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: DoneQuery) -> Page:
     """Show an end user of an organization."""
     standing, (end_user, record) = await opened(
         call, org_slug, Operation.END_USERS_READ, person_records.show_end_user, user_id

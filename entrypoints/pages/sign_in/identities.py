@@ -7,8 +7,9 @@ from core.sign_in.identities import IdentityUnknown, LastIdentity
 from core.sign_in.upstream import linking
 from core.sign_in.upstream.flows import ProviderNotOffered
 from core.sign_in.upstream.providers import external_of, linked_of
-from entrypoints.pages.account_pages import DoneQuery, account_page, after
+from entrypoints.pages.account_pages import account_page, after
 from entrypoints.pages.declaring import account_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.upstream.providers import IDENTITIES
 from entrypoints.shared.sign_in.identities import platform_clients

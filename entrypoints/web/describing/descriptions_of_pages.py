@@ -36,8 +36,6 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "Since when the page has shown the second factor to be on; the form is refused when it is another one by now."
     ),
     "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
-    "MailForm.state": _field("The state by which the page was filtered."),
-    "MailForm.email": _field("The recipient that the page was filtered by."),
     "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),
     "repeated": _field("The new password once more."),
     "WhyLimitForm.address": _field("The address whose limits end."),

@@ -126,10 +126,16 @@ def decode_query(query_string: bytes, shape: type[Shape], *, allows_repetition: 
 
 def decode_id(text: str) -> UUID:
     """Decode an id of a path, in upper or lower case; raise `NotFound` when it is not a UUID."""
-    # `UUID` by itself also accepts braces, a URN, and dashes anywhere.
-    if not _ID.fullmatch(text):
+    found = id_or_none(text)
+    if found is None:
         raise NotFound
-    return UUID(text)
+    return found
+
+
+def id_or_none(text: str) -> UUID | None:
+    """Return the id that a text is, in upper or lower case; None for a text that is no UUID."""
+    # `UUID` by itself also accepts braces, a URN, and dashes anywhere.
+    return UUID(text) if _ID.fullmatch(text) else None
 
 
 def number_of(text: str) -> int:

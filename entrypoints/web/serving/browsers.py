@@ -38,6 +38,9 @@ LINK_LIFETIME: Final = TokenPurpose.VERIFY_EMAIL.lifetime
 # Proposes the address that was typed last on another page of the sign-in: what stands in a link is logged on its way.
 ADDRESS_COOKIE: Final = "gatehouse_address"
 ADDRESS_LIFETIME: Final = timedelta(minutes=15)
+# For how long after a sign-in what matters is changed without another one, and how much of it is left for a form.
+RECENT: Final = timedelta(minutes=10)
+TIME_TO_TYPE: Final = timedelta(minutes=5)
 SIGN_IN: Final = "/app/sign-in"
 SIGN_IN_AGAIN: Final = "/app/sign-in-again"
 SIGN_OUT: Final = "/app/sign-out"
@@ -187,13 +190,22 @@ async def sign_in_address(call: Call, wanted: BrowserReturn | None, *, page: str
     return f"{page}?{urlencode({'return_id': return_id.reveal()})}"
 
 
-async def recent(call: Call, minutes: int = 10, *, page: str | None = None) -> None:
-    """Lead a browser to sign in again, and back, unless its user has done so within the last minutes.
+async def recent(call: Call, *, page: str | None = None) -> None:
+    """Lead a browser to sign in again, and back, unless its user has done so within `RECENT`.
 
-    Back is the page that is named, else the one of this request. Pages that change what matters begin with it
+    Back is the page that is named, else the one of this request. What changes something that matters begins with it
     (decisions 12.5).
     """
-    if not call.in_browser.is_recent(timedelta(minutes=minutes), at=call.installation.clock()):
+    await _signed_in_within(call, RECENT, page)
+
+
+async def recent_for_form(call: Call) -> None:
+    """Do the same on the page of a form that is filled in, so long before its sending that nothing typed is lost."""
+    await _signed_in_within(call, RECENT - TIME_TO_TYPE, None)
+
+
+async def _signed_in_within(call: Call, period: timedelta, page: str | None) -> None:
+    if not call.in_browser.is_recent(period, at=call.installation.clock()):
         target = BrowserReturn(target=page) if page is not None else present_target(call)
         raise SignInFirst(await sign_in_address(call, target, page=SIGN_IN_AGAIN))
 

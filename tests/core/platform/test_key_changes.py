@@ -42,6 +42,10 @@ def test_each_signing_key_that_becomes_active_is_recorded(transact: Callable[...
 def test_another_master_key_is_recorded_with_the_number_of_secrets(
     transact: Callable[..., Any], connection: Connection
 ) -> None:
-    transact(key_changes.record_rewrap, "0123456789abcdef", 7)
+    transact(key_changes.record_rewrap, "0123456789abcdef", 7, left=0)
+    transact(key_changes.record_rewrap, "0123456789abcdef", 4, left=3)
 
-    assert entries(connection) == [("secrets.rewrapped", "key", "0123456789abcdef", {"secrets": 7})]
+    assert entries(connection) == [
+        ("secrets.rewrapped", "key", "0123456789abcdef", {"secrets": 7}),
+        ("secrets.rewrapped", "key", "0123456789abcdef", {"secrets": 4, "left": 3}),
+    ]

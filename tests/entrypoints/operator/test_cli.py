@@ -296,7 +296,9 @@ def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(
         )
 
 
-def test_rewrapping_without_the_old_key_reports_what_is_left(commands_here: CommandsHere) -> None:
+def test_rewrapping_without_the_old_key_reports_and_records_what_is_left(
+    commands_here: CommandsHere, connection: Connection
+) -> None:
     commands_here.run("keys", "rotate")
 
     finished = commands_here.run("keys", "rewrap", MASTER_KEYS=commands_here.run("keys", "generate").stdout.strip())
@@ -305,6 +307,24 @@ def test_rewrapping_without_the_old_key_reports_what_is_left(commands_here: Comm
     assert finished.stderr.startswith(
         "gatehouse: server_secrets.value_sealed: 1 could not be read with these keys and 0 were in use."
     )
+    entries = "SELECT details FROM platform_audit_entries WHERE action = 'secrets.rewrapped'"
+    assert connection.execute(entries).fetchall() == [({"secrets": 0, "left": 7},)]
+
+
+def test_nothing_is_rewrapped_in_a_schema_that_cannot_record_it(
+    commands_here: CommandsHere, connection: Connection
+) -> None:
+    commands_here.run("keys", "rotate")
+    keys = commands_here.run("keys", "generate").stdout.strip() + f",{MASTER_KEY}"
+    sealed = "SELECT value_sealed FROM server_secrets ORDER BY name"
+    before = connection.execute(sealed).fetchall()
+    connection.execute("DELETE FROM schema_migrations WHERE version = (SELECT max(version) FROM schema_migrations)")
+
+    refused = commands_here.run("keys", "rewrap", MASTER_KEYS=keys)
+
+    assert refused.returncode == 1
+    assert "Run `gatehouse migrate`" in one_line(refused.stderr)
+    assert connection.execute(sealed).fetchall() == before
 
 
 def test_a_new_owner_gets_a_password_that_is_shown_once(commands: Commands, connection: Connection) -> None:

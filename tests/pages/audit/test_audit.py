@@ -274,7 +274,7 @@ async def test_the_found_entries_are_a_file_for_spreadsheets(world: World, peopl
 
 
 async def test_a_file_has_every_part(world: World, people: Team, ann: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrypoints.pages.audit.audit.FILE_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("entrypoints.pages.audit.audit.ROWS_AT_ONCE", 2)
     for minute in range(5):
         write(world, people.organization_id, minute)
 

@@ -12,7 +12,7 @@ from core.mail.mail import MailTemplate
 from entrypoints.pages.console_pages import ROWS_SHOWN
 from tests.concurrency import at_once
 from tests.world.callers import Caller
-from tests.world.visitor import FORM
+from tests.world.visitor import FORM, forms_of
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -54,9 +54,9 @@ def recipients(page: Answer) -> list[str]:
 
 async def choose(visitor: Visitor, page: Answer, *ids: object) -> Answer:
     """Tick the boxes of these mails, and send the form."""
-    token = re.findall('name="form_token" value="([^"]+)"', page.text)[0]
-    fields = [("form_token", token), ("state", ""), ("email", ""), *(("mail", str(one)) for one in ids)]
-    answer = await visitor.send("POST", MAIL, data=urlencode(fields).encode(), headers={"Content-Type": FORM})
+    [form] = [form for form in forms_of(page) if form.action.startswith(MAIL)]
+    fields = [*form.fields.items(), *(("mail", str(one)) for one in ids)]
+    answer = await visitor.send("POST", form.action, data=urlencode(fields).encode(), headers={"Content-Type": FORM})
     return await visitor.open(answer.headers["Location"]) if answer.status == 303 else answer
 
 
@@ -152,6 +152,27 @@ async def test_no_mail_and_too_many_are_refused(callers: Callers, support: Visit
     assert (nothing.status, too_many.status) == (400, 400)
     assert "Choose at least one mail." in nothing.text
     assert "Choose at most 100 mails at once." in too_many.text
+
+
+async def test_a_refused_choice_stays_on_its_page_with_its_ticks(callers: Callers, support: Visitor) -> None:
+    ids = [
+        await send(callers, f"{number:02}@example.com", "queued", age=100 - number) for number in range(ROWS_SHOWN + 2)
+    ]
+    first = await support.open(f"{MAIL}?state=queued")
+    second = await support.open(re.findall(r'href="([^"]+)"[^>]*>Next', first.text)[0].replace("&amp;", "&"))
+    callers.world.connection.execute(
+        "UPDATE mails SET leased_until = %s WHERE id = %s",
+        (callers.world.clock() + timedelta(hours=1), ids[-1]),
+    )
+
+    nothing = await choose(support, second)
+    partly = await choose(support, second, ids[-1], "x")
+
+    assert nothing.status == 400
+    assert recipients(nothing) == recipients(second) == ["25@example.com", "26@example.com"]
+    assert partly.text.count(">Not sent again</span>") == 2
+    assert recipients(partly) == recipients(second)
+    assert re.findall(r'name="mail" value="([^"]+)"[^>]* checked>', partly.text) == [str(ids[-1])]
 
 
 async def test_support_sees_and_counts_no_mail_to_an_owner(

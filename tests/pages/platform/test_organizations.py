@@ -276,6 +276,7 @@ async def test_many_are_decided_about_at_once_each_with_a_result(
     form = (await platform_owner.open(f"{PAGE}?status=pending&choose=all")).text
     assert len(re.findall(CHOSEN, form)) == 4
     action = f"{PAGE}/approvals?status=pending"
+    assert f'action="{action}"' in form
     token = form.partition('name="form_token" value="')[2].partition('"')[0]
 
     async def send(decision: str, reason: str, *ids: UUID) -> tuple[int, str]:

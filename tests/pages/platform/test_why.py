@@ -19,6 +19,7 @@ from tests.world.visitor import forms_of
 if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
+    from tests.application import Answer
     from tests.world.callers import Callers
     from tests.world.visitor import Visitor
     from tests.world.world import World
@@ -49,6 +50,12 @@ async def fail(world: World, email: str) -> None:
 def actions(page: Any) -> set[str]:
     """Return where the forms of the page are sent."""
     return {form.action for form in forms_of(page)} - {"/app/sign-out"}
+
+
+async def press(visitor: Visitor, page: Answer, word: str) -> Answer:
+    """Send the form of the page whose path ends with a word, which carries the question in its address."""
+    [action] = [action for action in actions(page) if action.partition("?")[0] == f"{PAGE}/{word}"]
+    return await visitor.submit(page, action)
 
 
 async def test_a_user_is_named_by_address_or_id(callers: Callers, platform_owner: Visitor, support: Visitor) -> None:
@@ -98,7 +105,7 @@ async def test_the_limit_of_an_address_is_ended(callers: Callers, support: Visit
     assert f"{EMAIL} cannot sign in with a password." in there.text
     assert "This ends on" in there.text
     assert actions(elsewhere) == set()
-    after = await support.submit(there, f"{PAGE}/lift")
+    after = await press(support, there, "lift")
     assert "The limit is ended." in after.text
     assert f"Nothing refuses {EMAIL}." in after.text
     assert 'value="192.0.2.77"' in after.text
@@ -109,7 +116,7 @@ async def test_the_limit_of_an_address_without_an_account_is_ended_too(callers: 
     await fail(callers.world, "unknown@example.com")
 
     page = await support.open(f"{PAGE}?email=Unknown@example.com&network=192.0.2.1")
-    after = await support.submit(page, f"{PAGE}/lift")
+    after = await press(support, page, "lift")
 
     assert "There were too many failed sign-ins for this address." in page.text
     assert "The limit is ended." in after.text
@@ -125,7 +132,7 @@ async def test_a_verification_is_sent_again_as_often_as_mails_may_be(
 
     page = await platform_owner.open(f"{PAGE}?email={EMAIL}&way=password")
     assert "Send the verification again below" in page.text
-    sent = [await platform_owner.submit(page, f"{PAGE}/resend") for _ in range(3)]
+    sent = [await press(platform_owner, page, "resend") for _ in range(3)]
 
     assert "is on its way" in sent[0].text
     # A network causes at most two.
@@ -141,9 +148,9 @@ async def test_what_has_changed_meanwhile_is_said(callers: Callers, support: Vis
     page = await support.open(f"{PAGE}?email={EMAIL}&way=password&organization=acme")
 
     world.connection.execute("UPDATE users SET email_verified_at = created_at WHERE email = %s", (EMAIL,))
-    verified = await support.submit(page, f"{PAGE}/resend")
+    verified = await press(support, page, "resend")
     world.connection.execute("DELETE FROM users WHERE email = %s", (EMAIL,))
-    deleted = await support.submit(page, f"{PAGE}/resend")
+    deleted = await press(support, page, "resend")
 
     assert verified.status == 409
     assert "is verified already" in verified.text

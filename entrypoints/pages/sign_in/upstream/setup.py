@@ -306,14 +306,13 @@ async def delete_mail_domain(call: Call, route_id: UUID, form: SetupForm) -> Pag
 
 async def _part_page(call: Call, template: str, setup: OpenSetup, refusal: Refusal | None, **values: Any) -> Response:
     """Return a page with the problems of a form: those of fields at their fields, every other one above."""
-    details = refusal.details if isinstance(refusal, BadRequest) else ()
     return await part_page(
         call,
         template,
         setup,
         status=refusal.code.status if refusal is not None else 200,
         problem=refusals.problem_of(refusal),
-        problems={one.field: one.message for one in details},
+        problems=refusals.problems_of(refusal),
         right_issuer=refusal.finding.right_issuer if isinstance(refusal, NotUsable) else None,
         sentences=SENTENCES,
         **values,
