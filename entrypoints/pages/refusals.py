@@ -41,7 +41,7 @@ from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.next_steps import next_steps
 from entrypoints.pages.rendering import HTML, page
 from entrypoints.pages.returns import WayForm
-from entrypoints.pages.typed_again import typed_form
+from entrypoints.pages.typed_again import typed_form, typed_texts
 from entrypoints.web.serving.answers import JSON, InternalFailure, refused
 from entrypoints.web.serving.browsers import FormRefused
 
@@ -153,6 +153,8 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
         back=None,
         steps=next_steps(call, refusal),
         typed=typed,
+        # A form of another site shows nothing of its own here.
+        texts=() if typed is not None or isinstance(refusal, FormRefused) else typed_texts(call),
         wait_seconds=refusal.retry_after_seconds if is_temporary else None,
         signed_in_as=call.browser.email if answer.status_code == _FORBIDDEN and call.browser is not None else None,
         details=language.known(details or ""),

@@ -1,6 +1,7 @@
 """A form that came at a bad moment, shown again with what was typed: for a limit, or a service that is busy.
 
-Passwords and codes are asked again; everything else is sent as it was, so that nothing is typed twice.
+Passwords and codes are asked again; everything else is sent as it was, so that nothing is typed twice. Where a form has
+no use any more, because what it was about is gone, its texts are shown to copy.
 """
 
 from __future__ import annotations
@@ -31,6 +32,14 @@ _SECRET: Final = {
     "code": (marked("Code"), "text", "one-time-code"),
     "client_secret": (marked("Client secret"), "password", "off"),
     "siem_token": (marked("Token or API key"), "password", "off"),
+}
+
+
+# Texts that take a while to write.
+_TEXTS: Final = {
+    "emails": marked("Email addresses"),
+    "note": marked("Why"),
+    "reason": marked("Reason"),
 }
 
 
@@ -68,6 +77,13 @@ def typed_form(call: Call) -> TypedForm | None:
         carried=tuple((name, value) for name, value in sent if name not in names),
         fields=shown,
     )
+
+
+def typed_texts(call: Call) -> tuple[tuple[str, str], ...]:
+    """Return the labels, in English, and the values of the texts that a form was sent with, for its sender to copy."""
+    if call.form is None:
+        return ()
+    return tuple((_TEXTS[name], value) for name, value in _sent(msgspec.to_builtins(call.form)) if name in _TEXTS)
 
 
 def _sent(form: dict[str, Any]) -> list[tuple[str, str]]:

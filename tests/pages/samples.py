@@ -233,6 +233,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 ),
             ),
         ),
+        "texts": (("Reason", NAME),),
         "wait_seconds": 200,
         "signed_in_as": EMAIL,
         "details": NAME,

@@ -140,3 +140,42 @@ async def test_a_limit_tells_nothing_of_accounts(world: World, visitor: Visitor,
         texts.append(text)
 
     assert texts[0] == texts[1]
+
+
+async def test_the_reason_for_what_is_done_already_is_shown_to_copy(world: World, visitor: Visitor) -> None:
+    organization_id = world.organization()
+    world.member(organization_id, world.user(), "owner")
+    bob_id = world.user("bob@example.com")
+    world.member(organization_id, bob_id, "member")
+    await visitor.sign_in(EMAIL)
+    removal = f"/app/organizations/acme/people/{bob_id}/remove"
+    first, second = await visitor.open(removal), await visitor.open(removal)
+    await visitor.submit(first, removal, note="He moved to Bolt.")
+
+    late = await visitor.submit(second, removal, note="He moved to <b>Bolt</b>.")
+    forged = await visitor.submit(second, removal, note="He moved to Bolt.", form_token="wrong")
+
+    assert late.status == 404
+    assert "He moved to &lt;b&gt;Bolt&lt;/b&gt;." in late.text
+    assert 'href="/app/organizations/acme/people"' in late.text
+    assert "He moved" not in forged.text
+
+
+async def test_the_reason_of_decisions_that_others_have_made_is_shown_to_copy(world: World, visitor: Visitor) -> None:
+    callers = insert_callers(world)
+    owner = browser_of(callers, Caller.PLATFORM_OWNER)
+    waiting = world.organization("grove", status="pending")
+    page = await owner.open("/app/platform/organizations?status=pending")
+    world.set_organization_status(waiting, "active")
+
+    late = await owner.submit(
+        page,
+        "/app/platform/organizations/approvals?status=pending",
+        ids=str(waiting),
+        decision="reject",
+        reason="Spam.",
+    )
+
+    assert "Unchanged" in late.text
+    assert "You typed this for “Reason”" in late.text
+    assert "Spam." in late.text
