@@ -59,6 +59,11 @@ class SearchHit:
     about: str = ""
 
 
+def is_request_id(typed: str) -> bool:
+    """Return whether a text is the id of a request."""
+    return _REQUEST_ID.fullmatch(typed.strip().lower()) is not None
+
+
 def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
     """Return what is meant by a text: what it names as a whole, else what it is a part of; nothing for an empty one."""
     authorize_support(uow)
@@ -75,9 +80,9 @@ def _named(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
     sees_owners = uow.caller.acts_as_platform_owner
     searches, lower = uow.platform_searches, text.lower()
     hits: list[SearchHit] = []
-    if _REQUEST_ID.fullmatch(lower):
+    if is_request_id(text):
         hits += searches.by_request(lower, hides_owners=not sees_owners)
-        if sees_owners and not hits:
+        if sees_owners and not hits and uow.audit_searches.has_request(lower):
             hits.append(SearchHit(kind=HitKind.LOG_OF_REQUEST, id=None, title=lower))
         return hits
     with suppress(ValueError):

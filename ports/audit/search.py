@@ -15,6 +15,10 @@ class AuditSearches(Protocol):
         """Return the id of the account with an address; None when there is none."""
         ...
 
+    def has_request(self, request_id: str) -> bool:
+        """Return whether the platform's log has an entry by a request."""
+        ...
+
     def invitation_to(self, organization_id: UUID | None, email: str) -> UUID | None:
         """Return the newest invitation of an organization to an address; None when it has none."""
         ...

@@ -182,6 +182,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform_search.html": {
         **_OWNING,
         "searched": NAME,
+        "is_request": False,
         "groups": [("Users", [(_HIT, _PAGE), (replace(_HIT, about=""), _PAGE)]), ("Organizations", [(_HIT, _PAGE)])],
         "why": "",
     },

@@ -165,6 +165,9 @@ class PostgresAuditSearches(Aggregate):
     def user_of(self, email: str) -> UUID | None:
         return self._value_or_none("SELECT id FROM users WHERE email = %s", (email,))
 
+    def has_request(self, request_id: str) -> bool:
+        return self._finds_any("SELECT FROM platform_audit_entries WHERE request_id = %s LIMIT 1", (request_id,))
+
     def invitation_to(self, organization_id: UUID | None, email: str) -> UUID | None:
         return self._value_or_none(
             """

@@ -51,6 +51,7 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
         standing,
         program=Program(path="/api/platform/users/search", query={"email": searched}),
         searched=searched,
+        is_request=search.is_request_id(searched),
         groups=[
             (KINDS[kind], [(hit, address_of(hit)) for hit in hits if hit.kind is kind])
             for kind in KINDS

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PAGE = "/app/platform/search"
 REQUEST = "5f0c8c9d2f6b4b6a9d53c1a7c1f0e2ab"
+UNKNOWN_REQUEST = "b" * 32
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"
 
 
@@ -95,14 +96,27 @@ async def test_support_finds_nothing_of_platform_owners(
 
     for text in (email, str(root), REQUEST, str(callers.sessions[Caller.PLATFORM_OWNER]), email[:-2], "192.0.2.1"):
         found = await support.open(f"{PAGE}?q={text}")
-        nothing = await support.open(f"{PAGE}?q=nothing-like-this")
+        unknown = UNKNOWN_REQUEST if text == REQUEST else "nothing-like-this"
+        nothing = await support.open(f"{PAGE}?q={unknown}")
         assert found.status == 200
-        assert "Nothing is called" in found.text
+        assert ("Nothing that is kept has this id" if text == REQUEST else "Nothing is called") in found.text
         assert ("What can be searched for" in found.text) is ("What can be searched for" in nothing.text)
+        assert ("Nothing that is kept has this id" in nothing.text) is (text == REQUEST)
         assert await led_to(platform_owner, text) is not None
 
 
-async def test_an_address_or_request_that_is_only_in_the_log_leads_owners_there(platform_owner: Visitor) -> None:
+async def test_an_address_or_request_that_is_only_in_the_log_leads_owners_there(
+    callers: Callers, platform_owner: Visitor
+) -> None:
+    assert "Nothing that is kept has this id" in (await platform_owner.open(f"{PAGE}?q={REQUEST}")).text
+    callers.world.connection.execute(
+        """
+        INSERT INTO platform_audit_entries (id, action, target_type, target_id, success, details, created_at,
+                                            request_id)
+        VALUES (%s, 'user.opened', 'user', 'x', true, '{}', now(), %s)
+        """,
+        (new_id(), REQUEST),
+    )
     for text, page in (
         ("192.0.2.1", "/app/platform/audit?address=192.0.2.1"),
         ("2001:DB8::0:1", "/app/platform/audit?address=2001%3Adb8%3A%3A1"),
