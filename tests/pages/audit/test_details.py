@@ -1,0 +1,136 @@
+"""What the details of entries are called on the pages of the audit logs."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.accounts.helped_accounts import RecordPart
+from core.billing.provider import BillingMode
+from core.billing.subscriptions import Source
+from core.organizations.organizations import Organization, OrganizationStatus
+from core.organizations.settings.branding import Branding
+from core.services.plans import Plan
+from core.services.services import Service
+from core.services.subscriptions import Subscription, SubscriptionStatus
+from entrypoints.pages.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
+from entrypoints.pages.audit_words import UNDONE
+from entrypoints.pages.languages import LANGUAGES
+from tests.pages.audit.recorded_details import RecordedDetails
+from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, write
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.application import Answer
+    from tests.world.team import Team
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+FREE_TIER = "00000000-0000-7000-8000-000000000001"
+# Words that are the same in both languages.
+SAME = {"Domain", "Format", "Host", "Icon", "Logo", "Name", "Person", "Port", "Sandbox", "Status", "Webhook"}
+
+
+def test_every_detail_that_core_writes_has_words() -> None:
+    recorded = RecordedDetails().keys()
+
+    assert recorded - FIELDS.keys() == set()
+    # Of calls in other forms: by a wrapper, a dictionary, a property, another name of a module.
+    assert {
+        *("plan_id", "sent", "secrets", "role_name", "to", "setup_link_id", "deleted_entity_id", "sessions_ended"),
+        *("note", "source", "leads_elsewhere", "part", "deed", "device_id", "invited_email", "sealed_through"),
+    } <= recorded
+
+
+@pytest.mark.parametrize("kind", [Organization, Service, Plan, Subscription, Branding])
+def test_every_field_whose_changes_are_recorded_has_words(kind: type) -> None:
+    assert {field.name for field in fields(kind)} - FIELDS.keys() == set()
+
+
+def test_values_of_closed_sets_have_words() -> None:
+    assert VALUES["part"].keys() == set(RecordPart)
+    assert VALUES["mode"].keys() == set(BillingMode)
+    assert VALUES["source"].keys() == set(Source)
+    assert VALUES["status"].keys() == {*OrganizationStatus, *SubscriptionStatus}
+
+
+def test_every_word_is_translated() -> None:
+    texts = {*FIELDS.values(), *PLATFORM_FIELDS.values(), YES, NO, *(text for _, text in UNDONE.values())}
+    texts |= {text for words in VALUES.values() for text in words.values()}
+
+    assert {text for text in texts if LANGUAGES["de"].known(text) == text} <= SAME | {"Slug"}
+
+
+async def test_details_are_shown_in_words_with_the_names_of_what_they_name(
+    world: World, people: Team, ann: Visitor
+) -> None:
+    acme = people.organization_id
+    plan, foreign_plan = _plan(world, acme, "Gold"), _plan(world, world.organization("bolt"), "Secret")
+    write(world, acme, 1, details={"plan_id": str(plan), "is_active": False})
+    write(world, acme, 2, details={"plan_id": str(foreign_plan), "change": "webhook_created"})
+    write(world, acme, 3, details={"changes": {"tier_id": {"from": KEY, "to": FREE_TIER}}})
+    write(world, acme, 4, details={"setup_link": {"id": KEY, "parts": ["saml"], "action": "revoked"}})
+    write(world, acme, 5, details={"later_field": "<b>", "change": "later_change"})
+    write(world, acme, 6, details={"user_id": str(people.ids["bob"]), "name": "Active"})
+    write(world, acme, 7, details={"status": HOSTILE, "reason": "promoted"})
+
+    english = rows(await ann.open(PAGE))
+    german = rows(await _in_german(ann))
+
+    for number, (words, translated) in enumerate(
+        (
+            ("Plan: Gold Active: No", "Tarif: Gold Aktiv: Nein"),
+            (f"Change: Webhook created Plan: {foreign_plan}", f"Änderung: Webhook angelegt Tarif: {foreign_plan}"),
+            (f"Tier: {KEY} → Free", f"Stufe: {KEY} → Free"),
+            (f"What was done to the setup link: Withdrawn Setup link: {KEY}", f"Zurückgezogen Einrichtungslink: {KEY}"),
+            ("Change: later_change later_field : <b>", "Änderung: later_change later_field : <b>"),
+            ("Name: Active Person: bob@example.com", "Name: Active Person: bob@example.com"),
+            (f"Reason: The person has become a platform owner Status: {HOSTILE}", "Grund: Die Person wurde Eigentümer"),
+        ),
+        start=1,
+    ):
+        assert words in english[-number], english[-number]
+        assert translated in german[-number], german[-number]
+
+
+async def test_an_entry_shows_the_name_beside_the_id(world: World, people: Team, ann: Visitor) -> None:
+    acme = people.organization_id
+    plan = _plan(world, acme, "Gold")
+    entry = write(
+        world, acme, 1, details={"plan_id": str(plan), "delivery_id": KEY, "setup_link": {"action": "revoked"}}
+    )
+
+    page = await ann.open(f"{PAGE}/{entry}")
+    shown = rows(page)
+
+    assert shown == [
+        f"Plan – Gold {plan}",
+        f"Delivery – {KEY}",
+        "What was done to the setup link – Withdrawn",
+    ]
+    assert f"<code>{KEY}</code>" in page.text
+    # The source keeps what programs read.
+    assert "plan_id" in page.text
+
+
+async def test_the_file_keeps_the_keys_of_details(world: World, people: Team, ann: Visitor) -> None:
+    write(world, people.organization_id, 1, details={"plan_id": KEY, "is_active": False})
+
+    await _in_german(ann)
+    file = await ann.open(f"{PAGE}/entries.csv")
+
+    assert "plan_id" in file.text
+    assert "is_active" in file.text
+    assert "Tarif" not in file.text
+
+
+def _plan(world: World, organization_id: UUID, name: str) -> UUID:
+    return world.plan(organization_id, world.service(organization_id).id, name)
+
+
+async def _in_german(visitor: Visitor) -> Answer:
+    await visitor.switch(await visitor.open(PAGE), "de")
+    return await visitor.open(PAGE)
