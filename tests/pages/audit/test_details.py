@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
@@ -22,8 +23,6 @@ from tests.pages.audit.recorded_details import RecordedDetails
 from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, write
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from tests.application import Answer
     from tests.world.team import Team
     from tests.world.visitor import Visitor
@@ -96,6 +95,33 @@ async def test_details_are_shown_in_words_with_the_names_of_what_they_name(
         assert translated in german[-number], german[-number]
 
 
+async def test_names_of_other_organizations_are_not_found(world: World, people: Team, ann: Visitor) -> None:
+    organizations = {"acme": people.organization_id, "bolt": world.organization("bolt")}
+    stranger = world.user("stranger@example.com")
+    world.member(organizations["bolt"], stranger)
+    for slug, organization_id in organizations.items():
+        world.mail_domain(organization_id, f"{slug}.example")
+        named = {
+            "service_id": world.service(organization_id).id,
+            "provider_id": _id_of(world, "upstream_connections", organization_id),
+            "route_id": _id_of(world, "domain_routes", organization_id),
+            "webhook_id": _webhook(world, organization_id),
+            "user_id": people.ids["bob"] if slug == "acme" else stranger,
+            "organization_id": organization_id,
+        }
+        for minute, (name, value) in enumerate(named.items(), start=1 if slug == "acme" else 11):
+            write(world, people.organization_id, minute, details={name: str(value)})
+
+    shown = rows(await ann.open(PAGE))
+
+    theirs, ours = shown[:6], shown[6:]
+    assert [row.split(" The platform")[0].split(": ")[1] for row in reversed(ours)] == [
+        *("Shop", "Directory", "acme.example", "Events", "bob@example.com", "Acme"),
+    ]
+    for row in theirs:
+        assert UUID(row.split(" The platform")[0].split(": ")[1])
+
+
 async def test_an_entry_shows_the_name_beside_the_id(world: World, people: Team, ann: Visitor) -> None:
     acme = people.organization_id
     plan = _plan(world, acme, "Gold")
@@ -129,6 +155,21 @@ async def test_the_file_keeps_the_keys_of_details(world: World, people: Team, an
 
 def _plan(world: World, organization_id: UUID, name: str) -> UUID:
     return world.plan(organization_id, world.service(organization_id).id, name)
+
+
+def _id_of(world: World, table: str, organization_id: UUID) -> UUID:
+    return world.value(f"SELECT id FROM {table} WHERE organization_id = %s", organization_id)
+
+
+def _webhook(world: World, organization_id: UUID) -> UUID:
+    return world.value(
+        """
+        INSERT INTO webhooks (id, organization_id, name, url, events, secret_sealed, created_at, updated_at)
+        VALUES (gen_random_uuid(), %s, 'Events', 'https://hooks.example', '{user.joined}', '', now(), now())
+        RETURNING id
+        """,
+        organization_id,
+    )
 
 
 async def _in_german(visitor: Visitor) -> Answer:
