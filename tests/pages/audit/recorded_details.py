@@ -54,6 +54,21 @@ class RecordedDetails:
                 keys |= self._keys_of_call(call, own, function)
         return keys - _NO_DETAILS
 
+    def constants(self) -> set[str]:
+        """Return the texts in the functions of core."""
+        return {text for function in self._functions for text in _texts_in(function.node)}
+
+    def constants_given_to(self, *names: str) -> set[str]:
+        """Return the texts that are given to functions of these names."""
+        return {
+            one.value
+            for function in self._functions
+            for call in ast.walk(function.node)
+            if isinstance(call, ast.Call) and _name_of(call.func) in names
+            for one in (*call.args, *(keyword.value for keyword in call.keywords))
+            if isinstance(one, ast.Constant) and isinstance(one.value, str)
+        }
+
     def _find_recording(self) -> dict[tuple[str, str], set[str]]:
         return {
             (one.module, one.node.name): {argument.arg for argument in one.node.args.kwonlyargs}
@@ -122,7 +137,7 @@ class RecordedDetails:
 def _name_of(value: ast.AST) -> str:
     """Return the name of the function or the property that an expression takes its value from."""
     match value:
-        case ast.Call(func=ast.Name(id=name)) | ast.Attribute(attr=name):
+        case ast.Call(func=ast.Name(id=name)) | ast.Attribute(attr=name) | ast.Name(id=name):
             return name
         case _:
             return ""
@@ -142,3 +157,7 @@ def _given_to(name: str, function: ast.FunctionDef) -> Iterator[ast.expr]:
 
 def _returned_by(function: ast.FunctionDef) -> Iterator[ast.expr]:
     return (node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None)
+
+
+def _texts_in(function: ast.FunctionDef) -> Iterator[str]:
+    return (node.value for node in ast.walk(function) if isinstance(node, ast.Constant) and isinstance(node.value, str))

@@ -56,6 +56,22 @@ def test_values_of_closed_sets_have_words() -> None:
     assert VALUES["status"].keys() == {*OrganizationStatus, *SubscriptionStatus}
 
 
+@pytest.mark.parametrize("name", ["cause", "change", "deed", "reason", "setup_link.action"])
+def test_words_are_of_values_that_core_writes(name: str) -> None:
+    assert VALUES[name].keys() - RecordedDetails().constants() == set()
+
+
+def test_every_constant_value_that_core_records_has_words() -> None:
+    recorded = RecordedDetails().constants_given_to(
+        *("_record", "record", "_save", "record_impersonated", "end_appointment", "end_of_makers"),
+        *("remove_everywhere", "end_unconfirmed_links"),
+    )
+
+    assert {"webhook_deactivated", "access_revoked", "saml_disabled", "device.renamed", "promoted"} <= recorded
+    # The format of a file is its own name.
+    assert recorded - {value for words in VALUES.values() for value in words} == {"csv"}
+
+
 def test_every_word_is_translated() -> None:
     texts = {*FIELDS.values(), *PLATFORM_FIELDS.values(), YES, NO, *(text for _, text in UNDONE.values())}
     texts |= {text for words in VALUES.values() for text in words.values()}
