@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from core.audit import chain
@@ -33,6 +33,11 @@ PASSED_MAX: Final = 5_000
 IMPERSONATOR: Final = "impersonator_id"
 API_KEY: Final = "api_key_id"
 SCIM_TOKEN: Final = "scim_token_id"  # noqa: S105 - the name of a detail
+# Further details that are ids of what may have a name, also where they were changed.
+NAMED_DETAILS: Final = (
+    *(API_KEY, SCIM_TOKEN, ORGANIZATION_KEY, "organization_id", "plan_id", "service_id", "tier_id"),
+    *("connection_id", "provider_id", "route_id", "webhook_id", "user_id", "approved_by"),
+)
 _NOT_A_TIME: Final = "Give a day or a time, such as 2026-02-03 or 2026-02-03 04:05."
 _TARGET_MALFORMED: Final = "Give an email address, or the id of what the action was done to."
 
@@ -193,9 +198,7 @@ def names_of(uow: UnitOfWork, organization_id: UUID | None, entries: Iterable[Fo
     named: set[UUID] = set()
     impersonators: set[UUID] = set()
     for entry in entries:
-        named |= _ids_in(
-            [entry.target_id, *(entry.details.get(name) for name in (API_KEY, SCIM_TOKEN, ORGANIZATION_KEY))]
-        )
+        named |= _ids_in([entry.target_id, *(value for name in NAMED_DETAILS for value in _values_of(entry, name))])
         if entry.organization_id is not None:
             named.add(entry.organization_id)
         impersonators |= _ids_in([entry.details.get(IMPERSONATOR)])
@@ -203,6 +206,18 @@ def names_of(uow: UnitOfWork, organization_id: UUID | None, entries: Iterable[Fo
         named=uow.audit_searches.names(organization_id, named) if named else {},
         impersonators=uow.audit_searches.impersonators(impersonators) if impersonators else {},
     )
+
+
+def _values_of(entry: FoundEntry, name: str) -> Iterable[Any]:
+    """Return the values of a detail: the one that it has, and those before and after a change."""
+    change = _object_in(_object_in(entry.details, "changes"), name)
+    return [entry.details.get(name), *change.values()]
+
+
+def _object_in(outer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return the value of this name if it is an object; an empty one otherwise."""
+    value = outer.get(name)
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _target_of(

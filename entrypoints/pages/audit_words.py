@@ -90,6 +90,13 @@ PLATFORM_ACTIONS: Final[Mapping[PlatformAction, str]] = {
     PlatformAction.SIGNING_KEY_ROTATED: marked("Made a new signing key"),
     PlatformAction.SECRETS_REWRAPPED: marked("Encrypted the stored secrets with the newest master key"),
 }
+# What is said of an action whose detail of this name is false: it was asked for, and did not happen.
+UNDONE: Final[Mapping[str, tuple[str, str]]] = {
+    PlatformAction.USER_VERIFICATION_SENT.value: (
+        "sent",
+        marked("The verification mail was asked for again, but a limit held it back"),
+    ),
+}
 # By the words of both logs.
 TARGET_TYPES: Final[Mapping[str, str]] = {
     "user": marked("Person"),

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from core.audit.audit_log import ORGANIZATION_KEY, SYSTEM_ID
-from core.audit.browser import API_KEY, IMPERSONATOR, SCIM_TOKEN
+from core.audit.browser import API_KEY, IMPERSONATOR, NAMED_DETAILS, SCIM_TOKEN
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
-from entrypoints.pages.audit_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
+from entrypoints.pages.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
+from entrypoints.pages.audit_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES, UNDONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +32,8 @@ _OF_ACTOR: Final = frozenset(
 _NAMES_OF_TARGET: Final = (
     *("invited_email", "email", "service_name", "plan_name", "name", "domain", "slug", "service_slug", "recipient"),
 )
+# The detail that is an object, whose parts are shown as fields.
+_SETUP_LINK: Final = "setup_link"
 VALUE_CHARACTERS_MAX: Final = 400
 JSON_CHARACTERS_MAX: Final = 12_000
 
@@ -46,12 +49,25 @@ class ShownActor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownValue:
+    """A value as text, which is translated where it is of our words; `id` is that of what it names, or empty."""
+
+    text: str
+    is_word: bool = False
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A field that was changed, with both values; or a fact, whose `before` is None."""
+    """A field that was changed, with both values; or a fact, whose `before` is None.
+
+    `words` are empty where the field has none, because a later version has written it.
+    """
 
     field: str
-    before: str | None
-    after: str
+    words: str
+    before: ShownValue | None
+    after: ShownValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +106,10 @@ def row_of(entry: FoundEntry, names: EntryNames, *, is_platform: bool) -> ShownR
     except ValueError:
         # A later version has written it.
         what = entry.action
+    else:
+        undone = UNDONE.get(entry.action)
+        if undone is not None and entry.details.get(undone[0]) is False:
+            what = undone[1]
     concerned = names.named.get(entry.organization_id) if entry.organization_id is not None else None
     return ShownRow(
         id=entry.id,
@@ -106,29 +126,39 @@ def row_of(entry: FoundEntry, names: EntryNames, *, is_platform: bool) -> ShownR
         request_id=entry.request_id,
         position=entry.position,
         organization=concerned or (str(entry.organization_id) if entry.organization_id is not None else ""),
-        comparisons=comparisons_of(entry.details),
+        comparisons=comparisons_of(entry.details, names, is_platform=is_platform),
     )
 
 
-def comparisons_of(details: Mapping[str, Any]) -> list[Comparison]:
+def comparisons_of(details: Mapping[str, Any], names: EntryNames, *, is_platform: bool) -> list[Comparison]:
     """Return what details say: the changed fields first, each with its old and its new value, then the facts."""
+    labels = {**FIELDS, **PLATFORM_FIELDS} if is_platform else FIELDS
     changed: list[Comparison] = []
     facts: list[Comparison] = []
+
+    def compare(field: str, before: Any, after: Any) -> None:
+        both = _shown(field, before, names), _shown(field, after, names)
+        changed.append(Comparison(field=field, words=labels.get(field, ""), before=both[0], after=both[1]))
+
+    def tell(field: str, value: Any) -> None:
+        shown = _shown(field, value, names)
+        facts.append(Comparison(field=field, words=labels.get(field, ""), before=None, after=shown))
+
     changes = _fields_of(details.get("changes"))
     for name, change in changes.items():
         both = _fields_of(change)
         if both.keys() == {"from", "to"}:
-            changed.append(Comparison(field=name, before=_text(both["from"]), after=_text(both["to"])))
+            compare(name, both["from"], both["to"])
         else:
-            facts.append(Comparison(field=name, before=None, after=_text(change)))
-    for name, value in details.items():
+            tell(name, change)
+    for name, value in _with_parts(details).items():
         kind, _, field = name.partition("_")
         if name in _OF_ACTOR or (name == "changes" and changes):
             continue
         if kind == "old" and f"new_{field}" in details:
-            changed.append(Comparison(field=field, before=_text(value), after=_text(details[f"new_{field}"])))
+            compare(field, value, details[f"new_{field}"])
         elif kind != "new" or f"old_{field}" not in details:
-            facts.append(Comparison(field=name, before=None, after=_text(value)))
+            tell(name, value)
     return changed + facts
 
 
@@ -196,6 +226,35 @@ def _named(value: Any, names: Mapping[UUID, str]) -> str:
 def _fields_of(value: Any) -> dict[str, Any]:
     """Return a value that is an object; an empty one for any other."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _with_parts(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return details with the parts of a setup link in its place, what was done to it first."""
+    link = _fields_of(details.get(_SETUP_LINK))
+    parts = {f"{_SETUP_LINK}.{name}": link[name] for name in sorted(link, key=lambda name: name != "action")}
+    return {name: value for name, value in details.items() if name != _SETUP_LINK or not parts} | parts
+
+
+def _shown(field: str, value: Any, names: EntryNames) -> ShownValue:
+    """Return a value in words where it has some, with the present name of what it names, else as it is."""
+    if isinstance(value, bool):
+        return ShownValue(text=YES if value else NO, is_word=True)
+    text = _text(value)
+    word = VALUES.get(field, {}).get(text)
+    if word is not None:
+        return ShownValue(text=word, is_word=True)
+    if _is_id(text):
+        name = _named(text, names.named) if field in NAMED_DETAILS else text
+        return ShownValue(text="" if name == text else name, id=text)
+    return ShownValue(text=text)
+
+
+def _is_id(text: str) -> bool:
+    """Return whether a text is an id as the details write it."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
 
 
 def _text(value: Any) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
-from entrypoints.pages.log_rows import Comparison, ShownActor, ShownRow
+from entrypoints.pages.log_rows import Comparison, ShownActor, ShownRow, ShownValue
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW
 
 LOG_ROW: Final = ShownRow(
@@ -23,9 +23,18 @@ LOG_ROW: Final = ShownRow(
     position=48_201,
     organization=NAME,
     comparisons=[
-        Comparison(field="redirect_uris", before="", after="https://harbour.example/" + "x" * 300),
-        Comparison(field="x" * 60, before=None, after=NAME),
-        Comparison(field="name", before=NAME, after=""),
+        Comparison(
+            field="redirect_uris",
+            words="Redirect addresses",
+            before=ShownValue(text=""),
+            after=ShownValue(text="https://harbour.example/" + "x" * 300),
+        ),
+        Comparison(field="x" * 60, words="", before=None, after=ShownValue(text=NAME)),
+        Comparison(field="name", words="Name", before=ShownValue(text=NAME), after=ShownValue(text="")),
+        Comparison(
+            field="plan_id", words="Plan", before=ShownValue(text="", id=ID), after=ShownValue(text=NAME, id=ID)
+        ),
+        Comparison(field="is_active", words="Active", before=None, after=ShownValue(text="Yes", is_word=True)),
     ],
 )
 LOG_ROWS: Final = [

@@ -149,6 +149,14 @@ _NAMES: Final = """
     SELECT id, name FROM organization_keys WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
     SELECT id, name FROM scim_tokens WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, name FROM upstream_connections WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, domain FROM domain_routes WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, name FROM webhooks WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT id, display_name FROM tiers WHERE id = ANY (%(ids)s)
 """
 _NAMES_FOR_PLATFORM: Final = """
     SELECT id, email AS name FROM users WHERE id = ANY (%(ids)s)
@@ -156,6 +164,10 @@ _NAMES_FOR_PLATFORM: Final = """
     SELECT id, name FROM organizations WHERE id = ANY (%(ids)s)
     UNION ALL
     SELECT id, recipient FROM mails WHERE id = ANY (%(ids)s)
+    UNION ALL
+    SELECT id, name FROM services WHERE id = ANY (%(ids)s)
+    UNION ALL
+    SELECT id, display_name FROM tiers WHERE id = ANY (%(ids)s)
 """
 
 

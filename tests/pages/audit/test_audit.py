@@ -77,7 +77,7 @@ async def test_entries_are_readable_and_found_by_the_filter(world: World, people
             ["The holder of a setup link"],
             ["A program, with the management key Deploy", "2001:db8::1"],
             ["ann@example.com", "It was bob@example.com of the platform, acting as this person.", HOSTILE],
-            ["Changed the role of a member", "role : admin → member", "bob@example.com Person", "192.0.2.7 req-1"],
+            ["Changed the role of a member", "Role: admin → member", "bob@example.com Person", "192.0.2.7 req-1"],
         ),
         strict=True,
     ):
@@ -218,8 +218,8 @@ async def test_an_entry_shows_what_was_changed_and_that_it_fits_its_seal(
         assert "Does not fit" in page.text
     assert HOSTILE not in sealed.text
     said = rows(sealed)
-    assert said[:3] == [f"name Shop {HOSTILE}", "scopes – a, 1", "role admin member"]
-    assert set(said[3:]) == {"odd – 1", "new_thing – true", "reason – =1+1", f'nested – {{"a": ["{HOSTILE}"]}}'}
+    assert said[:3] == [f"Name Shop {HOSTILE}", "scopes – a, 1", "Role admin member"]
+    assert set(said[3:]) == {"odd – 1", "new_thing – Yes", "Reason – =1+1", f'nested – {{"a": ["{HOSTILE}"]}}'}
     assert "&#34;reason&#34;: &#34;=1+1&#34;" in sealed.text
 
 

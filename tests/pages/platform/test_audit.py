@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.world.visitor import Visitor
 
 PAGE = "/app/platform/audit"
+FREE_TIER = "00000000-0000-7000-8000-000000000001"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"
 
 
@@ -54,11 +55,11 @@ async def test_what_was_done_is_found_and_opened(callers: Callers, platform_owne
 
     assert [row.split(" An operator")[0] for row in rows(page)] == [
         "Let a mail be sent again",
-        f"Deleted an organization name : {HOSTILE} reason : =1",
+        f"Deleted an organization Name: {HOSTILE} Reason: =1",
     ]
     assert len(rows(found)) == 1
     assert HOSTILE not in found.text + entry.text
-    assert "reason – =1" in rows(entry)
+    assert "Reason – =1" in rows(entry)
     assert "Seal" not in entry.text
     [exported] = csv.DictReader(file.text.splitlines())
     assert (exported["target"], exported["actor"]) == (HOSTILE, "command")
@@ -106,3 +107,46 @@ async def test_an_entry_that_does_not_exist_is_not_found(callers: Callers, platf
 @pytest.mark.parametrize("path", ["", "/feed", "/entries.csv", f"/{UUID(int=1)}"])
 async def test_support_does_not_read_it(support: Visitor, path: str) -> None:
     assert (await support.open(PAGE + path)).status == 403
+
+
+async def test_details_are_shown_in_words(callers: Callers, platform_owner: Visitor) -> None:
+    world, user = callers.world, str(new_id())
+    world.connection.execute("DELETE FROM platform_audit_entries")
+    service = world.service(world.organization("bolt"), "shop").id
+    write(callers, "user.verification_sent", "user", user, sent=False)
+    write(callers, "user.verification_sent", "user", user, sent=True)
+    write(callers, "user.opened", "user", user, part="sign_in_rules")
+    write(callers, "secrets.rewrapped", "key", "k2", secrets=7, left=1)
+    write(callers, "impersonation.started", "user", user, service_id=str(service))
+    write(callers, "organization.approved", "organization", str(new_id()), tier_id=FREE_TIER)
+
+    english = rows(await platform_owner.open(PAGE))
+    await platform_owner.switch(await platform_owner.open(PAGE), "de")
+    german = rows(await platform_owner.open(PAGE))
+
+    for shown, starts in (
+        (
+            english,
+            (
+                "Approved an organization Tier: Free",
+                "Began to act as a user Service: Shop",
+                "Encrypted the stored secrets with the newest master key",
+                "Opened the record of a user Part of the record: Rules of signing in",
+                "Sent the verification mail again Sent: Yes",
+                "The verification mail was asked for again, but a limit held it back Sent: No",
+            ),
+        ),
+        (
+            german,
+            (
+                "Organisation freigegeben Stufe: Free",
+                "",
+                "",
+                "Akte eines Kontos geöffnet Teil der Akte: Regeln der Anmeldung",
+                "Bestätigungs-E-Mail erneut gesendet Verschickt: Ja",
+                "Die Bestätigungs-E-Mail wurde erneut angefordert, aber eine Grenze hielt sie zurück Verschickt: Nein",
+            ),
+        ),
+    ):
+        assert [row[: len(start)] for row, start in zip(shown, starts, strict=True)] == list(starts)
+    assert "Secrets that could not be encrypted: 1" in english[2]

@@ -1,0 +1,193 @@
+"""What the details of entries are called on the pages of the audit logs."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import pytest
+
+from core.accounts.helped_accounts import RecordPart
+from core.billing.provider import BillingMode
+from core.billing.subscriptions import Source
+from core.organizations.organizations import Organization, OrganizationStatus
+from core.organizations.settings.branding import Branding
+from core.services.plans import Plan
+from core.services.services import Service
+from core.services.subscriptions import Subscription, SubscriptionStatus
+from entrypoints.pages.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
+from entrypoints.pages.audit_words import UNDONE
+from entrypoints.pages.languages import LANGUAGES
+from tests.pages.audit.recorded_details import RecordedDetails
+from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, write
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.team import Team
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+FREE_TIER = "00000000-0000-7000-8000-000000000001"
+# Words that are the same in both languages.
+SAME = {"Domain", "Format", "Host", "Icon", "Logo", "Name", "Person", "Port", "Sandbox", "Status", "Webhook"}
+
+
+def test_every_detail_that_core_writes_has_words() -> None:
+    recorded = RecordedDetails().keys()
+
+    assert recorded - FIELDS.keys() == set()
+    # Of calls in other forms: by a wrapper, a dictionary, a property, another name of a module.
+    assert {
+        *("plan_id", "sent", "secrets", "role_name", "to", "setup_link_id", "deleted_entity_id", "sessions_ended"),
+        *("note", "source", "leads_elsewhere", "part", "deed", "device_id", "invited_email", "sealed_through"),
+    } <= recorded
+
+
+@pytest.mark.parametrize("kind", [Organization, Service, Plan, Subscription, Branding])
+def test_every_field_whose_changes_are_recorded_has_words(kind: type) -> None:
+    assert {field.name for field in fields(kind)} - FIELDS.keys() == set()
+
+
+def test_values_of_closed_sets_have_words() -> None:
+    assert VALUES["part"].keys() == set(RecordPart)
+    assert VALUES["mode"].keys() == set(BillingMode)
+    assert VALUES["source"].keys() == set(Source)
+    assert VALUES["status"].keys() == {*OrganizationStatus, *SubscriptionStatus}
+
+
+@pytest.mark.parametrize("name", ["cause", "change", "deed", "reason", "setup_link.action"])
+def test_words_are_of_values_that_core_writes(name: str) -> None:
+    assert VALUES[name].keys() - RecordedDetails().constants() == set()
+
+
+def test_every_constant_value_that_core_records_has_words() -> None:
+    recorded = RecordedDetails().constants_given_to(
+        *("_record", "record", "_save", "record_impersonated", "end_appointment", "end_of_makers"),
+        *("remove_everywhere", "end_unconfirmed_links"),
+    )
+
+    assert {"webhook_deactivated", "access_revoked", "saml_disabled", "device.renamed", "promoted"} <= recorded
+    # The format of a file is its own name.
+    assert recorded - {value for words in VALUES.values() for value in words} == {"csv"}
+
+
+def test_every_word_is_translated() -> None:
+    texts = {*FIELDS.values(), *PLATFORM_FIELDS.values(), YES, NO, *(text for _, text in UNDONE.values())}
+    texts |= {text for words in VALUES.values() for text in words.values()}
+
+    assert {text for text in texts if LANGUAGES["de"].known(text) == text} <= SAME | {"Slug"}
+
+
+async def test_details_are_shown_in_words_with_the_names_of_what_they_name(
+    world: World, people: Team, ann: Visitor
+) -> None:
+    acme = people.organization_id
+    plan, foreign_plan = _plan(world, acme, "Gold"), _plan(world, world.organization("bolt"), "Secret")
+    write(world, acme, 1, details={"plan_id": str(plan), "is_active": False})
+    write(world, acme, 2, details={"plan_id": str(foreign_plan), "change": "webhook_created"})
+    write(world, acme, 3, details={"changes": {"tier_id": {"from": KEY, "to": FREE_TIER}}})
+    write(world, acme, 4, details={"setup_link": {"id": KEY, "parts": ["saml"], "action": "revoked"}})
+    write(world, acme, 5, details={"later_field": "<b>", "change": "later_change"})
+    write(world, acme, 6, details={"user_id": str(people.ids["bob"]), "name": "Active"})
+    write(world, acme, 7, details={"status": HOSTILE, "reason": "promoted"})
+
+    english = rows(await ann.open(PAGE))
+    german = rows(await _in_german(ann))
+
+    for number, (words, translated) in enumerate(
+        (
+            ("Plan: Gold Active: No", "Tarif: Gold Aktiv: Nein"),
+            (f"Change: Webhook created Plan: {foreign_plan}", f"Änderung: Webhook angelegt Tarif: {foreign_plan}"),
+            (f"Tier: {KEY} → Free", f"Stufe: {KEY} → Free"),
+            (f"What was done to the setup link: Withdrawn Setup link: {KEY}", f"Zurückgezogen Einrichtungslink: {KEY}"),
+            ("Change: later_change later_field : <b>", "Änderung: later_change later_field : <b>"),
+            ("Name: Active Person: bob@example.com", "Name: Active Person: bob@example.com"),
+            (f"Reason: The person has become a platform owner Status: {HOSTILE}", "Grund: Die Person wurde Eigentümer"),
+        ),
+        start=1,
+    ):
+        assert words in english[-number], english[-number]
+        assert translated in german[-number], german[-number]
+
+
+async def test_names_of_other_organizations_are_not_found(world: World, people: Team, ann: Visitor) -> None:
+    organizations = {"acme": people.organization_id, "bolt": world.organization("bolt")}
+    stranger = world.user("stranger@example.com")
+    world.member(organizations["bolt"], stranger)
+    for slug, organization_id in organizations.items():
+        world.mail_domain(organization_id, f"{slug}.example")
+        named = {
+            "service_id": world.service(organization_id).id,
+            "provider_id": _id_of(world, "upstream_connections", organization_id),
+            "route_id": _id_of(world, "domain_routes", organization_id),
+            "webhook_id": _webhook(world, organization_id),
+            "user_id": people.ids["bob"] if slug == "acme" else stranger,
+            "organization_id": organization_id,
+        }
+        for minute, (name, value) in enumerate(named.items(), start=1 if slug == "acme" else 11):
+            write(world, people.organization_id, minute, details={name: str(value)})
+
+    shown = rows(await ann.open(PAGE))
+
+    theirs, ours = shown[:6], shown[6:]
+    assert [row.split(" The platform")[0].split(": ")[1] for row in reversed(ours)] == [
+        *("Shop", "Directory", "acme.example", "Events", "bob@example.com", "Acme"),
+    ]
+    for row in theirs:
+        assert UUID(row.split(" The platform")[0].split(": ")[1])
+
+
+async def test_an_entry_shows_the_name_beside_the_id(world: World, people: Team, ann: Visitor) -> None:
+    acme = people.organization_id
+    plan = _plan(world, acme, "Gold")
+    entry = write(
+        world, acme, 1, details={"plan_id": str(plan), "delivery_id": KEY, "setup_link": {"action": "revoked"}}
+    )
+
+    page = await ann.open(f"{PAGE}/{entry}")
+    shown = rows(page)
+
+    assert shown == [
+        f"Plan – Gold {plan}",
+        f"Delivery – {KEY}",
+        "What was done to the setup link – Withdrawn",
+    ]
+    assert f"<code>{KEY}</code>" in page.text
+    # The source keeps what programs read.
+    assert "plan_id" in page.text
+
+
+async def test_the_file_keeps_the_keys_of_details(world: World, people: Team, ann: Visitor) -> None:
+    write(world, people.organization_id, 1, details={"plan_id": KEY, "is_active": False})
+
+    await _in_german(ann)
+    file = await ann.open(f"{PAGE}/entries.csv")
+
+    assert "plan_id" in file.text
+    assert "is_active" in file.text
+    assert "Tarif" not in file.text
+
+
+def _plan(world: World, organization_id: UUID, name: str) -> UUID:
+    return world.plan(organization_id, world.service(organization_id).id, name)
+
+
+def _id_of(world: World, table: str, organization_id: UUID) -> UUID:
+    return world.value(f"SELECT id FROM {table} WHERE organization_id = %s", organization_id)
+
+
+def _webhook(world: World, organization_id: UUID) -> UUID:
+    return world.value(
+        """
+        INSERT INTO webhooks (id, organization_id, name, url, events, secret_sealed, created_at, updated_at)
+        VALUES (gen_random_uuid(), %s, 'Events', 'https://hooks.example', '{user.joined}', '', now(), now())
+        RETURNING id
+        """,
+        organization_id,
+    )
+
+
+async def _in_german(visitor: Visitor) -> Answer:
+    await visitor.switch(await visitor.open(PAGE), "de")
+    return await visitor.open(PAGE)
