@@ -39,7 +39,7 @@ from tests.doorbells import RecordedDoorbells
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-    from playwright.sync_api import Browser, BrowserContext, Page, Request
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
     from core.sessions.signing_keys import KeyPair
     from entrypoints.web.serving.routes import Route
@@ -63,6 +63,8 @@ ACTION_MILLISECONDS_MAX = 10_000.0
 CONNECTIONS_MAX = 2
 # What Chromium says of a request for a page that it has left in the meantime.
 ABANDONED = "net::ERR_ABORTED"
+# What it says when a test fills in a field before the page has focused its first one.
+TYPED_EARLY = "Autofocus processing was blocked because a document already has a focused element."
 
 
 class Site:
@@ -147,6 +149,11 @@ class Watched:
     problems: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
+    def note_message(self, message: ConsoleMessage) -> None:
+        """Record what the browser says of the page, unless the test was faster than its first focus."""
+        if message.text != TYPED_EARLY:
+            self.problems.append(message.text)
+
     def note_failure(self, request: Request) -> None:
         """Record a request that failed, unless the browser gave it up because it left the page."""
         if request.failure != ABANDONED:
@@ -174,7 +181,7 @@ def watch(chromium: Browser) -> Iterator[Callable[..., Watched]]:
         context.set_default_timeout(ACTION_MILLISECONDS_MAX)
         contexts.append(context)
         watched = Watched(context.new_page())
-        watched.page.on("console", lambda message: watched.problems.append(message.text))
+        watched.page.on("console", watched.note_message)
         watched.page.on("pageerror", lambda error: watched.problems.append(str(error)))
         watched.page.on("requestfailed", watched.note_failure)
         watched.page.on("request", lambda request: watched.requests.append(request.url))
