@@ -24,13 +24,14 @@ from urllib.parse import urlencode
 import msgspec
 
 from core.organizations import standing
-from core.organizations.access import Capability, Operation, RequiredStanding
 from core.organizations.standing import Standing
 from core.platform import console
 from core.positions import Position, position_of
 from entrypoints.pages.brands import Brand
+from entrypoints.pages.console_sections import sections_of
 from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import language_of, marked
+from entrypoints.pages.languages import language_of
+from entrypoints.pages.outcomes import OUTCOMES
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
 from entrypoints.web.serving.answers import encode, see_other
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from quart import Response
 
     from core.errors import Refusal
+    from core.organizations.access import Operation
     from core.platform.console import PlatformStanding
     from core.positions import Position
     from entrypoints.web.serving.calls import Call
@@ -53,32 +55,6 @@ CONSOLE: Final = "/app/organizations"
 PLATFORM: Final = "/app/platform"
 # How many rows a list shows at once.
 ROWS_SHOWN: Final = 25
-# What a form has just done, by the word in the address of its page.
-OUTCOMES: Final = {
-    "created": marked("The organization is created."),
-    "role-changed": marked("The role is changed. It counts from the next request of this person."),
-    "invited": marked("The invitations are sent."),
-    "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
-    "withdrawn": marked("The invitation is withdrawn."),
-    "anonymized": marked("The personal data are removed. The account has a placeholder as its address now."),
-    "sessions-ended": marked("The sessions have ended. This person has to sign in again."),
-    "limit-ended": marked("The limit is ended. The person can try again at once."),
-    "verification-sent": marked("The mail that verifies the address is on its way."),
-    "removed": marked("The member is removed, and has no access to this organization any more."),
-    "owner-appointed": marked("This person is a platform owner from their next request on."),
-    "owner-demoted": marked("This person is no platform owner any more."),
-    "support-appointed": marked("This person now belongs to the platform's support, from their next request on."),
-    "support-demoted": marked("This person no longer belongs to the platform's support."),
-    "approved": marked("The organization is approved. Its members can use it from now on."),
-    "rejected": marked("The organization is rejected. Its members can read the reason."),
-    "suspended": marked("The organization is suspended from now on."),
-    "activated": marked("The organization is active again."),
-    "limits-changed": marked("The tier and the limits are saved."),
-    "deleted": marked("The organization is deleted for good."),
-    "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
-    "factor-off": marked("The second factor is off. This person is told so by mail."),
-    "mails-again": marked("The chosen mails are sent again, within seconds."),
-}
 
 
 class PagedQuery(DoneQuery, kw_only=True):
@@ -179,16 +155,6 @@ def console_page(
         sections=sections_of(standing) if isinstance(standing, Standing) else [],
         **values,
     )
-
-
-def sections_of(standing: Standing) -> list[tuple[str, str, Capability | RequiredStanding | None]]:
-    """Return the sections of the console: path, text, and what the role of the reader lacks."""
-    return [
-        ("", marked("Overview"), None),
-        ("/people", marked("People"), standing.lacks(Operation.MEMBERS_LIST)),
-        ("/why", marked("Sign-in problems"), standing.lacks(Operation.SIGN_INS_EXPLAIN)),
-        ("/audit", marked("Audit log"), standing.lacks(Operation.AUDIT_LOG_READ)),
-    ]
 
 
 def _brand_of(call: Call, standing: Standing | PlatformStanding | None) -> Brand | None:

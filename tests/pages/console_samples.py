@@ -12,6 +12,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import Attention, Overview, SetupSteps, SignInTotals
 from core.organizations.people import ListedMember, MemberDeparture, MemberSource
 from core.positions import FoundRows
+from entrypoints.pages.console_sections import sections_of
 from entrypoints.pages.invitations.invited import STATUSES
 from entrypoints.pages.organizations.people import SOURCES
 from tests.pages.record_samples import RECORD
@@ -33,7 +34,7 @@ _ACTIVE: Final = SimpleNamespace(
 )
 
 
-def standing(organization: Any = _ACTIVE) -> SimpleNamespace:
+def standing(organization: Any = _ACTIVE) -> Any:
     """Return the standing of a reader who lacks everything."""
     return SimpleNamespace(
         organization=organization,
@@ -52,16 +53,16 @@ TABS: Final = [
 ]
 
 
+# One of them opens, and shows how a section looks that does.
+_SECTIONS: Final = [
+    replace(group, sections=(replace(group.sections[0], missing=None), *group.sections[1:]))
+    for group in sections_of(standing())
+]
 CONSOLE: Final[dict[str, Any]] = {
     "form_token": "token",
     "browser": SimpleNamespace(email=EMAIL, is_disowned=False, confined_to=None),
     "standing": standing(),
-    "sections": [
-        ("", "Overview", None),
-        ("/people", "People", None),
-        ("/why", "Sign-in problems", None),
-        ("/audit", "Audit log", Capability.AUDIT_LOGS_VIEW),
-    ],
+    "sections": _SECTIONS,
     "curl": "curl 'https://id.example.com/api/organizations/harbour' \\\n  -H \"Authorization: Bearer $TOKEN\"",
     "outcome": "The organization is created.",
     "problem": PROBLEM,

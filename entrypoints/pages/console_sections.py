@@ -1,0 +1,49 @@
+"""The sections of an organization's console, in groups, and what the role of the reader lacks for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.organizations.access import Operation
+from entrypoints.pages.languages import marked
+
+if TYPE_CHECKING:
+    from core.organizations.access import Capability, RequiredStanding
+    from core.organizations.standing import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section: its path below that of the organization, its name, and what the reader's role lacks for it."""
+
+    path: str
+    name: str
+    missing: Capability | RequiredStanding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SectionGroup:
+    """Sections under one title; the first group has none."""
+
+    title: str
+    sections: tuple[Section, ...]
+
+
+def sections_of(standing: Standing) -> list[SectionGroup]:
+    """Return the sections of the console in the order of its navigation."""
+    lacks = standing.lacks
+    return [
+        SectionGroup("", (Section("", marked("Overview")),)),
+        SectionGroup(
+            marked("People and access"),
+            (
+                Section("/people", marked("People"), lacks(Operation.MEMBERS_LIST)),
+                Section("/why", marked("Sign-in problems"), lacks(Operation.SIGN_INS_EXPLAIN)),
+            ),
+        ),
+        SectionGroup(
+            marked("Organization"),
+            (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
+        ),
+    ]
