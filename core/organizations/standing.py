@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
+    from core.organizations.access import OrganizationAccess
     from core.organizations.organizations import Organization
     from core.organizations.settings.branding import BrandedOrganization
     from ports.unit_of_work import UnitOfWork
@@ -66,7 +67,13 @@ def read(
     **kwargs: Arguments.kwargs,
 ) -> tuple[Standing, Found]:
     """Authorize the caller for an operation; return their standing, and what the use case returns."""
-    authorized = authorize(uow, slug, operation)
+    return read_authorized(uow, authorize(uow, slug, operation), lambda: use_case(uow, slug, *args, **kwargs))
+
+
+def read_authorized(
+    uow: UnitOfWork, authorized: OrganizationAccess, use_case: Callable[[], Found]
+) -> tuple[Standing, Found]:
+    """Return the standing of a caller who is authorized already, and what the use case returns."""
     role = authorized.membership.role
     asks = role != OWNER and Capability.ORG_MEMBERS_VIEW in authorized.capabilities
     # Both go out with the next statement whose result is needed.
@@ -76,7 +83,7 @@ def read(
         caller.user_id, only=caller.only_organization_id, counted_max=FEW_ORGANIZATIONS_MAX + 1
     )
     owner_email = uow.members.owner_email(authorized.organization.id) if asks else None
-    found = use_case(uow, slug, *args, **kwargs)
+    found = use_case()
     standing = Standing(
         organization=authorized.organization,
         user_id=authorized.membership.user_id,

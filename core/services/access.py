@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.organizations import access, relations
-from core.organizations.access import Capability, RequiredStanding
+from core.organizations.access import Capability, OrganizationAccess, RequiredStanding
 from core.organizations.relations import RelationObject, ServiceRelation
 from core.services.services import ServiceUnknown
 
 if TYPE_CHECKING:
-    from core.organizations.access import Operation, OrganizationAccess
-    from core.organizations.organizations import Organization
+    from core.organizations.access import Operation
     from core.services.services import Service
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # The grant that allows an operation on its service, by the capability that the operation requires.
-_GRANT_FOR: Final[dict[Capability | RequiredStanding, ServiceRelation]] = {
+GRANT_FOR: Final[dict[Capability | RequiredStanding, ServiceRelation]] = {
     Capability.SERVICES_MANAGE: ServiceRelation.MANAGER,
     Capability.SERVICES_VIEW: ServiceRelation.VIEWER,
 }
@@ -28,13 +26,10 @@ OF_MANAGERS: Final = frozenset({Capability.SERVICES_VIEW, Capability.SERVICES_MA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceAccess:
+class ServiceAccess(OrganizationAccess):
     """The caller's authorized access to a service; `capabilities` are those of their role, without a grant's."""
 
-    caller: Caller
-    organization: Organization
     service: Service
-    capabilities: frozenset[Capability]
 
 
 def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> ServiceAccess:
@@ -45,7 +40,7 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
         if granted is None:
             return False
         object_ = RelationObject(organization_id=granted.organization_id, service_id=granted.id)
-        return relations.check(uow, object_, _GRANT_FOR[operation.takes], member.caller.user_id)
+        return relations.check(uow, object_, GRANT_FOR[operation.takes], member.caller.user_id)
 
     authorized = access.authorize(uow, slug, operation, is_granted=is_granted)
     service = uow.services.by_slug(authorized.organization.id, service_slug)
@@ -54,8 +49,9 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
     return ServiceAccess(
         caller=authorized.caller,
         organization=authorized.organization,
-        service=service,
+        membership=authorized.membership,
         capabilities=authorized.capabilities,
+        service=service,
     )
 
 

@@ -169,18 +169,37 @@ def on_service(operation: Operation) -> Callable[[Handler], Handler]:
     The use case decides it with `authorize` of `core.services.access`.
     """
 
-    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(service_access.authorize, _slug(words), words[SERVICE_PARAMETER], operation)
-
     def declare(handler: Handler) -> Handler:
         return _declared(
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
                 admit=or_key(admission.admit_access_token),
-                before_refusing=require_operation,
+                before_refusing=_requiring_on_service(operation),
                 operation=operation,
                 is_on_service=True,
+            ),
+        )
+
+    return declare
+
+
+def on_service_in_console(operation: Operation) -> Callable[[Handler], Handler]:
+    """Require a browser session whose user may do this to the service of the path; for a page of the console.
+
+    `core.services.standing.read` authorizes the reader and runs the use case of the page.
+    """
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.BROWSER_SESSION,
+                admit=admission.admit_browser,
+                before_refusing=_requiring_on_service(operation),
+                operation=operation,
+                is_on_service=True,
+                has_protected_forms=True,
             ),
         )
 
@@ -291,6 +310,15 @@ def _requiring(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awai
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
         await call.read(access.authorize, _slug(words), operation)
+
+    return require_operation
+
+
+def _requiring_on_service(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awaitable[None]]:
+    """Return the check that a caller may do this to the service of the path."""
+
+    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
+        await call.read(service_access.authorize, _slug(words), words[SERVICE_PARAMETER], operation)
 
     return require_operation
 

@@ -52,7 +52,7 @@ IN_ORGANIZATION = [
     for route in ROUTES
     if route.who.operation is not None and route.who.kind is not CredentialKind.BROWSER_SESSION
 ]
-ON_SERVICE = [route for route in ROUTES if route.who.is_on_service]
+ON_SERVICE = [route for route in IN_ORGANIZATION if route.who.is_on_service]
 NON_MEMBERS = (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER, Caller.SUPPORT)
 SIGNED_IN = [route for route in ROUTES if route.who.kind is CredentialKind.ACCESS_TOKEN]
 GOVERNING_PLATFORM = [route for route in SIGNED_IN if route.who.governs_platform]

@@ -1,0 +1,87 @@
+"""What the pages of one service share: authorizing their reader, by role or by a grant, and the tabs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from core.organizations.access import Operation
+from core.services import standing
+from entrypoints.pages.console_pages import api, console_page, page_of
+from entrypoints.pages.languages import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quart import Response
+
+    from core.errors import Refusal
+    from core.organizations.access import Capability, RequiredStanding
+    from core.services.standing import ServiceStanding
+    from entrypoints.pages.console_pages import Program
+    from entrypoints.web.serving.calls import Call
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+
+async def opened_service(
+    call: Call,
+    slug: str,
+    service_slug: str,
+    operation: Operation,
+    use_case: Callable[Concatenate[UnitOfWork, str, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[ServiceStanding, Found]:
+    """Authorize the reader of a page of a service, and return their standing and what the use case reads."""
+    return await call.read(standing.read, slug, service_slug, operation, use_case, *args, **kwargs)
+
+
+def service_page(
+    call: Call,
+    template: str,
+    at: ServiceStanding,
+    *,
+    program: Program,
+    done: str = "",
+    refusal: Refusal | None = None,
+    **values: Any,
+) -> Response:
+    """Return a page of a service; its template extends `console_service.html` and sets `tab`."""
+    page = page_of_service(at.reader.organization.slug, at.service.slug)
+    return console_page(
+        call,
+        template,
+        at.reader,
+        program=program,
+        done=done,
+        refusal=refusal,
+        service=at.service,
+        page=page,
+        tabs=_tabs(at, page),
+        **values,
+    )
+
+
+def page_of_service(slug: str, service_slug: str) -> str:
+    """Return the path of a service in the console."""
+    return f"{page_of(slug)}/services/{service_slug}"
+
+
+def api_of_service(slug: str, service_slug: str) -> str:
+    """Return the path of a service in the interface."""
+    return f"{api(slug)}/services/{service_slug}"
+
+
+def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | RequiredStanding | None]]:
+    return [
+        (page, marked("Connect"), None),
+        (f"{page}/settings", marked("Settings"), None),
+        (f"{page}/people", marked("People"), at.reader.lacks(Operation.SERVICE_GRANTS_CHANGE)),
+        (f"{page}/plans", marked("Plans"), None),
+        (f"{page}/api-keys", marked("API keys"), None),
+        (f"{page}/saml", marked("SAML"), None),
+        (f"{page}/sign-ins", marked("Sign-ins"), at.reader.lacks(Operation.END_USERS_READ)),
+    ]
