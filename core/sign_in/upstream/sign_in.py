@@ -145,6 +145,8 @@ def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSess
 
 
 def _may_link(browser: BrowserSession, context: IdentityContext) -> bool:
+    if browser.is_impersonation:
+        return False
     # What another party could have begun must not add a way to sign in anywhere else.
     limits = browser.confinement
     if limits is None:
