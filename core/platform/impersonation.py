@@ -24,6 +24,7 @@ from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import authorize_platform
+from core.platform import user_records
 from core.secrets import hash_token
 from core.sessions import browser_sessions, refresh, security_profiles
 from core.sessions.refresh import SessionOver
@@ -35,6 +36,7 @@ from core.text import checked_reason
 if TYPE_CHECKING:
     from core.accounts.users import User
     from core.organizations.organizations import Organization
+    from core.platform.user_records import UserRecord
     from core.secrets import Secret
     from core.services.services import Service
     from core.sessions.browser_sessions import BrowserCookie, BrowserSession
@@ -55,7 +57,7 @@ class ImpersonatedUserChanged(Conflict):
     """The page has shown another address than the account has by now."""
 
     default_message = (
-        "The address of this account has changed since the page was opened. Check that it is still the person whom you"
+        "The address of this account has changed since the page was opened. Check that it is still the person that you"
         " mean, and begin again."
     )
 
@@ -99,6 +101,12 @@ class _Begun:
     caller: Caller
     refresh_token: Secret
     entry_id: UUID
+
+
+def show_target(uow: UnitOfWork, user_id: UUID) -> UserRecord:
+    """Return the record of a user that a platform owner may want to impersonate; raise `UserUnknown`."""
+    authorize_platform(uow)
+    return user_records.show(uow, user_id)
 
 
 def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impersonation:

@@ -19,14 +19,19 @@ _SECONDS: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acting:
-    """Whom the browser acts as, until when, and the form that stops it, which is bound to the owner's own session."""
+    """As which user the browser acts, until when, and what the form that stops it carries: the own session's token."""
 
     email: str
     user_id: UUID
     until: datetime
-    minutes_left: int
+    seconds_left: int
     form_token: str
     action: str = STOP
+
+    @property
+    def minutes_left(self) -> int:
+        """The minutes until then, a begun one included."""
+        return math.ceil(self.seconds_left / _SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +43,7 @@ class Acted:
 
 
 def present_acting(call: Call) -> Acting | None:
-    """Return as whom the browser of a request acts; None when it acts as nobody else."""
+    """Return as whom the browser of a request acts; None when it acts as no other user."""
     own, acting = call.acts_for, call.browser
     if own is None or acting is None or acting.impersonated_until is None:
         return None
@@ -48,7 +53,7 @@ def present_acting(call: Call) -> Acting | None:
         email=acting.email,
         user_id=acting.user_id,
         until=until,
-        minutes_left=max(math.ceil(left / _SECONDS), 0),
+        seconds_left=max(int(left), 0),
         form_token=own.form_token.reveal(),
     )
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
-from core.platform import impersonation, user_records
+from core.platform import impersonation
 from core.platform.impersonation import ImpersonatedUserChanged, ImpersonationTarget, TargetIsPlatformOwner
 from core.rate_limits import RateLimit
 from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
@@ -45,7 +45,7 @@ class StopForm(ProtectedForm, kw_only=True):
 async def _page(
     call: Call, user_id: UUID, *, form: ImpersonationForm | None = None, refusal: Refusal | None = None
 ) -> Page:
-    standing, record = await opened_for_platform(call, user_records.show, user_id)
+    standing, record = await opened_for_platform(call, impersonation.show_target, user_id)
     form = form or ImpersonationForm()
     return console_page(
         call,

@@ -112,7 +112,7 @@ class Call:
         self.language: str | None = None
         # The browser session of a page.
         self.browser: BrowserSession | None = None
-        # The own session of the platform owner who acts as the user of `browser`; None when nobody does.
+        # The own session of the platform owner who acts as the user of `browser`; None without one.
         self.acts_for: BrowserSession | None = None
         # Whether the browser acted as another user, and has not been told yet that this has ended.
         self.has_acted = False

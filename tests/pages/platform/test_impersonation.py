@@ -42,6 +42,9 @@ async def act(visitor: Visitor, user_id: UUID, **fields: str) -> Answer:
 @pytest.fixture
 def admin(callers: Callers) -> UUID:
     """The admin of an organization."""
+    callers.world.connection.execute(
+        "UPDATE sessions SET revoked_at = now() WHERE id = %s", (callers.sessions[Caller.IMPERSONATED],)
+    )
     return callers.people[Caller.ADMIN]
 
 
@@ -102,9 +105,8 @@ class TestBegin:
         [(actor, target, details)] = world.platform_audit_entries("impersonation.started")
         assert (actor, target, details["reason"]) == (callers.people[Caller.PLATFORM_OWNER], str(admin), REASON)
         [(actor, target, acted)] = world.platform_audit_entries("impersonation.acted")
-        assert (actor, target) == (admin, str(admin))
+        assert (actor, target) == (callers.people[Caller.PLATFORM_OWNER], str(admin))
         assert acted["impersonation_session"] == details["impersonation_session"]
-        assert acted["impersonator_id"] == str(callers.people[Caller.PLATFORM_OWNER])
 
     async def test_the_user_is_told_by_mail_without_the_reason_and_sees_it_among_their_sessions(
         self, acting: Visitor, callers: Callers
@@ -113,7 +115,7 @@ class TestBegin:
         assert mail.to == ADMIN
         assert set(mail.values) == {"at", "until"}
         theirs = await browser_of(callers, Caller.ADMIN).open("/app/account/sessions")
-        assert "Impersonation" in theirs.text or "impersonat" in theirs.text.lower()
+        assert "Support of the platform" in theirs.text
         assert acting.cookies.keys() >= {"gatehouse_session", "gatehouse_impersonation"}
 
     async def test_it_can_begin_in_an_organization(self, platform_owner: Visitor, admin: UUID, world: World) -> None:
@@ -152,7 +154,7 @@ class TestBegin:
 
         assert "/app/sign-in-again" in (await platform_owner.send("GET", page_of(admin))).headers["Location"]
 
-    async def test_nobody_acts_as_a_platform_owner_or_a_closed_account(
+    async def test_a_platform_owner_and_a_closed_account_stay_closed(
         self, platform_owner: Visitor, callers: Callers, world: World
     ) -> None:
         own = callers.people[Caller.PLATFORM_OWNER]
@@ -160,7 +162,7 @@ class TestBegin:
         world.connection.execute("UPDATE users SET closed_at = now() WHERE id = %s", (closed,))
         page = await platform_owner.open(page_of(callers.people[Caller.ADMIN]))
         for user_id, status in ((own, 400), (closed, 404)):
-            assert "Nobody can act as" in (await platform_owner.open(page_of(user_id))).text
+            assert "It is not possible to act as" in (await platform_owner.open(page_of(user_id))).text
             token = forms_of(page)[-1].fields["form_token"]
             refused = await platform_owner.post(
                 page_of(user_id), {"form_token": token, "reason": REASON, "seen_email": OWNER}

@@ -49,7 +49,8 @@ const MINUTE_MS = 60 * SECOND_MS;
 function countDown(left) {
   const { lang } = document.documentElement;
   const format = new Intl.NumberFormat(lang, { style: "unit", unit: "minute", unitDisplay: "long" });
-  const until = new Date(left.dataset.until).getTime();
+  // By the time that passes here, because the clock of the reader may be wrong.
+  const until = Date.now() + Number(left.dataset.secondsLeft) * SECOND_MS;
   const timer = setInterval(write, SECOND_MS);
   function write() {
     const rest = until - Date.now();
@@ -64,7 +65,7 @@ function countDown(left) {
   write();
 }
 
-for (const left of document.querySelectorAll("[data-until]")) {
+for (const left of document.querySelectorAll("[data-seconds-left]")) {
   countDown(left);
 }
 
