@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
 
 # The form of every page in such a session, and of the page that says that it has ended.
-STOP: Final = "/app/platform/impersonation/stop"
+STOP: Final = "/app/impersonation/stop"
 
 
 class ImpersonationOver(Forbidden):

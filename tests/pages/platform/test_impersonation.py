@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ADMIN = "admin@example.com"
 OWNER = "platform_owner@example.com"
-STOP = "/app/platform/impersonation/stop"
+STOP = "/app/impersonation/stop"
 REASON = "Invoices are missing (ticket 4711)"
 ENDED = "You no longer act as another person"
 HOUR = timedelta(hours=1)

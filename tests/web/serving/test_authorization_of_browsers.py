@@ -52,7 +52,7 @@ async def call_in_browser(callers: Callers, route: Route, caller: Caller, /, **n
     if route.form is None:
         return await callers.world.client.request(route.method, path, headers=headers)
     # Every page of a browser has the token; this one shows the same to each caller, after the button that stops acting.
-    home = await callers.world.client.request("GET", "/app", headers=headers)
+    home = await callers.world.client.request("GET", "/app/organizations", headers=headers)
     sent = {"form_token": re.findall('name="form_token" value="([^"]+)"', home.text)[-1]}
     return await callers.world.client.request(
         route.method,
