@@ -13,6 +13,7 @@ from core.sessions.callers import ClosedWhileImpersonating
 from core.sessions.sessions import Session
 from core.sign_in import child_sessions, in_browsers
 from core.sign_in.proofs import Destination, InBrowser
+from tests.concurrency import at_once
 from tests.pages.platform.conftest import browser_of
 from tests.world.callers import ACME, Caller, Callers
 from tests.world.domains import DOMAIN, insert_verified
@@ -84,16 +85,6 @@ async def test_its_use_moves_its_last_use_and_not_its_end(callers: Callers) -> N
     assert (await acting_session(callers)).impersonated_until == acting.impersonated_until
 
 
-async def test_a_service_by_saml_is_refused_with_the_cookie_of_the_browser(callers: Callers) -> None:
-    callers.world.service(callers.acme_id)
-    acting = browser_of_impersonator(callers)
-
-    page = await acting.open(f"/api/organizations/{ACME}/services/shop/saml/login")
-
-    assert page.status in {403, 404}
-    assert callers.world.value("SELECT count(*) FROM sessions WHERE provider = 'saml'") == 0
-
-
 async def test_an_application_that_asks_for_a_sign_in_gets_none_and_no_code(callers: Callers) -> None:
     shop = callers.world.service(callers.acme_id)
     acting = browser_of_impersonator(callers)
@@ -132,6 +123,28 @@ async def test_the_console_shows_what_the_role_of_the_user_opens(callers: Caller
     for path in (f"/app/organizations/{ACME}", f"/app/organizations/{ACME}/people", f"/app/organizations/{ACME}/audit"):
         assert ((await acting.open(path)).status, (await theirs.open(path)).status) == (200, 200)
     assert (await acting.open("/app/organizations/globex")).status == 403
+
+
+async def test_an_owner_who_is_demoted_while_it_begins_does_not_act(callers: Callers) -> None:
+    world, owner_id = callers.world, callers.people[Caller.PLATFORM_OWNER]
+    world.connection.execute("UPDATE sessions SET revoked_at = now() WHERE impersonator_id IS NOT NULL")
+    world.connection.execute("UPDATE users SET is_platform_owner = true WHERE email = 'owner@example.com'")
+    owner = browser_of(callers, Caller.PLATFORM_OWNER)
+    path = f"/app/platform/users/{callers.people[Caller.ADMIN]}/impersonation"
+    page = await owner.open(path)
+
+    await at_once(
+        lambda: owner.submit(page, path, reason="a ticket", is_followed=False),
+        lambda: world.client.request(
+            "DELETE", f"/api/platform/owners/{owner_id}", headers=callers.credentials(Caller.OWNER)
+        ),
+    )
+
+    assert world.value("SELECT is_platform_owner FROM users WHERE id = %s", owner_id) is False
+    shown = await owner.open("/app/account")
+    assert "You act as" not in shown.text
+    alive = "SELECT count(*) FROM sessions WHERE impersonator_id IS NOT NULL AND revoked_at IS NULL"
+    assert world.value(alive) == 0
 
 
 def browser_of_impersonator(callers: Callers) -> Visitor:
