@@ -36,7 +36,7 @@ def page_of(user_id: UUID) -> str:
 
 async def act(visitor: Visitor, user_id: UUID, **fields: str) -> Answer:
     page = await visitor.open(page_of(user_id))
-    return await visitor.submit(page, page_of(user_id), **{"reason": REASON, **fields})
+    return await visitor.submit(page, page_of(user_id), {"reason": REASON, **fields})
 
 
 @pytest.fixture
