@@ -79,7 +79,7 @@ class EndedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedImpersonation:
-    """An impersonation that has ended, the user as whom its platform owner acted, and the organization it was in."""
+    """An impersonation that has ended, as which user its platform owner acted, and the organization it was in."""
 
     session_id: UUID
     user_id: UUID

@@ -43,7 +43,7 @@ class Acted:
 
 
 def present_acting(call: Call) -> Acting | None:
-    """Return as whom the browser of a request acts; None when it acts as no other user."""
+    """Return as which user the browser of a request acts; None when it acts as no other user."""
     own, acting = call.acts_for, call.browser
     if own is None or acting is None or acting.impersonated_until is None:
         return None

@@ -111,7 +111,7 @@ def next_steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
         return ()
     steps = _steps(call, refusal)
     if call.acts_for is not None:
-        # Whoever acts as another user stops first, by the button of every page.
+        # A platform owner who acts as another user stops first, by the button of every page.
         steps = tuple(step for step in steps if step not in {_OTHER_ACCOUNT, _SIGN_IN_AGAIN}) or (_START,)
     return tuple(_other_account(call) if step is _OTHER_ACCOUNT else step for step in steps)
 

@@ -174,7 +174,7 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
 
 
 def _signed_in_as(call: Call) -> str | None:
-    """Return as whom the browser is signed in; None when every page says as whom it acts."""
+    """Return the address that is signed in in the browser; None when every page says as which user it acts."""
     return call.browser.email if call.browser is not None and call.acts_for is None else None
 
 

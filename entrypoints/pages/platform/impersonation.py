@@ -37,7 +37,7 @@ class ImpersonationForm(ProtectedForm, kw_only=True):
 
 
 class StopForm(ProtectedForm, kw_only=True):
-    """As whom the page was shown on which the button stands; empty where that is over."""
+    """As which user the page of the button was shown; empty where that is over."""
 
     user_id: str = ""
 

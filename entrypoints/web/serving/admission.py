@@ -87,7 +87,7 @@ async def admit_browser(call: Call) -> None:
 
 
 async def admit_every_browser(call: Call) -> None:
-    """Find the session of a browser, or as whom it acts, if it has one; refuse forms of other sites."""
+    """Find the session of a browser or of the user as which it acts, if it has one; refuse forms of other sites."""
     await _admit_itself(call)
     await impersonating.enter(call)
 

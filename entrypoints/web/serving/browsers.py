@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
 
 SESSION_COOKIE: Final = "gatehouse_session"
-# Beside that of a platform owner's own session: the user as whom they act in this browser (`impersonating.py`).
+# Beside that of a platform owner's own session: the user as which they act in this browser (`impersonating.py`).
 IMPERSONATION_COOKIE: Final = "gatehouse_impersonation"
 # Binds the forms of a browser that is not signed in.
 FORM_COOKIE: Final = "gatehouse_form"
