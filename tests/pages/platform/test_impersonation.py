@@ -283,6 +283,9 @@ class TestOver:
         answer = await acting.send("GET", "/app/account")
 
         assert answer.headers["Location"].startswith("/app/sign-in?")
+        signed_in = await acting.sign_in(OWNER)
+        assert signed_in.status == 200
+        assert "gatehouse_impersonation" not in acting.cookies
         assert (
             callers.world.value(
                 "SELECT count(*) FROM sessions WHERE impersonator_id IS NOT NULL AND revoked_at IS NULL"
