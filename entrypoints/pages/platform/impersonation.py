@@ -102,7 +102,8 @@ async def impersonate(call: Call, user_id: UUID, form: ImpersonationForm) -> Pag
 @in_own_browser
 async def stop_impersonating(call: Call, form: StopForm) -> PageOrRedirect:
     """Stop acting as another user, and go on as the platform owner; nothing happens when it has ended already."""
-    await call.transact(impersonation.stop)
+    # The answer takes the cookie away whatever becomes of the rest, so that no one is kept from their own pages.
     impersonating.end(call)
+    await call.transact(impersonation.stop)
     user_id = id_or_none(form.user_id)
     return see_other(HOME) if user_id is None else after(f"{USERS}/{user_id}", "impersonation-stopped")
