@@ -83,6 +83,7 @@ from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit as platform_audit_pages
 from entrypoints.pages.platform import data as platform_data_pages
+from entrypoints.pages.platform import impersonation as platform_impersonation_pages
 from entrypoints.pages.platform import mails as platform_mail_pages
 from entrypoints.pages.platform import mfa as platform_mfa_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
@@ -272,6 +273,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_user_pages.routes,
     platform_session_pages.routes,
     platform_mfa_pages.routes,
+    platform_impersonation_pages.routes,
     platform_data_pages.routes,
     platform_mail_pages.routes,
     audit_pages.routes,

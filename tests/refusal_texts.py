@@ -46,7 +46,6 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/organizations/settings/smtp.py": "members read it as JSON",
     "core/platform/health_figures.py": "operators read it as JSON",
     "core/platform/help_by_command.py": "operators read it in a terminal",
-    "core/platform/impersonation.py": "platform owners read it as JSON",
     "core/platform/housekeeping.py": "the log names it",
     "core/service_api": "the backends of services read it",
     "core/services/access.py": "members read it as JSON",

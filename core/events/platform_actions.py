@@ -41,6 +41,7 @@ class PlatformAction(Enum):
     OWNER_PROMOTED = ("platform_owner.promoted", PlatformTargetType.USER)
     OWNER_DEMOTED = ("platform_owner.demoted", PlatformTargetType.USER)
     IMPERSONATION_STARTED = ("impersonation.started", PlatformTargetType.USER)
+    IMPERSONATION_STOPPED = ("impersonation.stopped", PlatformTargetType.USER)
     IMPERSONATION_ACTED = ("impersonation.acted", PlatformTargetType.USER)
     USER_ANONYMIZED = ("user.anonymized", PlatformTargetType.USER)
     USER_EXPORTED = ("user.exported", PlatformTargetType.USER)

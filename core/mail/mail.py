@@ -59,6 +59,7 @@ class MailTemplate(StrEnum):
     MAIL_SERVER_FAILING = "mail_server_failing"
     DOMAIN_FAILING = "domain_failing"
     CREDENTIALS_LEFT = "credentials_left"
+    IMPERSONATION_STARTED = "impersonation_started"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -107,6 +108,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.DOMAIN_FAILING: _TO_ADDRESS,
     # Several members may leave within an hour, and each has made other credentials.
     MailTemplate.CREDENTIALS_LEFT: (MailLimit.LEAVERS_OF_ORGANIZATION,),
+    # No stranger can cause it, and each of them is told: one that is held back would hide who was in the account.
+    MailTemplate.IMPERSONATION_STARTED: (),
 }
 # The mails that leave through the mail server of their organization, if it has set one. All others leave through the
 # platform's own: they carry an account's secret (decisions 13.0), or warn about the account, and an organization that

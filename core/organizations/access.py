@@ -83,6 +83,8 @@ class RequiredStanding(StrEnum):
     # Not a custom role, whatever it allows.
     ADMIN = "owner or admin"
     OWNER = "owner"
+    # No operation takes it: what makes a credential is closed to an impersonator, whatever the role.
+    IN_PERSON = "in person"
 
 
 _ACTIVE: Final = frozenset({OrganizationStatus.ACTIVE})

@@ -33,7 +33,8 @@ class Standing:
     """The reader of a page in its organization.
 
     `owner_email` is the address to ask for what the role lacks; None for the owner, and for a role that does not see
-    the members. `brand` is None when the organization is not active, or has set none.
+    the members. `brand` is None when the organization is not active, or has set none. `is_impersonated` means that a
+    platform owner acts as the reader.
     """
 
     organization: Organization
@@ -43,9 +44,10 @@ class Standing:
     owner_email: str | None
     brand: BrandedOrganization | None = None
     has_many_organizations: bool = False
+    is_impersonated: bool = False
 
     def lacks(self, operation: Operation) -> Capability | RequiredStanding | None:
-        """Return what the role lacks for an operation; None when it lacks nothing."""
+        """Return what the role, or a platform owner who acts with it, lacks for an operation; None for nothing."""
         missing = sorted(operation.capabilities - self.capabilities)
         if missing:
             return missing[0]
@@ -54,6 +56,8 @@ class Standing:
             return RequiredStanding.OWNER
         if operation.takes is RequiredStanding.ADMIN and not is_admin:
             return RequiredStanding.ADMIN
+        if self.is_impersonated and operation.makes_credential:
+            return RequiredStanding.IN_PERSON
         return None
 
 
@@ -92,5 +96,6 @@ def read_authorized(
         owner_email=owner_email,
         brand=brand(),
         has_many_organizations=organizations() > FEW_ORGANIZATIONS_MAX,
+        is_impersonated=caller.is_impersonated,
     )
     return standing, found

@@ -2,8 +2,12 @@
 
 It is a session of the user, and every request in it knows the impersonator (`Caller.impersonator_id`): operations that
 give access to accounts, end sessions or remove the user are refused (`Caller.forbid_impersonation`), and every audit
-entry names the impersonator. The user sees it in the list of their sessions, marked as an impersonation, and can end
-it. It appears neither in the user's login events nor in their devices, because they did not sign in.
+entry names the impersonator. The user is told by mail, sees it in the list of their sessions, marked as an
+impersonation, and can end it. It appears neither in the user's login events nor in their devices, because they did not
+sign in.
+
+In a browser it has a secret of its own, beside that of the platform owner's own session, and means nothing without it
+(`core/sessions/browser_sessions.py`). What could begin a session from it, or continue it as one of the user, refuses.
 """
 
 from __future__ import annotations
@@ -14,12 +18,15 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.users import UserUnknown
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, all_valid
+from core.errors import BadRequest, Conflict, Forbidden, NotFound, OrganizationNotActive, all_valid
 from core.events.platform_actions import PlatformAction
 from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.organizations.access import authorize_platform
+from core.platform import user_records
 from core.secrets import hash_token
-from core.sessions import refresh, security_profiles
+from core.sessions import browser_sessions, refresh, security_profiles
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sessions.token_claims import TokenGrant, token_grant
@@ -29,17 +36,30 @@ from core.text import checked_reason
 if TYPE_CHECKING:
     from core.accounts.users import User
     from core.organizations.organizations import Organization
+    from core.platform.user_records import UserRecord
+    from core.secrets import Secret
     from core.services.services import Service
+    from core.sessions.browser_sessions import BrowserCookie, BrowserSession
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 PROVIDER: Final = "impersonation"
+_MINUTE: Final = "%Y-%m-%d %H:%M UTC"
 
 
 class TargetIsPlatformOwner(BadRequest):
     """The user is a platform owner, possibly the caller."""
 
     default_message = "A platform owner cannot be impersonated."
+
+
+class ImpersonatedUserChanged(Conflict):
+    """The page has shown another address than the account has by now."""
+
+    default_message = (
+        "The address of this account has changed since the page was opened. Check that it is still the person that you"
+        " mean, and begin again."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,20 +93,82 @@ class Impersonation:
         return self.grant.session_expires_at
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """A stored impersonation with what proves it, and the entry about it."""
+
+    session: Session
+    caller: Caller
+    refresh_token: Secret
+    entry_id: UUID
+
+
+def show_target(uow: UnitOfWork, user_id: UUID) -> UserRecord:
+    """Return the record of a user that a platform owner may want to impersonate; raise `UserUnknown`."""
+    authorize_platform(uow)
+    return user_records.show(uow, user_id)
+
+
 def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impersonation:
     """Start a session as another user, for an hour at most."""
+    owner, reason = _authorized(uow, wanted)
+    user = _target(uow, user_id)
+    begun = _begin(uow, owner, user, wanted, reason)
+    return Impersonation(
+        grant=token_grant(begun.caller, begun.refresh_token, session_expires_at=begun.session.expires_at),
+        user=ImpersonatedUser(id=user.id, email=user.email),
+        audit_log_id=begun.entry_id,
+    )
+
+
+def start_in_browser(
+    uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget, own: BrowserSession, *, seen_email: str
+) -> BrowserCookie:
+    """Start a session as another user in the browser with this session of the caller; return its own cookie.
+
+    A browser acts as one user, so an earlier impersonation in it ends. Raise `ImpersonatedUserChanged` when the account
+    no longer has the address that the page has shown.
+    """
+    owner, reason = _authorized(uow, wanted)
+    user = _target(uow, user_id)
+    if user.email != seen_email:
+        raise ImpersonatedUserChanged
+    begun = _begin(uow, owner, user, wanted, reason, ends_earlier=True)
+    return browser_sessions.begin(uow, begun.session.id, stays_signed_in=own.stays_signed_in)
+
+
+def stop(uow: UnitOfWork) -> None:
+    """End what the caller has begun in the session of this request; nothing when it has ended already."""
+    _end_begun_in(uow, uow.caller)
+
+
+def _authorized(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Caller, str]:
+    """Return the platform owner and the reason, which is cleaned."""
     owner = authorize_platform(uow)
     reason, _ = all_valid(lambda: checked_reason(wanted.reason), lambda: _require_organization(wanted))
+    return owner, reason
+
+
+def _target(uow: UnitOfWork, user_id: UUID) -> User:
     # Locked, so that an account that is deactivated or promoted at this moment keeps no earlier session.
     user = uow.users.lock(user_id)
     if user is None or not user.is_active:
         raise UserUnknown
     if user.is_platform_owner:
         raise TargetIsPlatformOwner
+    return user
+
+
+def _begin(
+    uow: UnitOfWork, owner: Caller, user: User, wanted: ImpersonationTarget, reason: str, *, ends_earlier: bool = False
+) -> _Begun:
     organization, service = _context(uow, wanted)
     # Locked, so that the end of the owner's session finds this impersonation and ends it too.
     if uow.sessions.lock_refresh_hash(owner.session_id) is None:
         raise SessionOver
+    if ends_earlier:
+        # Behind the lock: of two starts at once in a browser, the second ends what the first has begun.
+        _end_begun_in(uow, owner)
 
     session = _session(uow, owner, user, organization, service)
     refresh_token = refresh.first_token(uow, session.id)
@@ -105,11 +187,25 @@ def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impers
         impersonation_session=str(session.id),
         service_id=str(service.id) if service is not None else None,
     )
-    return Impersonation(
-        grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at),
-        user=ImpersonatedUser(id=user.id, email=user.email),
-        audit_log_id=entry_id,
+    # Neither who acts nor why: the reason may be about others, and the log has both.
+    mail.send(
+        uow,
+        user.email,
+        MailTemplate.IMPERSONATION_STARTED,
+        at=uow.now.strftime(_MINUTE),
+        until=session.expires_at.strftime(_MINUTE),
     )
+    return _Begun(session=session, caller=caller, refresh_token=refresh_token, entry_id=entry_id)
+
+
+def _end_begun_in(uow: UnitOfWork, owner: Caller) -> None:
+    for ended in uow.sessions.end_impersonations_begun_in(owner.session_id):
+        uow.audit_platform(
+            PlatformAction.IMPERSONATION_STOPPED,
+            ended.user_id,
+            organization_id=ended.organization_id,
+            impersonation_session=str(ended.session_id),
+        )
 
 
 def _context(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization | None, Service | None]:

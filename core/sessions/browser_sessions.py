@@ -45,7 +45,8 @@ class BrowserSession:
     `used_at` is the stored time of its last use. `has_lost_organization` says that its user is no longer a member of
     the organization that they had chosen, and `is_disowned` that the organization of the mail domain has taken the
     address back. `form_token` is what the forms of its pages carry. A session that began under a custom domain has
-    `domain_id`, and signs in to the organization of that domain only. `language` is that of the account.
+    `domain_id`, and signs in to the organization of that domain only. `language` is that of the account. That of an
+    impersonation names the session of the platform owner in whose browser it is, and when it ends at the latest.
     """
 
     session_id: UUID
@@ -69,7 +70,14 @@ class BrowserSession:
     domain_organization_id: UUID | None = None
     is_disowned: bool = False
     language: str | None = None
+    impersonator_session_id: UUID | None = None
+    impersonated_until: datetime | None = None
     form_token: Secret = field(default=Secret(""))
+
+    @property
+    def is_impersonation(self) -> bool:
+        """Whether a platform owner acts as its user in it, in the browser that has their own session."""
+        return self.impersonated_until is not None
 
     @property
     def has_proved_second_factor(self) -> bool:
@@ -102,11 +110,18 @@ class BrowserCookie:
 
 
 def find(uow: UnitOfWork, secret: str) -> BrowserSession | None:
-    """Return the live session of a cookie, None when there is none, or when it belongs to another host."""
-    found = uow.browser_sessions.by_secret_hash(hash_token(secret))
-    if found is None or found.domain_id != uow.origin.domain_id:
-        return None
-    return replace(found, form_token=_form_token(uow, found.session_id))
+    """Return the live session of a cookie, None when there is none, or when it belongs to another host.
+
+    The secret of an impersonation is none of a session: it means nothing without that of the platform owner.
+    """
+    found = _found(uow, secret)
+    return None if found is None or found.is_impersonation else found
+
+
+def find_impersonation(uow: UnitOfWork, own: BrowserSession, secret: str) -> BrowserSession | None:
+    """Return the live impersonation of a cookie that began in this session of the same browser; None without one."""
+    found = _found(uow, secret)
+    return None if found is None or found.impersonator_session_id != own.session_id else found
 
 
 def end_of(
@@ -154,7 +169,8 @@ def keep_up(uow: UnitOfWork, browser: BrowserSession) -> None:
 
     Without the second, every page would refuse a user who was removed from the organization that they had chosen.
     """
-    ends_at = end_of(
+    # The use of an impersonation never moves its end (decisions 5.11).
+    ends_at = browser.impersonated_until or end_of(
         browser.created_at,
         stays_signed_in=browser.stays_signed_in,
         at=uow.now,
@@ -173,6 +189,13 @@ def kept(browser: BrowserSession, secret: str) -> BrowserCookie:
 def form_token_of(value: str) -> Secret:
     """Return the form token of a browser without a session, from the value of its short-lived cookie."""
     return _encoded(hmac.digest(value.encode("utf-8", "surrogatepass"), b"form", "sha256"))
+
+
+def _found(uow: UnitOfWork, secret: str) -> BrowserSession | None:
+    found = uow.browser_sessions.by_secret_hash(hash_token(secret))
+    if found is None or found.domain_id != uow.origin.domain_id:
+        return None
+    return replace(found, form_token=_form_token(uow, found.session_id))
 
 
 def _form_token(uow: UnitOfWork, session_id: UUID) -> Secret:

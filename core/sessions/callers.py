@@ -43,6 +43,12 @@ def have_second_factor(amr: Collection[str]) -> bool:
     return "mfa" in amr or "trusted" in amr
 
 
+class ClosedWhileImpersonating(Forbidden):
+    """An impersonator may not do this: it gives access to the account, or takes it away (identity 4.8)."""
+
+    default_message = "This cannot be done while impersonating a user."
+
+
 class AddressNotConfirmed(Forbidden):
     """Nothing but the word of an organization's identity provider says whose the session is (decisions 10.6)."""
 
@@ -329,7 +335,7 @@ class Caller:
         Neither an impersonator may, nor a service that shares the account with others.
         """
         if self.is_impersonated:
-            raise Forbidden("This cannot be done while impersonating a user.")
+            raise ClosedWhileImpersonating
         self.forbid_shared_account()
 
     def forbid_impersonation(self) -> None:
@@ -340,7 +346,7 @@ class Caller:
         the accounts of others.
         """
         if self.is_impersonated:
-            raise Forbidden("This cannot be done while impersonating a user.")
+            raise ClosedWhileImpersonating
         if self.has_platform_role and self.is_limited:
             raise AccountUsedElsewhere if self.has_service_token else ConfinedElsewhere
 

@@ -78,6 +78,15 @@ class EndedSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EndedImpersonation:
+    """An impersonation that has ended, as which user its platform owner acted, and the organization it was in."""
+
+    session_id: UUID
+    user_id: UUID
+    organization_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionItem:
     """A session, as its user sees it."""
 

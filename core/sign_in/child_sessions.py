@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
 from core.errors import Forbidden
+from core.sessions.callers import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sign_in import conclusion
 from core.sign_in.arrivals import defer_circumstances
@@ -54,6 +55,9 @@ def begin(
     user, parent = locked_user(), locked_parent()
     if parent is None or parent.user_id != user_id:
         raise SessionOver
+    if parent.is_impersonation:
+        # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
+        raise ClosedWhileImpersonating
     _require_own_organization(parent, circumstances.place())
     proof = IdentityProof(
         user_id=user_id,

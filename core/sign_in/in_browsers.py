@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.secrets import hash_token
 from core.sessions import browser_sessions, sessions
+from core.sessions.callers import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.proofs import FEDERATED
@@ -45,6 +46,8 @@ def keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBr
 
 def _keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBrowser) -> KeptSession:
     present = uow.browser_sessions.lock(browser.present.session_id) if browser.present is not None else None
+    if present is not None and present.is_impersonation:
+        raise ClosedWhileImpersonating
     if present is not None and present.user_id == session.user_id and _is_continued(browser, present, session):
         return _continue(uow, session, present)
     if browser.is_again:

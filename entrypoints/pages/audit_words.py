@@ -76,6 +76,7 @@ PLATFORM_ACTIONS: Final[Mapping[PlatformAction, str]] = {
     PlatformAction.OWNER_PROMOTED: marked("Made a user a platform owner"),
     PlatformAction.OWNER_DEMOTED: marked("Demoted a platform owner"),
     PlatformAction.IMPERSONATION_STARTED: marked("Began to act as a user"),
+    PlatformAction.IMPERSONATION_STOPPED: marked("Stopped acting as a user"),
     PlatformAction.IMPERSONATION_ACTED: marked("Did something while acting as a user"),
     PlatformAction.USER_ANONYMIZED: marked("Removed the personal data of a user for good"),
     PlatformAction.USER_EXPORTED: marked("Exported the personal data of a user"),

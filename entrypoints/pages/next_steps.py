@@ -25,6 +25,7 @@ from entrypoints.pages.languages import marked
 from entrypoints.pages.returns import ReturnQuery, WayForm, link_page
 from entrypoints.web.serving.answers import InternalFailure
 from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, SIGN_OUT, FormRefused, present_target
+from entrypoints.web.serving.impersonating import StopFirst
 
 if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
@@ -55,6 +56,7 @@ _BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
     SecondFactorDue: (_SIGN_IN_AGAIN,),
     SetupLinkDead: (_START,),
     SsoRequired: (_SIGN_IN,),
+    StopFirst: (_START,),
 }
 # What the pages below a path are about; the first that fits counts.
 _BY_PATH: Final[tuple[tuple[re.Pattern[str], tuple[NextStep, ...]], ...]] = (
@@ -100,8 +102,17 @@ _LINK_PAGES: Final = {
 
 
 def next_steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
-    """Return the buttons of the page of a refusal, at least one, in the order of their importance."""
+    """Return the buttons of the page of a refusal, in the order of their importance.
+
+    At least one, unless the page has a form by which alone the person goes on.
+    """
+    if call.has_acted:
+        # The only way on is the form of the page, by which the browser is the person's own again.
+        return ()
     steps = _steps(call, refusal)
+    if call.acts_for is not None:
+        # A platform owner who acts as another user stops first, by the button of every page.
+        steps = tuple(step for step in steps if step not in {_OTHER_ACCOUNT, _SIGN_IN_AGAIN}) or (_START,)
     return tuple(_other_account(call) if step is _OTHER_ACCOUNT else step for step in steps)
 
 

@@ -29,4 +29,5 @@ OUTCOMES: Final = {
     "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
+    "impersonation-stopped": marked("You are yourself again, and no longer act as this person."),
 }

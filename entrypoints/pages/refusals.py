@@ -36,7 +36,9 @@ from core.organizations.settings.domain import DomainUnset
 from core.organizations.tiers import TierUnknown
 from core.saml.messages import MessageRefused
 from core.scim.tokens import ScimTokenUnknown
+from core.sessions.callers import ClosedWhileImpersonating
 from core.sign_in.upstream.domain_routes import DomainRoutedAlready, RouteUnknown
+from entrypoints.pages.acting import past_acting
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.next_steps import next_steps
 from entrypoints.pages.rendering import HTML, page
@@ -44,6 +46,7 @@ from entrypoints.pages.returns import WayForm
 from entrypoints.pages.typed_again import typed_form, typed_texts
 from entrypoints.web.serving.answers import JSON, InternalFailure, refused
 from entrypoints.web.serving.browsers import FormRefused
+from entrypoints.web.serving.impersonating import OwnHandOnly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,6 +95,7 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
 # In place of what these refusals say of themselves, which is for programs or leaves out what to do next. A page that
 # exists for other people is not there, like one that does not exist.
 _IN_GENERAL: Final[Mapping[type[Refusal], str]] = {
+    ClosedWhileImpersonating: OwnHandOnly.default_message,
     DatabaseFailed: marked("Something went wrong on our side. Try again in a moment."),
     Forbidden: marked(
         "You are not allowed to do this. Ask an owner or administrator of your organization, or use another account."
@@ -156,7 +160,8 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
         # A form of another site shows nothing of its own here.
         texts=() if typed is not None or isinstance(refusal, FormRefused) else typed_texts(call),
         wait_seconds=refusal.retry_after_seconds if is_temporary else None,
-        signed_in_as=call.browser.email if answer.status_code == _FORBIDDEN and call.browser is not None else None,
+        signed_in_as=_signed_in_as(call) if answer.status_code == _FORBIDDEN else None,
+        acted=past_acting(call),
         details=language.known(details or ""),
         request_id=call.request_id,
     )
@@ -166,6 +171,11 @@ def _explained(call: Call, refusal: Refusal, words: str, details: str | None) ->
     if "Retry-After" in answer.headers:
         shown.headers["Retry-After"] = answer.headers["Retry-After"]
     return shown
+
+
+def _signed_in_as(call: Call) -> str | None:
+    """Return the address that is signed in in the browser; None when every page says as which user it acts."""
+    return call.browser.email if call.browser is not None and call.acts_for is None else None
 
 
 def message_on_page(refusal: Refusal) -> str:

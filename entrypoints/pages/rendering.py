@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from quart import Response
 
+from entrypoints.pages.acting import present_acting
 from entrypoints.pages.assets import asset_address
 from entrypoints.pages.brands import present_brand
 from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, language_of
@@ -51,6 +52,7 @@ def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Re
         "brand": present_brand(call),
         "platform": look_of(call.installation.platform),
         "here": here(call, values.get("way")),
+        "acting": present_acting(call),
         **values,
     }
     html = render(template, language_of(call), version=call.installation.version, **values)
@@ -99,7 +101,11 @@ def here(call: "Call", way: "ReturnQuery | None") -> str:
 
 def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
     """Fill in a template; raise `UndefinedError` when a value that it needs is missing."""
-    return templates(language).get_template(template).render({"brand": None, "platform": DEFAULT_LOOK, **values})
+    return (
+        templates(language)
+        .get_template(template)
+        .render({"acting": None, "brand": None, "platform": DEFAULT_LOOK, **values})
+    )
 
 
 def protected(response: Response) -> Response:

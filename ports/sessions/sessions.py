@@ -8,7 +8,7 @@ from core.deferred import Deferred
 from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
-from core.sessions.sessions import EndedSession, Session
+from core.sessions.sessions import EndedImpersonation, EndedSession, Session
 
 
 class Sessions(Protocol):
@@ -103,6 +103,10 @@ class Sessions(Protocol):
         Those of addresses of a mail domain, on the platform or in the context of the organization; except those of the
         organization's owner and of platform owners. Return whose they were.
         """
+        ...
+
+    def end_impersonations_begun_in(self, session_id: UUID) -> Sequence[EndedImpersonation]:
+        """Revoke the live impersonations that began in a session, and return them; one of two racers ends each."""
         ...
 
     def end_impersonations(self, user_id: UUID) -> None:

@@ -20,6 +20,7 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
+from tests.pages.acting_samples import ACTED, ACTING
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
@@ -101,6 +102,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "account_overview.html": {
         **_ACCOUNT,
+        "acting": ACTING,
         "name": "Ada",
         "ways": BOUND,
         "figures": AccountFigures(sessions=1, applications=2, subscriptions=0, organizations=1),
@@ -218,6 +220,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "magic_link_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},
     "mailed_link.html": {**_WAY, "problem": PROBLEM},
     "message.html": {
+        "acted": ACTED,
         "heading": NAME,
         "text": EMAIL,
         "back": _BACK,

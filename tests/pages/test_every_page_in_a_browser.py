@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Frames and parts of other pages, and pages that `test_in_a_browser.py` opens.
 OTHERS = {
+    "acting.html",
     "account.html",
     "account_words.html",
     "audit_components.html",

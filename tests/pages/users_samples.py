@@ -26,11 +26,12 @@ from core.platform.users import PlatformUserOrganization
 from core.sign_in.identities import IdentityItem
 from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import SignIn, SignInOrganization, SignInOutcome, SignInService
+from entrypoints.pages.platform.impersonation import ImpersonationForm
 from entrypoints.pages.platform.mail_words import KINDS, MEANINGS, STATES
 from entrypoints.pages.platform.mails import RETRIED
 from tests.pages.console_samples import LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
-from tests.pages.sample_values import EMAIL, ID, NAME, NOW
+from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _PAGE: Final = f"/app/platform/users/{ID}"
 _AGENT: Final = "<script>alert(1)</script>" + "x" * 120
@@ -167,7 +168,17 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "kinds": KINDS,
         "states": STATES,
         "page": _PAGE,
-        "impersonation": f"curl -X POST https://id.example.com/api/platform/impersonate/{ID}",
+        "can_be_impersonated": True,
+    },
+    "platform_user_impersonation.html": {
+        **PLATFORM,
+        "record": _RECORD,
+        "is_possible": True,
+        "minutes": 60,
+        "organizations": 20,
+        "form": ImpersonationForm(reason=NAME, org_slug="No Such"),
+        "problems": {"reason": PROBLEM, "org_slug": PROBLEM},
+        "page": _PAGE,
     },
     "platform_user_sessions.html": {
         **PLATFORM,

@@ -131,7 +131,16 @@ class Callers:
         return {"X-Api-Key": key}
 
     def cookie(self, caller: Caller) -> dict[str, str]:
-        """Return the headers with the cookie of a caller's session, which is kept in a browser from now on."""
+        """Return the headers with the cookie of a caller's session, which is kept in a browser from now on.
+
+        That of an impersonator stands beside the cookie of their own session.
+        """
+        if caller is Caller.IMPERSONATED:
+            own = self.cookie(Caller.PLATFORM_OWNER)["Cookie"]
+            return {"Cookie": f"{own}; gatehouse_impersonation={self._secret(caller)}"}
+        return {"Cookie": f"gatehouse_session={self._secret(caller)}"}
+
+    def _secret(self, caller: Caller) -> str:
         secret = f"browser-of-{caller.name}"
         self.world.connection.execute(
             """
@@ -140,7 +149,7 @@ class Callers:
             """,
             (self.sessions[caller], hash_token(secret)),
         )
-        return {"Cookie": f"gatehouse_session={secret}"}
+        return secret
 
     def _token(self, caller: Caller) -> str:
         # Signed on demand: signing one for every caller takes longer than most tests of a route.
@@ -209,8 +218,8 @@ def insert_callers(world: World) -> Callers:
     )
     world.connection.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s", (sessions[Caller.REVOKED],))
     world.connection.execute(
-        "UPDATE sessions SET impersonator_id = %s WHERE id = %s",
-        (people[Caller.PLATFORM_OWNER], sessions[Caller.IMPERSONATED]),
+        "UPDATE sessions SET impersonator_id = %s, impersonator_session_id = %s WHERE id = %s",
+        (people[Caller.PLATFORM_OWNER], sessions[Caller.PLATFORM_OWNER], sessions[Caller.IMPERSONATED]),
     )
     return Callers(
         world=world,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.sessions.callers import IS_LIVE, live_at
+from adapters.postgres.sessions.callers import IS_IMPERSONATOR_OWNER, IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.sessions.browser_sessions import BrowserSession
 
@@ -37,13 +37,16 @@ _LIVE: Final = f"""
            b.domain_id,
            d.organization_id AS domain_organization_id,
            u.disowned_at IS NOT NULL AS is_disowned,
-           u.language
+           u.language,
+           s.impersonator_session_id,
+           CASE WHEN s.impersonator_id IS NOT NULL THEN s.expires_at END AS impersonated_until
     FROM   browser_sessions b
     JOIN   sessions s         ON s.id = b.session_id
     JOIN   users u            ON u.id = s.user_id
     LEFT   JOIN custom_domains d ON d.id = b.domain_id
     LEFT   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
-    WHERE  {IS_LIVE} AND u.deactivated_at IS NULL
+    LEFT   JOIN users i       ON i.id = s.impersonator_id
+    WHERE  {IS_LIVE} AND u.deactivated_at IS NULL AND {IS_IMPERSONATOR_OWNER}
 """  # noqa: S608 - made of constants alone
 
 

@@ -15,6 +15,8 @@ from core.sessions.sessions import IDLE_LIFETIME
 
 # Of a session `s`.
 IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s"
+# Of the impersonator `i` of a session `s`, if it has one.
+IS_IMPERSONATOR_OWNER: Final = "(s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))"
 # Every table is read by a primary or another unique key, so that no table's size matters.
 CALLER: Final = """
     u.id                  AS user_id,
@@ -98,7 +100,7 @@ LIVE_SESSION: Final = f"""
     WHERE  s.id = %(session_id)s
       AND  {IS_LIVE}
       AND  u.deactivated_at IS NULL
-      AND  (s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))
+      AND  {IS_IMPERSONATOR_OWNER}
 """
 OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
 _REFRESH: Final = """

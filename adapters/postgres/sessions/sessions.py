@@ -8,7 +8,7 @@ from adapters.postgres.sessions.callers import IS_LIVE, REFRESHABLE, live_at, re
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.sessions.confinement import Confinement
-from core.sessions.sessions import EndedSession, Session
+from core.sessions.sessions import EndedImpersonation, EndedSession, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -236,6 +236,18 @@ class PostgresSessions(Aggregate):
                 },
             ).fetchall()
         return [organization_id for _, organization_id in ended]
+
+    def end_impersonations_begun_in(self, session_id: UUID) -> Sequence[EndedImpersonation]:
+        return self._all(
+            EndedImpersonation,
+            f"""
+            UPDATE sessions s
+            SET    revoked_at = %(now)s
+            WHERE  impersonator_session_id = %(session_id)s AND {IS_LIVE}
+            RETURNING id AS session_id, user_id, organization_id
+            """,  # noqa: S608 - made of constants alone
+            {"session_id": session_id, **live_at(self._transaction.now)},
+        )
 
     def end_impersonations(self, user_id: UUID) -> None:
         self._connection.execute_later(

@@ -139,7 +139,7 @@ def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSess
         raise OtherUserSignedIn
     user = uow.users.lock(browser.user_id)
     present = uow.browser_sessions.lock(browser.session_id)
-    if user is None or present is None or not _may_link(present, sign_in.context):
+    if user is None or present is None or present.is_impersonation or not _may_link(present, sign_in.context):
         raise OtherUserSignedIn
     return user
 

@@ -12,7 +12,7 @@ from entrypoints.pages.rendering import Page, PageOrRedirect, page
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 
@@ -20,7 +20,7 @@ CLOSING: Final = f"{ACCOUNT}/closing"
 
 
 @routes.get(CLOSING)
-@in_browser
+@in_browser_in_person
 async def show_closing(call: Call) -> Page:
     """Ask whether you want to close your account."""
     await recent(call)
@@ -28,7 +28,7 @@ async def show_closing(call: Call) -> Page:
 
 
 @routes.post(CLOSING, refuses=(BelongsToOrganizations, GovernsPlatform, Forbidden))
-@in_browser
+@in_browser_in_person
 async def close_account(call: Call) -> PageOrRedirect:
     """Close your account and sign this browser out; programs use `DELETE /api/user`."""
     await recent(call)

@@ -12,7 +12,7 @@ from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 
@@ -41,7 +41,7 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, f
 
 
 @routes.get(EMAIL)
-@in_browser
+@in_browser_in_person
 async def show_email(call: Call, query: DoneQuery) -> Page:
     """Show your email address, and the one that you have asked to change to."""
     await recent(call)
@@ -49,7 +49,7 @@ async def show_email(call: Call, query: DoneQuery) -> Page:
 
 
 @routes.post(EMAIL, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden,))
-@in_browser
+@in_browser_in_person
 @shows_again(_page, BadRequest)
 async def ask_for_change(call: Call, form: NewAddress) -> PageOrRedirect:
     """Ask to change your email address; programs use `PATCH /api/user`."""
@@ -59,7 +59,7 @@ async def ask_for_change(call: Call, form: NewAddress) -> PageOrRedirect:
 
 
 @routes.post(f"{EMAIL}/drop", status=303, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden,))
-@in_browser
+@in_browser_in_person
 async def drop_change(call: Call) -> None:
     """Drop the change of address that waits for the link in the mail."""
     await recent(call, page=EMAIL)

@@ -11,7 +11,7 @@ from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 
@@ -36,14 +36,14 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, f
 
 
 @routes.get(NAME)
-@in_browser
+@in_browser_in_person
 async def show_name(call: Call, query: DoneQuery) -> Page:
     """Show your name."""
     return await _page(call, done=query.done)
 
 
 @routes.post(NAME, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden,))
-@in_browser
+@in_browser_in_person
 @shows_again(_page, BadRequest)
 async def change_name(call: Call, form: NewName) -> PageOrRedirect:
     """Change your name; programs use `PATCH /api/user`."""

@@ -14,7 +14,7 @@ from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.shared.accounts.passwords import change, set_first
 from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 
@@ -43,7 +43,7 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, r
 
 
 @routes.get(PASSWORD)
-@in_browser
+@in_browser_in_person
 async def show_password(call: Call, query: DoneQuery) -> Page:
     """Show the form for a new password."""
     return await _page(call, done=query.done)
@@ -53,7 +53,7 @@ async def show_password(call: Call, query: DoneQuery) -> Page:
     PASSWORD,
     refuses=(CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet, Forbidden, RateLimitExceeded),
 )
-@in_browser
+@in_browser_in_person
 @shows_again(_page, BadRequest, CurrentPasswordWrong)
 async def submit_password(call: Call, form: PasswordChangeForm) -> PageOrRedirect:
     """Set or change your password; all other sessions end when it changes."""

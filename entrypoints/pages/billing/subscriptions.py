@@ -12,7 +12,7 @@ from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.browsers import recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 
@@ -28,7 +28,7 @@ async def show_subscriptions(call: Call) -> Page:
 
 
 @routes.post(f"{SUBSCRIPTIONS}/:service_id/portal", refuses=(BillingFailed, NothingToManage, Forbidden))
-@in_browser
+@in_browser_in_person
 async def open_portal(call: Call, service_id: UUID) -> Page:
     """Show the way to the payment provider, where you change or end what you pay for."""
     await recent(call, page=SUBSCRIPTIONS)

@@ -12,7 +12,7 @@ from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 
@@ -41,7 +41,7 @@ async def rename_device(call: Call, device_id: UUID, form: NameForm) -> PageOrRe
 
 
 @routes.post(f"{DEVICES}/:device_id/remove", refuses=(DeviceInUse, DeviceUnknown, DeviceOfAnother, Forbidden))
-@in_browser
+@in_browser_in_person
 @shows_again(_page, DeviceInUse)
 async def remove_device(call: Call, device_id: UUID) -> PageOrRedirect:
     """Remove one of your devices, and end its sessions."""

@@ -18,7 +18,7 @@ from entrypoints.web.serving import browsers, hosts
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser_in_person
 from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
@@ -50,7 +50,7 @@ async def _page(call: Call, refusal: Refusal | None = None) -> Response:
 
 @routes.get(PASSKEY, refuses=(TooManyPasskeys, Forbidden))
 @on_custom_hosts
-@in_browser
+@in_browser_in_person
 async def show_new_passkey(call: Call) -> Page:
     """Show the button that adds a passkey for this host."""
     await recent(call)
@@ -59,7 +59,7 @@ async def show_new_passkey(call: Call) -> Page:
 
 @routes.post(PASSKEY, refuses=(TooManyPasskeys, PasskeyExists, RegistrationOver, RegistrationRefused, Forbidden))
 @on_custom_hosts
-@in_browser
+@in_browser_in_person
 @shows_again(_page, BadRequest, PasskeyExists)
 async def add_passkey(call: Call, form: HostPasskeyForm) -> PageOrRedirect:
     """Add the passkey that the authenticator has made; programs use `POST /api/auth/passkeys/register/finish`."""

@@ -19,7 +19,7 @@ from entrypoints.shared.credentials.mfa import SETUP_LIMITS
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 
@@ -50,7 +50,7 @@ async def show_second_factor(call: Call, query: DoneQuery) -> Page:
 @routes.post(
     f"{SECOND_FACTOR}/setup", limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled, SecondFactorNotProved, Forbidden)
 )
-@in_browser
+@in_browser_in_person
 async def begin_setup(call: Call) -> PageOrRedirect:
     """Show a QR code for an authenticator app; the second factor is off until its first code arrives."""
     await recent(call, page=SECOND_FACTOR)
@@ -66,7 +66,7 @@ async def _pending_page(call: Call, refusal: Refusal) -> Page:
     limits=(RateLimit.MFA_VERIFICATION, *SETUP_LIMITS),
     refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled, SecondFactorNotProved, Forbidden),
 )
-@in_browser
+@in_browser_in_person
 @shows_again(_pending_page, SetupCodeWrong, BadRequest, but_not=(MfaAlreadyEnabled, MfaNotSetUp))
 async def enable(call: Call, form: SetupCodeForm) -> PageOrRedirect:
     """Turn the second factor on with a code of the app, and show the backup codes."""
@@ -77,7 +77,7 @@ async def enable(call: Call, form: SetupCodeForm) -> PageOrRedirect:
 
 
 @routes.post(f"{SECOND_FACTOR}/disable", status=303, limits=SETUP_LIMITS, refuses=(SecondFactorNotProved, Forbidden))
-@in_browser
+@in_browser_in_person
 async def disable(call: Call) -> None:
     """Turn the second factor off."""
     await recent(call, page=SECOND_FACTOR)
@@ -88,7 +88,7 @@ async def disable(call: Call) -> None:
 @routes.post(
     f"{SECOND_FACTOR}/backup-codes", limits=SETUP_LIMITS, refuses=(MfaNotEnabled, SecondFactorNotProved, Forbidden)
 )
-@in_browser
+@in_browser_in_person
 async def renew_backup_codes(call: Call) -> PageOrRedirect:
     """Show ten new backup codes; all earlier ones become invalid."""
     await recent(call, page=SECOND_FACTOR)

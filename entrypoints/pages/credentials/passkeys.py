@@ -27,7 +27,7 @@ from entrypoints.web.input.decoding import decode_body
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 
@@ -75,7 +75,7 @@ async def show_passkeys(call: Call, query: DoneQuery) -> Page:
 
 
 @routes.get(NEW, refuses=(TooManyPasskeys, Forbidden))
-@in_browser
+@in_browser_in_person
 async def show_new_passkey(call: Call) -> Page:
     """Show the button that asks the browser to make a passkey."""
     await recent(call)
@@ -83,7 +83,7 @@ async def show_new_passkey(call: Call) -> Page:
 
 
 @routes.post(NEW, refuses=(RegistrationOver, RegistrationRefused, TooManyPasskeys, PasskeyExists, Forbidden))
-@in_browser
+@in_browser_in_person
 @shows_again(_new_page, BadRequest, PasskeyExists, but_not=(TooManyPasskeys,))
 async def add_passkey(call: Call, form: NewPasskeyForm) -> PageOrRedirect:
     """Register the passkey that the browser made; programs use `POST /api/auth/passkeys/register/finish`."""
@@ -103,7 +103,7 @@ async def add_passkey(call: Call, form: NewPasskeyForm) -> PageOrRedirect:
 
 
 @routes.post(f"{PASSKEYS}/:passkey_id/rename", refuses=(PasskeyUnknown, Forbidden))
-@in_browser
+@in_browser_in_person
 @shows_again(_page, BadRequest)
 async def rename_passkey(call: Call, passkey_id: UUID, form: NameForm) -> PageOrRedirect:
     """Rename one of your passkeys."""
@@ -113,7 +113,7 @@ async def rename_passkey(call: Call, passkey_id: UUID, form: NameForm) -> PageOr
 
 
 @routes.post(f"{PASSKEYS}/:passkey_id/remove", refuses=(LastSignInMethod, PasskeyUnknown, Forbidden))
-@in_browser
+@in_browser_in_person
 @shows_again(_page, LastSignInMethod)
 async def remove_passkey(call: Call, passkey_id: UUID) -> PageOrRedirect:
     """Remove one of your passkeys."""

@@ -32,7 +32,7 @@ from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser, in_console
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person, in_console
 
 routes = account_pages()
 
@@ -58,7 +58,8 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -
         done=done,
         refusal=refusal,
         organizations=await call.read(management.list_mine),
-        invitations=await call.read(answers.list_mine),
+        # What they carry could be used without a trace of who acts.
+        invitations=await call.read(answers.list_mine) if call.acts_for is None else [],
     )
 
 
@@ -75,7 +76,7 @@ async def show_organizations(call: Call, query: DoneQuery) -> Page:
     limits=(RateLimit.INVITATION_ANSWER,),
     refuses=(InvitationUnknown, *CANNOT_JOIN),
 )
-@in_browser
+@in_browser_in_person
 async def accept_invitation(call: Call, form: ReceivedForm) -> None:
     """Accept an invitation; programs use `POST /api/invitations/accept`."""
     await call.transact(answers.accept, form.token, None)
@@ -88,7 +89,7 @@ async def accept_invitation(call: Call, form: ReceivedForm) -> None:
     limits=(RateLimit.INVITATION_ANSWER,),
     refuses=(InvitationUnknown, InvitationAnswered, OrganizationNotActive),
 )
-@in_browser
+@in_browser_in_person
 async def decline_invitation(call: Call, form: ReceivedForm) -> None:
     """Decline an invitation; programs use `POST /api/invitations/decline`."""
     await call.transact(answers.decline, form.token, None)

@@ -39,6 +39,7 @@ KINDS: Final = {
     MailTemplate.MAIL_SERVER_FAILING: marked("Mail server of an organization fails"),
     MailTemplate.DOMAIN_FAILING: marked("Domain of an organization fails"),
     MailTemplate.CREDENTIALS_LEFT: marked("Credentials that a former member has made"),
+    MailTemplate.IMPERSONATION_STARTED: marked("The platform acts as this person"),
 }
 # The kind of its badge, and what it says.
 STATES: Final = {

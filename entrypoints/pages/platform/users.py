@@ -1,6 +1,7 @@
 """The pages of the users of the platform: finding them, the record of one, and the help that needs no page of its own.
 
-Ending all sessions is in `sessions.py`, turning off the second factor in `mfa.py`, personal data in `data.py`.
+Ending all sessions is in `sessions.py`, turning off the second factor in `mfa.py`, personal data in `data.py`, and
+acting as a user in `impersonation.py`.
 """
 
 from typing import Annotated, Final
@@ -92,11 +93,7 @@ async def _user(call: Call, user_id: UUID, *, query: DoneQuery | None = None, re
         kinds=KINDS,
         states=STATES,
         page=f"{USERS}/{user_id}",
-        impersonation=Program(path=f"/api/platform/impersonate/{user_id}", method="POST", body={"reason": "…"}).curl(
-            call.installation.settings.base_url
-        )
-        if standing.is_owner and _can_be_impersonated(record)
-        else "",
+        can_be_impersonated=can_be_impersonated(record),
     )
 
 
@@ -129,9 +126,10 @@ async def lift_limits(call: Call, user_id: UUID) -> PageOrRedirect:
     return after(f"{USERS}/{user_id}", "limits-lifted")
 
 
-def _can_be_impersonated(record: UserRecord) -> bool:
+def can_be_impersonated(record: UserRecord) -> bool:
+    """Whether a platform owner can act as the user of a record."""
     user = record.user
-    return user.email_verified and user.deactivated_at is None and not user.is_platform_owner
+    return user.deactivated_at is None and user.closed_at is None and not user.is_platform_owner
 
 
 def _shown(one: SignIn) -> tuple[SignIn, tuple[str, str], list[str]]:

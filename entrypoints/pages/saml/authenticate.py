@@ -15,7 +15,7 @@ from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser, in_browser_or_not
+from entrypoints.web.serving.credentials import in_browser_in_person, in_browser_or_not
 from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
@@ -69,7 +69,7 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
 @on_custom_hosts
-@in_browser
+@in_browser_in_person
 async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
     """Sign the user of this browser in to the service provider, whose page they have agreed to."""
     if not form.saml_state:

@@ -20,6 +20,7 @@ from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import refused
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.impersonating import StopFirst
 from entrypoints.web.serving.routes import Routes
 
 _OWN_SITE: Final = "same-origin"
@@ -57,6 +58,9 @@ async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery
 
     In a browser that comes from another site, a page asks first.
     """
+    if call.acts_for is not None:
+        # As on the other ways to an application.
+        raise StopFirst
     is_asked = call.browser is None or call.request.headers.get("Sec-Fetch-Site") == _OWN_SITE
     visit = Visit(
         session_id=call.session_id,

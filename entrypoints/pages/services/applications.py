@@ -11,7 +11,7 @@ from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 
@@ -37,7 +37,7 @@ async def show_application(call: Call, service_id: UUID) -> Page:
 
 
 @routes.post(f"{APPLICATIONS}/:service_id/disconnect", status=303, refuses=(ApplicationUnknown, Forbidden))
-@in_browser
+@in_browser_in_person
 async def disconnect_application(call: Call, service_id: UUID) -> None:
     """End what one of your applications has of your account."""
     await call.transact(applications.disconnect_mine, service_id)

@@ -11,7 +11,7 @@ from entrypoints.pages.declaring import account_pages
 from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 
@@ -27,7 +27,7 @@ async def show_sessions(call: Call, query: DoneQuery) -> Page:
 
 
 @routes.post(f"{SESSIONS}/end-others", status=303, refuses=(Forbidden,))
-@in_browser
+@in_browser_in_person
 async def end_other_sessions(call: Call) -> None:
     """End all your sessions except this one."""
     await call.transact(sessions.end_my_others)
@@ -35,7 +35,7 @@ async def end_other_sessions(call: Call) -> None:
 
 
 @routes.post(f"{SESSIONS}/services/:service_id/end", status=303, refuses=(NotFound, Forbidden))
-@in_browser
+@in_browser_in_person
 async def end_sessions_of_service(call: Call, service_id: UUID) -> None:
     """End all your sessions at one service."""
     await call.transact(own_sessions.end_of_service, service_id)
@@ -43,7 +43,7 @@ async def end_sessions_of_service(call: Call, service_id: UUID) -> None:
 
 
 @routes.post(f"{SESSIONS}/:session_id/end", status=303, refuses=(NotFound, Forbidden))
-@in_browser
+@in_browser_in_person
 async def end_session(call: Call, session_id: UUID) -> None:
     """End one of your sessions."""
     await call.transact(sessions.end_mine, session_id)

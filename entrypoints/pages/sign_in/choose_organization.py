@@ -12,7 +12,7 @@ from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.ways import CHOOSE_ORGANIZATION, SET_UP
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser_in_person
 from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
@@ -26,7 +26,7 @@ class ChoiceForm(WayForm, kw_only=True):
 
 @routes.get(CHOOSE_ORGANIZATION)
 @on_custom_hosts
-@in_browser
+@in_browser_in_person
 async def show_organizations(call: Call, query: ReturnQuery) -> Page:
     """Show your active organizations, or the one that the sign-in was for."""
     kept = await returns.kept_return(call, query)
@@ -43,7 +43,7 @@ async def show_organizations(call: Call, query: ReturnQuery) -> Page:
 
 @routes.post(CHOOSE_ORGANIZATION, refuses=(NotFound, Forbidden, OrganizationNotActive))
 @on_custom_hosts
-@in_browser
+@in_browser_in_person
 async def choose_organization(call: Call, form: ChoiceForm) -> PageOrRedirect:
     """Work in an organization from now on; one that requires a second factor leads to setting it up.
 

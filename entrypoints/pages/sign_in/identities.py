@@ -15,7 +15,7 @@ from entrypoints.pages.sign_in.upstream.providers import IDENTITIES
 from entrypoints.shared.sign_in.identities import platform_clients
 from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 
@@ -41,7 +41,7 @@ async def show_identities(call: Call, query: DoneQuery) -> Page:
 
 
 @routes.post(f"{IDENTITIES}/link", refuses=(IdentityUnknown, ProviderNotOffered))
-@in_browser
+@in_browser_in_person
 async def begin_to_link(call: Call, form: ProviderForm) -> Page:
     """Show where linking goes on: a link, because a form may lead to no other site."""
     await recent(call, page=IDENTITIES)
@@ -51,7 +51,7 @@ async def begin_to_link(call: Call, form: ProviderForm) -> Page:
 
 
 @routes.post(f"{IDENTITIES}/unlink", refuses=(IdentityUnknown,))
-@in_browser
+@in_browser_in_person
 @shows_again(_page, LastIdentity)
 async def unlink_account(call: Call, form: ProviderForm) -> PageOrRedirect:
     """Unlink an account, unless it is the last way to sign in."""

@@ -20,7 +20,7 @@ from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN_AGAIN, recent
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = sign_in_pages()
 
@@ -48,7 +48,7 @@ async def _code_page(
 
 
 @routes.get(SET_UP)
-@in_browser
+@in_browser_in_person
 async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
     """Explain what is to be set up; a user who has a second factor is asked for a code instead."""
     if (await call.read(mfa.status)).enabled:
@@ -58,7 +58,7 @@ async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
 
 
 @routes.post(SET_UP, limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled,))
-@in_browser
+@in_browser_in_person
 async def begin_setup(call: Call, form: WayForm) -> Page:
     """Show the QR code for an authenticator app; programs use `POST /api/user/mfa/setup`."""
     await recent(call, page=form.way.on(SET_UP))
@@ -73,7 +73,7 @@ async def begin_setup(call: Call, form: WayForm) -> Page:
 
 
 @routes.get(CONFIRM, status=303)
-@in_browser
+@in_browser_in_person
 async def show_confirm(call: Call, query: ReturnQuery) -> None:
     """Redirect to the beginning: the QR code is shown once."""
     call.headers["Location"] = query.on(SET_UP)
@@ -84,7 +84,7 @@ async def show_confirm(call: Call, query: ReturnQuery) -> None:
     limits=(RateLimit.MFA_VERIFICATION, *SETUP_LIMITS),
     refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled),
 )
-@in_browser
+@in_browser_in_person
 @shows_again(_code_page, BadRequest, but_not=(MfaAlreadyEnabled, MfaNotSetUp))
 async def confirm_setup(call: Call, form: ConfirmForm) -> Page:
     """Turn the second factor on with a code of the app, and show the backup codes.

@@ -23,7 +23,7 @@ from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.serving.browsers import SIGN_IN_AGAIN
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
+from entrypoints.web.serving.credentials import in_browser_in_person
 from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
@@ -38,7 +38,7 @@ class AgainForm(WayForm, kw_only=True):
 
 @routes.get(SIGN_IN_AGAIN)
 @on_custom_hosts
-@in_browser
+@in_browser_in_person
 async def show_sign_in_again(call: Call, query: ReturnQuery) -> Page:
     """Ask for the password, or for a code."""
     return await _page(call, query)
@@ -50,7 +50,7 @@ async def show_sign_in_again(call: Call, query: ReturnQuery) -> Page:
     refuses=(SignInRefused, SsoRequired, CodeWrong, PreAuthOver),
 )
 @on_custom_hosts
-@in_browser
+@in_browser_in_person
 async def submit_sign_in_again(call: Call, form: AgainForm) -> PageOrRedirect:
     """Continue the session of this browser after the password or a code."""
     try:

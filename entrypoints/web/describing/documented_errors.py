@@ -157,7 +157,8 @@ def _derived_codes(route: Route) -> Iterator[ErrorCode]:
     # An access token may name an organization that its user no longer belongs to.
     if who.kind is CredentialKind.ACCESS_TOKEN:
         yield ErrorCode.FORBIDDEN
-    if who.has_protected_forms and (route.form is not None or who.operation is not None):
+    # A form may not be ours, and the browser may have acted as another user, or still do.
+    if who.has_protected_forms:
         yield ErrorCode.FORBIDDEN
     if who.operation is not None and who.operation.statuses != frozenset(OrganizationStatus):
         yield ErrorCode.ORGANIZATION_NOT_ACTIVE

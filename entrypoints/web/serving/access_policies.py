@@ -102,6 +102,12 @@ class AccessPolicy:
     signed_body: Any = None
 
     @property
+    def is_for_oneself(self) -> bool:
+        """Whether a page is closed to a platform owner who acts as another user, whatever that user may do."""
+        is_on_the_way_of_a_sign_in = self.kind is CredentialKind.NONE and self.has_protected_forms
+        return is_on_the_way_of_a_sign_in or self.is_in_person or self.governs_platform
+
+    @property
     def leads_to_sign_in(self) -> bool:
         """Whether a browser without a session is sent to the sign-in."""
         return self.kind is CredentialKind.BROWSER_SESSION or self.takes_browser

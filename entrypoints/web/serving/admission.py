@@ -19,7 +19,7 @@ from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid
 from core.sessions.tokens import TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
-from entrypoints.web.serving import browsers, dpop
+from entrypoints.web.serving import browsers, dpop, impersonating
 from entrypoints.web.serving.browsers import SignInFirst
 from entrypoints.web.serving.keys import KEY_HEADER
 from entrypoints.web.serving.verified_tokens import verified_access_token, verified_token
@@ -72,6 +72,7 @@ async def admit_access_token_or_browser(call: Call) -> None:
         await admit_access_token(call)
         return
     await browsers.find_session(call)
+    await impersonating.enter(call)
     if call.browser is None:
         if "text/html" not in call.request.headers.get("Accept", ""):
             raise Unauthorized
@@ -86,7 +87,19 @@ async def admit_browser(call: Call) -> None:
 
 
 async def admit_every_browser(call: Call) -> None:
-    """Find the session of a browser, if it has one; refuse forms of other sites."""
+    """Find the session of a browser or of the user as which it acts, if it has one; refuse forms of other sites."""
+    await _admit_itself(call)
+    await impersonating.enter(call)
+
+
+async def admit_own_browser(call: Call) -> None:
+    """Find the session of a browser, whether it acts as another user or not; raise `SignInFirst` without one."""
+    await _admit_itself(call)
+    if call.browser is None:
+        raise SignInFirst
+
+
+async def _admit_itself(call: Call) -> None:
     if call.request.method not in _SAFE_METHODS:
         browsers.require_own_site(call)
     await browsers.find_session(call)

@@ -54,6 +54,7 @@ from entrypoints.web.serving.credentials import require_own_organization
 from entrypoints.web.serving.exchanges import Exchange
 from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
+from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, is_id, require_distinct
 
@@ -287,6 +288,8 @@ class Application(QuartTrio):
 
     async def _handle(self, route: Route, request: GatehouseRequest) -> Response:
         call = request.call
+        if call.acts_for is not None and route.who.is_for_oneself:
+            raise OwnHandOnly if route.who.is_in_person else StopFirst
         path = cast("dict[str, str]", request.view_args)
         words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
         require_own_organization(words, call.custom_host)

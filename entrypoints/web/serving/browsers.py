@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from entrypoints.web.serving.calls import Call
 
 SESSION_COOKIE: Final = "gatehouse_session"
+# Beside that of a platform owner's own session: the user as which they act in this browser (`impersonating.py`).
+IMPERSONATION_COOKIE: Final = "gatehouse_impersonation"
 # Binds the forms of a browser that is not signed in.
 FORM_COOKIE: Final = "gatehouse_form"
 FORM_LIFETIME: Final = timedelta(hours=1)
@@ -61,6 +63,15 @@ class FormRefused(Forbidden):
     default_message = (
         "This form is no longer valid. It was open for too long, you have signed in or out since it was opened, or your"
         " browser keeps no cookies. Go back to the page that it was on, load it again, and repeat what you did."
+    )
+
+
+class ImpersonationTooOld(Forbidden):
+    """A platform owner who acts as another user must have signed in within `RECENT` for this."""
+
+    default_message = (
+        "This needs a sign-in within the last ten minutes, and yours is older. Stop acting as this person, and begin"
+        " again: you are asked to sign in again before."
     )
 
 
@@ -102,6 +113,7 @@ def keep_session(call: Call, cookie: BrowserCookie) -> None:
 def begin_session(call: Call, cookie: BrowserCookie) -> None:
     """Give the browser the cookie of a new session, and end what its forms and links were bound to before."""
     keep_session(call, cookie)
+    call.forget_cookie(cookie_name(call, IMPERSONATION_COOKIE))
     call.forget_cookie(cookie_name(call, FORM_COOKIE))
     call.forget_cookie(cookie_name(call, LINK_COOKIE))
     call.forget_cookie(cookie_name(call, ADDRESS_COOKIE))
@@ -110,6 +122,7 @@ def begin_session(call: Call, cookie: BrowserCookie) -> None:
 def end_session(call: Call) -> None:
     """Take the cookie of an ended session from the browser, and that of the links that were requested in it."""
     call.forget_cookie(cookie_name(call, SESSION_COOKIE))
+    call.forget_cookie(cookie_name(call, IMPERSONATION_COOKIE))
     call.forget_cookie(cookie_name(call, LINK_COOKIE))
 
 
@@ -206,6 +219,9 @@ async def recent_for_form(call: Call) -> None:
 
 async def _signed_in_within(call: Call, period: timedelta, page: str | None) -> None:
     if not call.in_browser.is_recent(period, at=call.installation.clock()):
+        if call.acts_for is not None:
+            # What is asked for to sign in again is the user's.
+            raise ImpersonationTooOld
         target = BrowserReturn(target=page) if page is not None else present_target(call)
         raise SignInFirst(await sign_in_address(call, target, page=SIGN_IN_AGAIN))
 

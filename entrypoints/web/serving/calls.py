@@ -49,6 +49,7 @@ class Call:
 
     __slots__ = (
         "_limiter",
+        "acts_for",
         "address",
         "api_key",
         "brand",
@@ -58,6 +59,7 @@ class Call:
         "cookies",
         "custom_host",
         "form",
+        "has_acted",
         "has_form",
         "has_page",
         "headers",
@@ -110,6 +112,10 @@ class Call:
         self.language: str | None = None
         # The browser session of a page.
         self.browser: BrowserSession | None = None
+        # The own session of the platform owner who acts as the user of `browser`; None without one.
+        self.acts_for: BrowserSession | None = None
+        # Whether the browser acted as another user, and has not been told yet that this has ended.
+        self.has_acted = False
         # Whether a browser can open the path of this request.
         self.has_page = True
         # Whether the request is a form that a person fills in on a page.
@@ -151,7 +157,8 @@ class Call:
     @property
     def reader_language(self) -> str | None:
         """The tag of the language for the person behind the request; None when none that is offered is known."""
-        of_account = self.browser.language if self.browser is not None else None
+        reader = self.acts_for or self.browser
+        of_account = reader.language if reader is not None else None
         return languages.preferred(self.request, self.language, of_account)
 
     @property
@@ -200,6 +207,8 @@ class Call:
         The person behind an impersonation is the impersonator.
         """
         person = self.claims.get("impersonator") or self.caller_name
+        if self.acts_for is not None:
+            person = str(self.acts_for.user_id)
         assert person is not None, "a request without a user is counted for one"
         self._limiter.take((RateLimit.SIGNED_IN,), person)
 

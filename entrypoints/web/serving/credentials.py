@@ -69,6 +69,27 @@ def in_browser(handler: Handler) -> Handler:
     )
 
 
+def in_browser_in_person(handler: Handler) -> Handler:
+    """Require a browser session as `in_browser` does; a platform owner who acts as its user is refused."""
+    return _declared(
+        handler,
+        AccessPolicy(
+            kind=CredentialKind.BROWSER_SESSION,
+            admit=admission.admit_browser,
+            is_in_person=True,
+            has_protected_forms=True,
+        ),
+    )
+
+
+def in_own_browser(handler: Handler) -> Handler:
+    """Require a browser session; `call.browser` is that of the browser itself, also while it acts as another user."""
+    return _declared(
+        handler,
+        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admission.admit_own_browser, has_protected_forms=True),
+    )
+
+
 def in_browser_or_not(handler: Handler) -> Handler:
     """Let every browser in; `call.browser` is its session, or None."""
     return _declared(

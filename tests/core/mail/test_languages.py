@@ -21,6 +21,7 @@ WARNINGS = {
     MailTemplate.EMAIL_CHANGED,
     MailTemplate.IDENTITY_LINKED,
     MailTemplate.ACCOUNT_CLOSED,
+    MailTemplate.IMPERSONATION_STARTED,
 }
 
 

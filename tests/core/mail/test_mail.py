@@ -234,4 +234,5 @@ def test_every_mail_declares_its_limits() -> None:
         MailTemplate.SAML_CERTIFICATE_ENDING,
         MailTemplate.CONNECTION_KEY_ENDING,
         MailTemplate.UPSTREAM_METADATA_ENDING,
+        MailTemplate.IMPERSONATION_STARTED,
     ]

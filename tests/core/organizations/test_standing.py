@@ -34,3 +34,26 @@ def test_a_standing_names_what_the_role_lacks(
     standing = Standing(organization=ACME, user_id=new_id(), role=role, capabilities=capabilities, owner_email=None)
 
     assert standing.lacks(operation) is lacking
+
+
+@pytest.mark.parametrize(
+    ("role", "operation", "lacking"),
+    [
+        ("owner", Operation.KEY_CREATE, RequiredStanding.IN_PERSON),
+        ("owner", Operation.KEYS_READ, None),
+        ("clerk", Operation.KEYS_READ, RequiredStanding.ADMIN),
+    ],
+)
+def test_who_acts_as_another_person_makes_no_credential(
+    role: str, operation: Operation, lacking: RequiredStanding | None
+) -> None:
+    standing = Standing(
+        organization=ACME,
+        user_id=new_id(),
+        role=role,
+        capabilities=frozenset(Capability),
+        owner_email=None,
+        is_impersonated=True,
+    )
+
+    assert standing.lacks(operation) is lacking

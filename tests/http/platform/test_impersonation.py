@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from core.errors import Forbidden
+from core.mail.mail import MailTemplate
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonationTarget
 from core.sessions.origins import BACKGROUND
@@ -81,6 +82,20 @@ class TestStart:
             )
         ]
         assert world.value("SELECT id FROM platform_audit_entries") == UUID(body["audit_log_id"])
+
+    async def test_the_user_is_told_by_mail_of_neither_the_owner_nor_the_reason(
+        self, platform: Platform, world: World
+    ) -> None:
+        user_id = world.user()
+
+        await platform.impersonate(user_id)
+        refused = await platform.request("POST", path(user_id), REASON | {"org_slug": "nowhere"})
+
+        assert refused.status == 404
+        mails = [one for one in await world.mails() if one.template is MailTemplate.IMPERSONATION_STARTED]
+        assert [(one.to, one.values) for one in mails] == [
+            (EMAIL, {"at": "2026-02-03 04:05 UTC", "until": "2026-02-03 05:05 UTC"})
+        ]
 
     async def test_it_is_not_recorded_as_a_sign_in_of_the_user(self, platform: Platform, world: World) -> None:
         user_id = world.user()

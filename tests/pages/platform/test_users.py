@@ -178,7 +178,7 @@ class TestRecord:
         ]
         by_owner = (await platform_owner.open(f"{USERS}/{user_id}")).text
         assert f"/app/platform/audit?target={user_id}" in by_owner
-        assert f"/api/platform/impersonate/{user_id}" in by_owner
+        assert f"{USERS}/{user_id}/impersonation" in by_owner
         assert len(world.platform_audit_entries("user.opened")) == 1
 
     async def test_the_state_of_the_account_is_said_first(self, callers: Callers, support: Visitor) -> None:

@@ -89,6 +89,19 @@ async def test_strangers_and_impersonators_get_none(saml_shop: SamlService, team
     assert saml_shop.world.rows("SELECT id FROM sessions WHERE provider = 'saml'") == []
 
 
+async def test_a_browser_that_acts_as_a_member_gets_none(saml_shop: SamlService, team: Team, visitor: Visitor) -> None:
+    team.world.user("root@example.com", is_platform_owner=True)
+    page = f"/app/platform/users/{team.ids['member']}/impersonation"
+    await visitor.sign_in("root@example.com", path=page)
+    await visitor.submit(await visitor.open(page), page, reason="a ticket")
+
+    answer = await visitor.open(PATH)
+
+    assert answer.status == 403
+    assert "This is closed while you act as another person" in answer.text
+    assert saml_shop.world.rows("SELECT id FROM sessions WHERE provider = 'saml'") == []
+
+
 async def test_the_token_of_a_service_opens_no_other_service(
     saml_shop: SamlService, team: Team, saml: SamlWorld
 ) -> None:

@@ -107,6 +107,8 @@ def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
             return ROLES[caller] in {"owner", "admin"}
         case RequiredStanding.OWNER:
             return caller is Caller.OWNER
+        case RequiredStanding.IN_PERSON:
+            return caller is not Caller.IMPERSONATED
         case Capability():
             return operation.capabilities <= callers.capabilities(caller)
 

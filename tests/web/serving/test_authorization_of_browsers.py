@@ -13,6 +13,7 @@ from core.errors import ErrorCode
 from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus
 from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.impersonating import STOP
 from tests.web.serving.test_authorization import (
     ROUTES,
     SIGNED_IN,
@@ -50,9 +51,9 @@ async def call_in_browser(callers: Callers, route: Route, caller: Caller, /, **n
     headers = callers.cookie(caller) | {"Accept": "application/json"}
     if route.form is None:
         return await callers.world.client.request(route.method, path, headers=headers)
-    # Every page of a browser has the token; this one shows the same to each caller.
-    home = await callers.world.client.request("GET", "/app", headers=headers)
-    sent = {"form_token": re.findall('name="form_token" value="([^"]+)"', home.text)[0]}
+    # Every page of a browser has the token; this one shows the same to each caller, after the button that stops acting.
+    home = await callers.world.client.request("GET", "/app/organizations", headers=headers)
+    sent = {"form_token": re.findall('name="form_token" value="([^"]+)"', home.text)[-1]}
     return await callers.world.client.request(
         route.method,
         path,
@@ -105,7 +106,7 @@ async def test_a_page_of_the_console_knows_organizations_as_the_interface_does(
 async def test_a_page_of_the_console_opens_to_the_roles_that_its_operation_declares(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    for route, caller in product(IN_CONSOLE, sorted(ROLES.keys() - {Caller.IMPERSONATED})):
+    for route, caller in product(IN_CONSOLE, sorted(ROLES)):
         with subtests.test(route=route.name, caller=caller):
             assert route.who.operation is not None
             answer = await call_in_browser(callers, route, caller)
@@ -209,6 +210,38 @@ async def test_a_page_of_the_platform_opens_to_its_owners_and_to_support_where_t
                 assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
             for caller in (Caller.PLATFORM_OWNER, *helping):
                 assert is_authorized(await call_in_browser(callers, route, caller)), caller
+
+
+async def test_a_platform_owner_who_acts_as_another_user_opens_no_page_that_is_for_themselves(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    for route in ROUTES:
+        if route.who.has_protected_forms and route.who.operation is None and route.path != STOP:
+            with subtests.test(route=route.name):
+                answer = await call_in_browser(callers, route, Caller.IMPERSONATED)
+
+                if route.who.is_for_oneself:
+                    assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name), answer.text
+                else:
+                    assert answer.status in {200, 303, 400, 403, 404}, answer.text
+                    assert not answer.headers.get("Location", "").startswith("/app/sign-in"), answer.text
+
+
+async def test_where_an_impersonation_has_ended_no_page_opens_before_its_end_is_seen(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    cookie = callers.cookie(Caller.IMPERSONATED)
+    callers.world.connection.execute(
+        "UPDATE sessions SET revoked_at = now() WHERE id = %s", (callers.sessions[Caller.IMPERSONATED],)
+    )
+
+    for route in ROUTES:
+        if (route.who.has_protected_forms or route.who.takes_browser) and route.path != STOP:
+            with subtests.test(route=route.name):
+                answer = await call(callers, route, Caller.PLATFORM_OWNER, cookie | {"Accept": "text/html"})
+
+                assert answer.status == 403, answer.text
+                assert "You no longer act as another person" in answer.text
 
 
 async def test_support_opens_no_page_of_a_platform_owner(callers: Callers, subtests: pytest.Subtests) -> None:

@@ -42,6 +42,33 @@ function inOwnZone(part) {
 
 document.addEventListener("DOMContentLoaded", () => inOwnZone(document));
 
+// How long a platform owner still acts as another person, minute by minute.
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+function countDown(left) {
+  const { lang } = document.documentElement;
+  const format = new Intl.NumberFormat(lang, { style: "unit", unit: "minute", unitDisplay: "long" });
+  // By the time that passes here, because the clock of the reader may be wrong.
+  const until = Date.now() + Number(left.dataset.secondsLeft) * SECOND_MS;
+  const timer = setInterval(write, SECOND_MS);
+  function write() {
+    const rest = until - Date.now();
+    const text = rest > 0 ? format.format(Math.ceil(rest / MINUTE_MS)) : left.dataset.over;
+    if (left.textContent !== text) {
+      left.textContent = text;
+    }
+    if (rest <= 0) {
+      clearInterval(timer);
+    }
+  }
+  write();
+}
+
+for (const left of document.querySelectorAll("[data-seconds-left]")) {
+  countDown(left);
+}
+
 for (const field of document.querySelectorAll("input[data-show]")) {
   const button = document.createElement("button");
   const show = (isShown) => {

@@ -1,0 +1,65 @@
+"""What every page shows while a platform owner acts as another user in this browser, and when that has ended."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from entrypoints.web.serving.impersonating import STOP
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from entrypoints.web.serving.calls import Call
+
+_SECONDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acting:
+    """As which user the browser acts, until when, and what the form that stops it carries: the own session's token."""
+
+    email: str
+    user_id: UUID
+    until: datetime
+    seconds_left: int
+    form_token: str
+    action: str = STOP
+
+    @property
+    def minutes_left(self) -> int:
+        """The minutes until then, a begun one included."""
+        return math.ceil(self.seconds_left / _SECONDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acted:
+    """That the browser no longer acts as another user, and the form by which its person goes on as themselves."""
+
+    form_token: str
+    action: str = STOP
+
+
+def present_acting(call: Call) -> Acting | None:
+    """Return as which user the browser of a request acts; None when it acts as no other user."""
+    own, acting = call.acts_for, call.browser
+    if own is None or acting is None or acting.impersonated_until is None:
+        return None
+    until = acting.impersonated_until
+    left = (until - call.installation.clock()).total_seconds()
+    return Acting(
+        email=acting.email,
+        user_id=acting.user_id,
+        until=until,
+        seconds_left=max(int(left), 0),
+        form_token=own.form_token.reveal(),
+    )
+
+
+def past_acting(call: Call) -> Acted | None:
+    """Return the way on of a browser that acted as another user until now; None when it did not."""
+    if not call.has_acted or call.browser is None:
+        return None
+    return Acted(form_token=call.browser.form_token.reveal())

@@ -1,0 +1,109 @@
+"""Acting as a user in the browser of a platform owner: the page that begins it, and the button that stops it."""
+
+from typing import Final
+from uuid import UUID
+
+from core.accounts.users import UserUnknown
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
+from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.platform import impersonation
+from core.platform.impersonation import ImpersonatedUserChanged, ImpersonationTarget, TargetIsPlatformOwner
+from core.rate_limits import RateLimit
+from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
+from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.home import HOME
+from entrypoints.pages.platform.users import USER, USERS, can_be_impersonated
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import id_or_none
+from entrypoints.web.serving import impersonating
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_own_browser, platform_owner_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+IMPERSONATION: Final = f"{USER}/impersonation"
+
+
+class ImpersonationForm(ProtectedForm, kw_only=True):
+    """Why to act as the user, where, and the address that the page has shown."""
+
+    reason: str = ""
+    org_slug: str = ""
+    seen_email: str = ""
+
+
+class StopForm(ProtectedForm, kw_only=True):
+    """As which user the page of the button was shown; empty where that is over."""
+
+    user_id: str = ""
+
+
+async def _page(
+    call: Call, user_id: UUID, *, form: ImpersonationForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    standing, record = await opened_for_platform(call, impersonation.show_target, user_id)
+    form = form or ImpersonationForm()
+    return console_page(
+        call,
+        "platform_user_impersonation.html",
+        standing,
+        program=Program(
+            path=f"/api/platform/impersonate/{user_id}",
+            method="POST",
+            body={"reason": form.reason or "Invoices are missing (ticket 4711)"},
+        ),
+        # A refused field has its problem beside it, and needs no notice.
+        refusal=refusal,
+        record=record,
+        is_possible=can_be_impersonated(record),
+        minutes=IMPERSONATION_LIFETIME_MAX.seconds // 60,
+        organizations=len(record.organizations),
+        form=form,
+        problems=problems_of(refusal),
+        page=f"{USERS}/{user_id}",
+    )
+
+
+@routes.get(IMPERSONATION, refuses=(UserUnknown,))
+@platform_owner_in_console
+async def ask_to_impersonate(call: Call, user_id: UUID) -> Page:
+    """Show what it means to act as a user, and ask for the reason."""
+    await recent_for_form(call)
+    return await _page(call, user_id)
+
+
+@routes.post(
+    IMPERSONATION,
+    limits=(RateLimit.IMPERSONATION,),
+    refuses=(
+        *(BadRequest, Forbidden, ImpersonatedUserChanged, NotFound, OrganizationNotActive),
+        *(TargetIsPlatformOwner, UserUnknown),
+    ),
+)
+@platform_owner_in_console
+@shows_again(_page, BadRequest, ImpersonatedUserChanged, NotFound, OrganizationNotActive, but_not=(UserUnknown,))
+async def impersonate(call: Call, user_id: UUID, form: ImpersonationForm) -> PageOrRedirect:
+    """Act as a user in this browser; programs use `POST /api/platform/impersonate/:user_id`."""
+    await recent(call, page=f"{USERS}/{user_id}/impersonation")
+    wanted = ImpersonationTarget(reason=form.reason, organization_slug=form.org_slug.strip() or None)
+    cookie = await call.transact(
+        impersonation.start_in_browser, user_id, wanted, call.in_browser, seen_email=form.seen_email
+    )
+    impersonating.begin(call, cookie)
+    # The start page, as the user sees it.
+    return see_other(HOME)
+
+
+@routes.post(impersonating.STOP)
+@in_own_browser
+async def stop_impersonating(call: Call, form: StopForm) -> PageOrRedirect:
+    """Stop acting as another user, and go on as the platform owner; nothing happens when it has ended already."""
+    # The answer takes the cookie away whatever becomes of the rest, so that no one is kept from their own pages.
+    impersonating.end(call)
+    await call.transact(impersonation.stop)
+    user_id = id_or_none(form.user_id)
+    return see_other(HOME) if user_id is None else after(f"{USERS}/{user_id}", "impersonation-stopped")
