@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
-from core.organizations.access import Capability, Operation, RequiredStanding, authorize
-from core.organizations.memberships import ADMIN, OWNER
+from core.organizations.access import Capability, authorize
+from core.organizations.memberships import OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from core.organizations.access import OrganizationAccess
+    from core.organizations.access import Operation, OrganizationAccess, RequiredStanding
     from core.organizations.organizations import Organization
     from core.organizations.settings.branding import BrandedOrganization
     from ports.unit_of_work import UnitOfWork
@@ -46,15 +46,7 @@ class Standing:
 
     def lacks(self, operation: Operation) -> Capability | RequiredStanding | None:
         """Return what the role lacks for an operation; None when it lacks nothing."""
-        missing = sorted(operation.capabilities - self.capabilities)
-        if missing:
-            return missing[0]
-        is_admin = self.role in {OWNER, ADMIN}
-        if operation.takes is RequiredStanding.OWNER and self.role != OWNER:
-            return RequiredStanding.OWNER
-        if operation.takes is RequiredStanding.ADMIN and not is_admin:
-            return RequiredStanding.ADMIN
-        return None
+        return operation.missing(self.role, self.capabilities)
 
 
 def read(
