@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from actors.dispatching import Capacity, Dispatcher
-from core.errors import BadRequest, Refusal, TemporaryRefusal, Unauthorized
+from core.errors import BadRequest, Refusal, TemporaryRefusal
 from core.platform import bulk_work
 from core.platform.bulk_work import LeasedJob, LeaseLost
 from ports.doorbells import Bell
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 JOBS_AT_ONCE_MAX: Final = 2
 
 JOB_TYPE: Final = "bulk_job"
-SESSION_OVER: Final = "The session in which it was begun has ended."
 
 log = structlog.get_logger(__name__)
 
@@ -78,9 +77,8 @@ class BulkWorker(Dispatcher[LeasedJob]):
         except TemporaryRefusal:
             return False
         except Refusal as lost:
-            problem = SESSION_OVER if isinstance(lost, Unauthorized) else _problem(lost)
-            await self._recorded(partial(bulk_work.end, job=job, problem=problem))
-            log.info("bulk_job.ended", job_id=str(job.id), kind=job.kind.value, reason=problem)
+            await self._recorded(partial(bulk_work.end, job=job, problem=_problem(lost)))
+            log.info("bulk_job.ended", job_id=str(job.id), kind=job.kind.value, reason=_problem(lost))
             return False
         return bool(await self._recorded(partial(bulk_work.refuse, job=job, row=row, problem=_problem(refusal))))
 

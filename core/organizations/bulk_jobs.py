@@ -44,6 +44,12 @@ class TooManyJobs(Conflict):
     default_message = "Five jobs are not finished yet. Wait until one is, or stop one, and begin this one again."
 
 
+class ListChanged(Conflict):
+    """The search finds another number of rows than the page had shown."""
+
+    default_message = "Meanwhile the search finds another number than this page had shown. Check it, and confirm again."
+
+
 class JobOver(Conflict):
     """The job has ended already."""
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the adapter makes the classes from the fields of its rows
 
-from core.errors import Conflict
+from core.errors import Conflict, Unauthorized
 from core.invitations import invitations
 from core.organizations import access, members
 from core.organizations.access import authorize_platform
@@ -38,6 +38,12 @@ class LeaseLost(Conflict):
     """The job was stopped, or another process works on it; raising rolls the row back."""
 
     default_message = "This job was stopped."
+
+
+class MakerSignedOut(Unauthorized):
+    """The session in which a job acts has ended."""
+
+    default_message = "The session in which it was begun has ended."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +91,14 @@ def perform(uow: UnitOfWork, job: LeasedJob, row: WaitingRow) -> None:
 
 
 def require_right(uow: UnitOfWork, job: LeasedJob) -> None:
-    """Raise the refusal of a maker who may not do this any more."""
-    if job.kind.operation is None:
-        authorize_platform(uow)
-    else:
-        access.authorize(uow, job.slug, job.kind.operation)
+    """Raise the refusal of a maker who may not do this any more, `MakerSignedOut` when their session is over."""
+    try:
+        if job.kind.operation is None:
+            authorize_platform(uow)
+        else:
+            access.authorize(uow, job.slug, job.kind.operation)
+    except Unauthorized:
+        raise MakerSignedOut from None
 
 
 def refuse(uow: UnitOfWork, job: LeasedJob, row: WaitingRow, problem: str) -> bool:

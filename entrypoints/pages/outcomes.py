@@ -29,4 +29,6 @@ OUTCOMES: Final = {
     "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
+    "job-begun": marked("The job has begun. This page shows how far it is."),
+    "job-stopped": marked("The job is stopped. What is done stays done."),
 }

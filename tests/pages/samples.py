@@ -23,6 +23,7 @@ from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
+from tests.pages.job_samples import JOB_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
@@ -287,6 +288,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
     **PEOPLE_SAMPLES,
+    **JOB_SAMPLES,
     **FLEET_SAMPLES,
     **PLATFORM_SAMPLES,
     **SYSTEM_SAMPLES,

@@ -35,6 +35,7 @@ OTHERS = {
     "console_components.html",
     "console_person.html",
     "mailbox.html",
+    "job_components.html",
     "platform_components.html",
     "platform_console.html",
     "platform_words.html",
