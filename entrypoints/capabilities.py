@@ -76,6 +76,7 @@ from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
+from entrypoints.pages.organizations import jobs as job_pages
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
@@ -84,6 +85,7 @@ from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit as platform_audit_pages
 from entrypoints.pages.platform import data as platform_data_pages
 from entrypoints.pages.platform import impersonation as platform_impersonation_pages
+from entrypoints.pages.platform import jobs as platform_job_pages
 from entrypoints.pages.platform import mails as platform_mail_pages
 from entrypoints.pages.platform import mfa as platform_mfa_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
@@ -258,6 +260,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     identity_page.routes,
     own_organization_pages.routes,
     people_pages.routes,
+    job_pages.routes,
     platform_owners_pages.routes,
     platform_system_page.routes,
     selected_members_pages.routes,
@@ -269,6 +272,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     suspension.routes,
     deletion.routes,
     platform_tiers_pages.routes,
+    platform_job_pages.routes,
     platform_why_page.routes,
     platform_user_pages.routes,
     platform_session_pages.routes,

@@ -22,6 +22,7 @@ from actors.audit_sealer import AuditSealer
 from actors.audit_tail_watcher import AuditTailWatcher
 from actors.audit_tails import MemoryAuditTails
 from actors.billing_reconciler import BillingReconciler
+from actors.bulk_worker import BulkWorker
 from actors.certificate_watcher import CertificateWatcher
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX
 from actors.domain_checker import DomainChecker
@@ -370,6 +371,7 @@ def _dispatchers(
     return {
         "webhook_dispatcher": WebhookDispatcher(sender=webhooks, clock=clock, **connections),
         "logout_dispatcher": LogoutDispatcher(sender=logouts, tokens=installation.tokens, clock=clock, **connections),
+        "bulk_worker": BulkWorker(**connections),
         "siem_streamer": SiemStreamer(sender=streams, **connections),
         "mail_courier": MailCourier(renderer=renderer, gateway=gateway, **connections),
         "routed_mail_courier": RoutedMailCourier(renderer=renderer, gateway=routing, **connections),

@@ -550,6 +550,53 @@ ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_secret_hash_key UNIQUE (secret_hash);
 CREATE INDEX browser_sessions_of_domain ON browser_sessions USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 
+CREATE TABLE bulk_job_rows (
+    job_id uuid NOT NULL,
+    number integer NOT NULL,
+    label text NOT NULL,
+    subject_id uuid,
+    seen text NOT NULL,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    problem jsonb
+);
+COMMENT ON TABLE bulk_job_rows IS 'The rows of jobs: what is shown of each, what it is about, and what became of it.';
+ALTER TABLE ONLY bulk_job_rows
+    ADD CONSTRAINT bulk_job_rows_pkey PRIMARY KEY (job_id, number);
+CREATE INDEX bulk_job_rows_label ON bulk_job_rows USING btree (lower(label));
+CREATE INDEX bulk_job_rows_subject_id ON bulk_job_rows USING btree (subject_id) WHERE (subject_id IS NOT NULL);
+
+CREATE TABLE bulk_jobs (
+    id uuid NOT NULL,
+    organization_id uuid,
+    kind text NOT NULL,
+    details jsonb NOT NULL,
+    maker_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    request_id text,
+    ip_address text,
+    user_agent text,
+    language text,
+    state text DEFAULT 'running'::text NOT NULL,
+    problem jsonb,
+    rows integer NOT NULL,
+    done integer DEFAULT 0 NOT NULL,
+    refused integer DEFAULT 0 NOT NULL,
+    is_waiting boolean DEFAULT false NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    leased_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone
+);
+COMMENT ON TABLE bulk_jobs IS 'Jobs of the console: something done to many rows, in the session of the person who began it. Without an organization it is one of the platform. Kept for 30 days.';
+COMMENT ON COLUMN bulk_jobs.session_id IS 'The session in which the job acts; the job ends with it.';
+COMMENT ON COLUMN bulk_jobs.is_waiting IS 'Whether it waits until due_at for a limit.';
+ALTER TABLE ONLY bulk_jobs
+    ADD CONSTRAINT bulk_jobs_pkey PRIMARY KEY (id);
+CREATE INDEX bulk_jobs_created_at ON bulk_jobs USING btree (created_at);
+CREATE INDEX bulk_jobs_due ON bulk_jobs USING btree (due_at) WHERE (state = 'running'::text);
+CREATE INDEX bulk_jobs_maker_id ON bulk_jobs USING btree (maker_id);
+CREATE INDEX bulk_jobs_of_organization ON bulk_jobs USING btree (organization_id, created_at DESC, id DESC);
+
 CREATE TABLE client_grants (
     session_id uuid NOT NULL,
     scopes text[] NOT NULL,
@@ -2210,6 +2257,15 @@ ALTER TABLE ONLY browser_sessions
 
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY bulk_job_rows
+    ADD CONSTRAINT bulk_job_rows_job_id_fkey FOREIGN KEY (job_id) REFERENCES bulk_jobs(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY bulk_jobs
+    ADD CONSTRAINT bulk_jobs_maker_id_fkey FOREIGN KEY (maker_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY bulk_jobs
+    ADD CONSTRAINT bulk_jobs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;

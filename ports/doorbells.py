@@ -17,6 +17,7 @@ class Bell(StrEnum):
     STREAMS = "streams"
     SEALING = "sealing"
     SERVICE_USERS = "service_users"
+    BULK_JOBS = "bulk_jobs"
 
 
 class Doorbells(Protocol):

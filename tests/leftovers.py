@@ -220,6 +220,13 @@ KINDS = {
         " INSERT INTO upstream_failures (organization_id, connection_id, problem, first_at, last_at, occurrences,"
         " last_request_id) SELECT organization_id, id, ended::text, ended, ended, 1, '' FROM connection, ends",
     ),
+    Leftover.BULK_JOBS: Kind(
+        "created_at",
+        30 * DAY,
+        "INSERT INTO bulk_jobs (id, kind, details, maker_id, session_id, rows, due_at, created_at)"
+        " SELECT gen_random_uuid(), 'organizations.approve', '{}', %(user)s, gen_random_uuid(), 1, ended, ended"
+        " FROM ends",
+    ),
     Leftover.SCIM_LOG_ENTRIES: Kind(
         "created_at",
         30 * DAY,

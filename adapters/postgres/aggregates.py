@@ -43,6 +43,7 @@ from adapters.postgres.openid.device import PostgresDeviceCodes
 from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
 from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
+from adapters.postgres.organizations.bulk_jobs import PostgresBulkJobs
 from adapters.postgres.organizations.departures import PostgresDepartures
 from adapters.postgres.organizations.keys import PostgresOrganizationKeys
 from adapters.postgres.organizations.made_credentials import PostgresMadeCredentials
@@ -58,6 +59,7 @@ from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
+from adapters.postgres.platform.bulk_work import PostgresBulkWork
 from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
@@ -188,6 +190,8 @@ class Aggregates:
     members: PostgresMembers
     overviews: PostgresOverviews
     people: PostgresPeople
+    bulk_jobs: PostgresBulkJobs
+    bulk_work: PostgresBulkWork
     departures: PostgresDepartures
     roles: PostgresRoles
     mail_servers: PostgresMailServers

@@ -101,6 +101,7 @@ class Operation(Enum):
         RequiredStanding.OWNER,
         _ANY_STATUS - {OrganizationStatus.SUSPENDED},
     )
+    JOBS_READ = ("read the jobs", RequiredStanding.MEMBER, _ACTIVE)
     ORGANIZATION_SELECT = ("select the organization", RequiredStanding.MEMBER, _ACTIVE)
     ORGANIZATION_LEAVE = ("leave the organization", RequiredStanding.MEMBER, _ANY_STATUS)
     OWNERSHIP_TRANSFER = ("transfer the ownership", RequiredStanding.OWNER, _ACTIVE)
@@ -188,6 +189,17 @@ class Operation(Enum):
         """The capabilities that it requires: the one that it takes, and those of what is made by it."""
         taken = frozenset({self.takes}) if isinstance(self.takes, Capability) else frozenset[Capability]()
         return taken | _ALSO_TAKES.get(self, frozenset())
+
+    def missing(self, role: str, capabilities: frozenset[Capability]) -> Capability | RequiredStanding | None:
+        """Return what a member with this role and these capabilities lacks for it; None when they lack nothing."""
+        missing = sorted(self.capabilities - capabilities)
+        if missing:
+            return missing[0]
+        if self.takes is RequiredStanding.OWNER and role != OWNER:
+            return RequiredStanding.OWNER
+        if self.takes is RequiredStanding.ADMIN and role not in {OWNER, ADMIN}:
+            return RequiredStanding.ADMIN
+        return None
 
     @property
     def makes_credential(self) -> bool:

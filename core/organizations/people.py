@@ -11,16 +11,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from core.email_addresses import part_of_email
+from core.limits import COUNTED_MAX
+from core.organizations import bulk_jobs
 from core.organizations.access import Operation, authorize
+from core.organizations.bulk_jobs import ListChanged, WantedRow
 from core.organizations.members import MemberUnknown
 from core.organizations.memberships import OWNER
 from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from core.organizations.access import OrganizationAccess
+    from core.organizations.bulk_jobs import JobKind
     from ports.unit_of_work import UnitOfWork
 
 
@@ -75,11 +80,13 @@ class MemberDeparture:
 class SelectedMembers:
     """Members who were chosen together, and what would end with all of their memberships.
 
-    `has_more` says that the search by which they were chosen finds more than these.
+    `has_more` says that the search by which they were chosen finds more than these, and `total` how many members it
+    finds in all: exact up to `COUNTED_MAX`, and one more than that beyond; 0 without a search.
     """
 
     members: Sequence[ListedMember]
     has_more: bool
+    total: int
     departure: MemberDeparture
 
 
@@ -126,19 +133,44 @@ def select(
     """
     authorized = authorize(uow, slug, operation)
     organization_id = authorized.organization.id
+    total = 0
     if search is None:
         found = uow.people.among(organization_id, user_ids)
     else:
         part = part_of_email(search, uow.domain_names.to_ascii)
         # Two that are left out may be among them.
         found = uow.people.page(organization_id, part=part, role=role, after=None, limit=limit + 3)
-    changeable = [one for one in found if one.role != OWNER and one.user_id != authorized.membership.user_id]
+        total = uow.people.count(organization_id, part=part, role=role, counted_max=COUNTED_MAX + 1)
+    changeable = _changeable(authorized, found)
     chosen = changeable[:limit]
     return SelectedMembers(
         members=chosen,
         has_more=len(changeable) > limit,
+        total=total,
         departure=uow.people.departure(organization_id, [one.user_id for one in chosen]),
     )
+
+
+def begin_job(
+    uow: UnitOfWork, slug: str, kind: JobKind, *, search: str, role: str, seen_total: int, details: Mapping[str, str]
+) -> UUID:
+    """Begin a job for all members whom a search finds, and return its id; the owner and the caller are left out.
+
+    Raise `ListChanged` when the search no longer finds as many as the page had shown.
+    """
+    assert kind.operation is not None, "a job of an organization takes a right there"
+    authorized = authorize(uow, slug, kind.operation)
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    found = uow.people.page(authorized.organization.id, part=part, role=role, after=None, limit=COUNTED_MAX + 1)
+    if len(found) != seen_total:
+        raise ListChanged
+    rows = [WantedRow(label=one.email, subject_id=one.user_id, seen=one.role) for one in _changeable(authorized, found)]
+    return bulk_jobs.begin(uow, slug, kind, rows, details)
+
+
+def _changeable(authorized: OrganizationAccess, found: Sequence[ListedMember]) -> Sequence[ListedMember]:
+    """Return the members without the owner and the caller, whom no list changes."""
+    return [one for one in found if one.role != OWNER and one.user_id != authorized.membership.user_id]
 
 
 def member_of(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ListedMember:

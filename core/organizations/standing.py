@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
-from core.organizations.access import Capability, Operation, RequiredStanding, authorize
-from core.organizations.memberships import ADMIN, OWNER
+from core.organizations.access import Capability, RequiredStanding, authorize
+from core.organizations.memberships import OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from core.organizations.access import OrganizationAccess
+    from core.organizations.access import Operation, OrganizationAccess
     from core.organizations.organizations import Organization
     from core.organizations.settings.branding import BrandedOrganization
     from ports.unit_of_work import UnitOfWork
@@ -48,17 +48,10 @@ class Standing:
 
     def lacks(self, operation: Operation) -> Capability | RequiredStanding | None:
         """Return what the role, or a platform owner who acts with it, lacks for an operation; None for nothing."""
-        missing = sorted(operation.capabilities - self.capabilities)
-        if missing:
-            return missing[0]
-        is_admin = self.role in {OWNER, ADMIN}
-        if operation.takes is RequiredStanding.OWNER and self.role != OWNER:
-            return RequiredStanding.OWNER
-        if operation.takes is RequiredStanding.ADMIN and not is_admin:
-            return RequiredStanding.ADMIN
-        if self.is_impersonated and operation.makes_credential:
+        missing = operation.missing(self.role, self.capabilities)
+        if missing is None and self.is_impersonated and operation.makes_credential:
             return RequiredStanding.IN_PERSON
-        return None
+        return missing
 
 
 def read(

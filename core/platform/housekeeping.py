@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import own_accounts, sign_in_failures
+from core.platform import bulk_work
 from core.scim import log
 from core.sign_in.upstream import failures
 from core.webhooks import deliveries, events
@@ -60,6 +61,8 @@ class Leftover(Enum):
     # Counted from their creation; the operator may set less. They go before their events, which would take them along.
     WEBHOOK_DELIVERIES = ("webhook_deliveries", deliveries.RETENTION_DEFAULT)
     EVENTS = ("events", events.RETENTION)
+    # Counted from their beginning.
+    BULK_JOBS = ("bulk_jobs", bulk_work.KEPT_FOR)
     SCIM_LOG_ENTRIES = ("scim_log_entries", log.RETENTION)
     # Counted from the last time.
     UPSTREAM_FAILURES = ("upstream_failures", failures.RETENTION)

@@ -11,8 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from core.limits import COUNTED_MAX
+from core.organizations import bulk_jobs
 from core.organizations.access import authorize_platform, authorize_support
+from core.organizations.bulk_jobs import ListChanged, WantedRow
 from core.organizations.members import limits_of
+from core.organizations.organizations import OrganizationStatus
 from core.platform.organizations import OrganizationUnknown
 from core.positions import FoundRows, Position, found_rows
 
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.organizations.organizations import Organization, OrganizationStatus
+    from core.organizations.bulk_jobs import JobKind
+    from core.organizations.organizations import Organization
     from core.organizations.tiers import Tier
     from ports.unit_of_work import UnitOfWork
 
@@ -135,6 +139,21 @@ def listed(
 ) -> Sequence[ListedOrganization]:
     """Return a part of what `search` finds, without counting; for files."""
     return _page(uow, *_matching(uow, wanted), after=after, limit=limit)
+
+
+def begin_job(
+    uow: UnitOfWork, kind: JobKind, wanted: OrganizationFilter, *, seen_total: int, details: Mapping[str, str]
+) -> UUID:
+    """Begin a job for all organizations that wait for approval and match, and return its id.
+
+    Raise `ListChanged` when there are not as many as the page had shown.
+    """
+    waiting = replace(wanted, status=OrganizationStatus.PENDING)
+    found = _page(uow, *_matching(uow, waiting), after=None, limit=COUNTED_MAX + 1)
+    if len(found) != seen_total:
+        raise ListChanged
+    rows = [WantedRow(label=one.name, subject_id=one.id) for one in found]
+    return bulk_jobs.begin_for_platform(uow, kind, rows, details)
 
 
 def show(uow: UnitOfWork, organization_id: UUID) -> PlatformOrganizationRecord:

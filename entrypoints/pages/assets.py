@@ -26,6 +26,7 @@ STYLES: Final = (
     "account.css",
     "console.css",
     "acting.css",
+    "jobs.css",
     "reference.css",
     "mailbox.css",
     "print.css",

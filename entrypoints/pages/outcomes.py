@@ -30,4 +30,6 @@ OUTCOMES: Final = {
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
     "impersonation-stopped": marked("You are yourself again, and no longer act as this person."),
+    "job-begun": marked("The job has begun. This page shows how far it is."),
+    "job-stopped": marked("The job is stopped. What is done stays done."),
 }

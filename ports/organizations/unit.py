@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from core.organizations.access import AccessContext
+from ports.organizations.bulk_jobs import BulkJobs
 from ports.organizations.departures import Departures
 from ports.organizations.keys import OrganizationKeys
 from ports.organizations.made_credentials import MadeCredentials
@@ -39,6 +40,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def departures(self) -> Departures: ...
+
+    @property
+    def bulk_jobs(self) -> BulkJobs: ...
 
     @property
     def roles(self) -> Roles: ...

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from ports.platform.audit_log import PlatformAuditLog
+from ports.platform.bulk_work import BulkWork
 from ports.platform.found_users import FoundUserList
 from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
@@ -27,6 +28,9 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_organizations(self) -> PlatformOrganizations: ...
+
+    @property
+    def bulk_work(self) -> BulkWork: ...
 
     @property
     def platform_owners(self) -> PlatformOwners: ...

@@ -117,9 +117,12 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "selection": SelectedMembers(
             members=[MEMBER, MEMBER],
             has_more=True,
+            total=214,
             departure=MemberDeparture(sessions=214, services=3, subscriptions=1, grants=2, invitations=7, keys=1),
         ),
-        "form": SimpleNamespace(note=NAME, role="admin"),
+        "form": SimpleNamespace(note=NAME, role="admin", all="on"),
+        "query": SimpleNamespace(search="b", role="member"),
+        "job_rows_max": 10_000,
         "results": [(EMAIL, ""), (NAME, PROBLEM)],
         "roles": [("admin", "admin"), ("a" * 50, "a" * 50)],
         "page": _PAGE,

@@ -24,6 +24,7 @@ from tests.pages.acting_samples import ACTED, ACTING
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
+from tests.pages.job_samples import JOB_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
@@ -290,6 +291,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
     **PEOPLE_SAMPLES,
+    **JOB_SAMPLES,
     **FLEET_SAMPLES,
     **PLATFORM_SAMPLES,
     **SYSTEM_SAMPLES,

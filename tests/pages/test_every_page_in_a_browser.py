@@ -36,6 +36,7 @@ OTHERS = {
     "console_components.html",
     "console_person.html",
     "mailbox.html",
+    "job_components.html",
     "platform_components.html",
     "platform_console.html",
     "platform_words.html",

@@ -264,6 +264,17 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    # Their rows go with them, up to 10,000 of each.
+    Leftover.BULK_JOBS: """
+        DELETE FROM bulk_jobs
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     bulk_jobs
+            WHERE    created_at <= %s
+            ORDER BY created_at
+            LIMIT    least(%s, 5)
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.SCIM_LOG_ENTRIES: """
         DELETE FROM scim_log_entries
         WHERE  id = ANY (ARRAY(

@@ -102,6 +102,12 @@ NEXT: Final = """
                 AND      (c.leased_until IS NULL OR c.leased_until <= %(now)s)
                 ORDER BY b.check_at
                 LIMIT    1))),
+        ('bulk_jobs',
+         (SELECT   j.due_at
+          FROM     bulk_jobs j
+          WHERE    j.state = 'running' AND (j.leased_until IS NULL OR j.leased_until <= %(now)s)
+          ORDER BY j.due_at
+          LIMIT    1)),
         ('sandbox',
          (SELECT due_at FROM sandbox_deliveries WHERE %(mode)s = 'sandbox' ORDER BY due_at, id LIMIT 1))
     ) AS work (bell, due_at)

@@ -50,6 +50,8 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
     "UPDATE scim_log_entries SET user_name = NULL WHERE user_name = ANY (%(addresses)s)",
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
+    "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE lower(label) = ANY (%(addresses)s)",
+    "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE subject_id = %(user_id)s",
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a

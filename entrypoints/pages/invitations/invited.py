@@ -1,5 +1,6 @@
 """The page of the invitations of an organization: finding them, inviting many at once, sending again, withdrawing."""
 
+import re
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -9,8 +10,10 @@ from core.errors import BadRequest, Forbidden, NotFound, RateLimitExceeded, Refu
 from core.invitations import invitations, invited
 from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import InvitationNotWaiting
-from core.organizations import roles
+from core.limits import EMAIL_CHARACTERS_MAX, LARGE_BODY_BYTES_MAX
+from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation, authorize
+from core.organizations.bulk_jobs import JobKind, TooManyJobs, WantedRow
 from core.organizations.memberships import MEMBER, OWNER
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
@@ -25,6 +28,7 @@ from entrypoints.pages.console_pages import (
 )
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
+from entrypoints.pages.organizations.jobs import page_of_jobs
 from entrypoints.pages.person_records import people_tabs
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
@@ -36,7 +40,7 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 INVITED: Final = "/app/organizations/:org_slug/people/invited"
-# How many addresses one form takes; each is an invitation of its own, with a result of its own.
+# How many addresses are invited while the page waits, each with a result of its own; more become a job.
 LINES_MAX: Final = 100
 STATUSES: Final = {
     InvitationStatus.PENDING: ("info", marked("Waiting")),
@@ -113,18 +117,20 @@ async def show_invited(call: Call, org_slug: str, query: InvitedQuery) -> Page:
     return await _page(call, org_slug, query=query)
 
 
-@routes.post(INVITED, refuses=(BadRequest,))
+@routes.post(INVITED, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(BadRequest, TooManyJobs))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_page, BadRequest)
+@shows_again(_page, BadRequest, TooManyJobs)
 async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageOrRedirect:
     """Invite people, one address a line; programs use `POST /api/organizations/:org_slug/invitations` for each."""
     # Each line is a transaction of its own, which says no more than its own refusal.
     await call.read(authorize, org_slug, Operation.INVITATIONS_CHANGE)
-    lines = list(dict.fromkeys(line.strip() for line in form.emails.splitlines() if line.strip()))
+    lines = list(dict.fromkeys(_address_in(line) for line in form.emails.splitlines() if line.strip()))
     if not lines:
         raise BadRequest.of_field("emails", "Enter at least one address.")
     if len(lines) > LINES_MAX:
-        raise BadRequest.of_field("emails", "Enter at most 100 addresses at once.")
+        rows = [WantedRow(label=line[: EMAIL_CHARACTERS_MAX + 1]) for line in lines]
+        job_id = await call.transact(bulk_jobs.begin, org_slug, JobKind.INVITATIONS_SEND, rows, {"role": form.role})
+        return after(f"{page_of_jobs(org_slug)}/{job_id}", "job-begun")
     results = [(line, await _invite(call, org_slug, line, form.role)) for line in lines]
     refused = [line for line, problem in results if problem]
     page = f"{page_of(org_slug)}/people/invited"
@@ -150,6 +156,12 @@ async def withdraw(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedi
     """Withdraw an invitation; programs use `POST /api/organizations/:org_slug/invitations/:invitation_id`."""
     await call.transact(invitations.revoke, org_slug, invitation_id)
     return after(f"{page_of(org_slug)}/people/invited", "withdrawn")
+
+
+def _address_in(line: str) -> str:
+    """Return the address in a line, which may be one of a spreadsheet; a line without any is returned as it is."""
+    cells = [cell.strip().strip('"') for cell in re.split("[,;\t]", line)]
+    return next((cell for cell in cells if "@" in cell), line.strip())
 
 
 async def _invite(call: Call, slug: str, email: str, role: str) -> str:

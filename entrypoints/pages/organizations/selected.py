@@ -10,13 +10,15 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.organizations import members, people, roles
 from core.organizations.access import Operation
+from core.organizations.bulk_jobs import ROWS_MAX, JobKind, ListChanged, TooManyJobs
 from core.organizations.memberships import OWNER
 from entrypoints.pages.choosing import CHOSEN_MAX, attempted, each_once
-from entrypoints.pages.console_pages import Program, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of, with_query
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
-from entrypoints.pages.rendering import Page
-from entrypoints.web.input.decoding import Query
+from entrypoints.pages.organizations.jobs import page_of_jobs
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import Query, number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -46,6 +48,10 @@ class SelectedForm(ProtectedForm, kw_only=True):
     ] = msgspec.field(default_factory=list[str])
     role: str = ""
     note: str = ""
+    all: Annotated[str, msgspec.Meta(description="Any text: all that the search finds, as a job.")] = ""
+    search: Annotated[str, msgspec.Meta(description="What was searched for.", max_length=254)] = ""
+    of_role: Annotated[str, msgspec.Meta(description="Of which role the members were searched.", max_length=50)] = ""
+    seen_total: str = ""
 
     def chosen(self) -> dict[UUID, str]:
         """Return the ids with the roles that were shown; raise `BadRequest` for none, too many and damaged ones."""
@@ -74,6 +80,8 @@ async def _page(
     refusal: Refusal | None = None,
 ) -> Page:
     is_removal = operation is Operation.MEMBER_REMOVE
+    if query is None and form is not None and form.all:
+        query = SelectedQuery(found="all", search=form.search, role=form.of_role)
     query = query or SelectedQuery(members=_ids(form) if form is not None else [])
     standing, selection = await opened(
         call,
@@ -101,6 +109,8 @@ async def _page(
         is_removal=is_removal,
         selection=selection,
         form=form or SelectedForm(),
+        query=query,
+        job_rows_max=ROWS_MAX,
         results=results,
         roles=assigned,
         page=page,
@@ -128,11 +138,13 @@ async def ask_for_role_of_many(call: Call, org_slug: str, query: SelectedQuery) 
     return await _to_change(call, org_slug, query=query)
 
 
-@routes.post(f"{SELECTED}/change", refuses=(BadRequest,))
+@routes.post(f"{SELECTED}/change", refuses=(BadRequest, ListChanged, TooManyJobs))
 @in_console(Operation.MEMBER_CHANGE)
-@shows_again(_to_change, BadRequest)
-async def change_roles(call: Call, org_slug: str, form: SelectedForm) -> Page:
+@shows_again(_to_change, BadRequest, ListChanged, TooManyJobs)
+async def change_roles(call: Call, org_slug: str, form: SelectedForm) -> PageOrRedirect:
     """Change the roles of several members; programs use `PATCH /api/organizations/:slug/members/:user_id` for each."""
+    if form.all:
+        return await _begin_job(call, org_slug, JobKind.MEMBERS_CHANGE, form, {"role": form.role})
 
     async def change(user_id: UUID, seen_role: str) -> Any:
         await call.transact(members.change_role, org_slug, user_id, form.role, seen_role=seen_role)
@@ -147,16 +159,34 @@ async def ask_to_remove_many(call: Call, org_slug: str, query: SelectedQuery) ->
     return await _to_remove(call, org_slug, query=query)
 
 
-@routes.post(f"{SELECTED}/remove", refuses=(BadRequest,))
+@routes.post(f"{SELECTED}/remove", refuses=(BadRequest, ListChanged, TooManyJobs))
 @in_console(Operation.MEMBER_REMOVE)
-@shows_again(_to_remove, BadRequest)
-async def remove_many(call: Call, org_slug: str, form: SelectedForm) -> Page:
+@shows_again(_to_remove, BadRequest, ListChanged, TooManyJobs)
+async def remove_many(call: Call, org_slug: str, form: SelectedForm) -> PageOrRedirect:
     """Remove several members; programs use `POST /api/organizations/:slug/members/:user_id` for each."""
+    if form.all:
+        return await _begin_job(call, org_slug, JobKind.MEMBERS_REMOVE, form, {"note": form.note})
 
     async def remove(user_id: UUID, seen_role: str) -> Any:
         await call.transact(members.remove, org_slug, user_id, seen_role=seen_role, note=form.note)
 
     return await _each(call, org_slug, Operation.MEMBER_REMOVE, form, remove)
+
+
+async def _begin_job(
+    call: Call, org_slug: str, kind: JobKind, form: SelectedForm, details: dict[str, str]
+) -> PageOrRedirect:
+    """Begin a job for all that the search finds, and lead to its page."""
+    job_id = await call.transact(
+        people.begin_job,
+        org_slug,
+        kind,
+        search=form.search,
+        role=form.of_role,
+        seen_total=number_of(form.seen_total),
+        details=details,
+    )
+    return after(f"{page_of_jobs(org_slug)}/{job_id}", "job-begun")
 
 
 async def _each(

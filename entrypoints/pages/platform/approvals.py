@@ -7,14 +7,18 @@ import msgspec
 
 from core.errors import BadRequest, Refusal
 from core.organizations.access import authorize_platform
+from core.organizations.bulk_jobs import JobKind, ListChanged, TooManyJobs
 from core.organizations.organizations import OrganizationStatus
 from core.platform import organization_records, organizations
 from core.text import checked_reason
 from entrypoints.pages.choosing import attempted, each_once
+from entrypoints.pages.console_pages import after
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.languages import marked
+from entrypoints.pages.platform.jobs import JOBS
 from entrypoints.pages.platform.organizations import APPROVALS, ORGANIZATIONS, FleetQuery, list_page
-from entrypoints.pages.rendering import Page
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -34,28 +38,29 @@ class ApprovalsForm(ProtectedForm, kw_only=True):
     )
     decision: Annotated[str, msgspec.Meta(description="What to do with them.")] = ""
     reason: str = ""
+    all: Annotated[str, msgspec.Meta(description="Any text: all that wait and are found, as a job.")] = ""
+    seen_total: str = ""
 
 
 async def _page(call: Call, *, query: FleetQuery, form: ApprovalsForm, refusal: Refusal | None = None) -> Page:
     return await list_page(call, query=query, chosen=form.ids, reason=form.reason, refusal=refusal)
 
 
-@routes.post(APPROVALS, refuses=(BadRequest,))
+@routes.post(APPROVALS, refuses=(BadRequest, ListChanged, TooManyJobs))
 @platform_owner_in_console
-@shows_again(_page, BadRequest)
-async def decide_about_many(call: Call, query: FleetQuery, form: ApprovalsForm) -> Page:
+@shows_again(_page, BadRequest, ListChanged, TooManyJobs)
+async def decide_about_many(call: Call, query: FleetQuery, form: ApprovalsForm) -> PageOrRedirect:
     """Approve or reject pending organizations; programs use `POST /api/platform/organizations/:id/approve` for each."""
     await call.read(authorize_platform)
+    _require_decision(form)
+    if form.all:
+        return await _begin_job(call, query, form)
     chosen = each_once(
         form.ids,
         "ids",
         none=marked("Choose at least one organization."),
         too_many=marked("Choose at most 100 organizations at once."),
     )
-    if form.decision not in {_APPROVE, _REJECT}:
-        raise BadRequest.of_field("decision", "Choose whether to approve or to reject.")
-    if form.decision == _REJECT:
-        checked_reason(form.reason)
     names = await call.read(organization_records.names, chosen)
     problems = {organization_id: await _decide(call, organization_id, form) for organization_id in chosen}
     # What was refused stays chosen. Where all went well, nothing that was typed is left to do.
@@ -70,6 +75,26 @@ async def decide_about_many(call: Call, query: FleetQuery, form: ApprovalsForm) 
             for organization_id, problem in problems.items()
         ],
     )
+
+
+def _require_decision(form: ApprovalsForm) -> None:
+    if form.decision not in {_APPROVE, _REJECT}:
+        raise BadRequest.of_field("decision", "Choose whether to approve or to reject.")
+    if form.decision == _REJECT:
+        checked_reason(form.reason)
+
+
+async def _begin_job(call: Call, query: FleetQuery, form: ApprovalsForm) -> PageOrRedirect:
+    """Begin a job for all that wait and are found, and lead to its page."""
+    rejects = form.decision == _REJECT
+    job_id = await call.transact(
+        organization_records.begin_job,
+        JobKind.ORGANIZATIONS_REJECT if rejects else JobKind.ORGANIZATIONS_APPROVE,
+        query.wanted,
+        seen_total=number_of(form.seen_total),
+        details={"reason": form.reason} if rejects else {},
+    )
+    return after(f"{JOBS}/{job_id}", "job-begun")
 
 
 async def _decide(call: Call, organization_id: UUID, form: ApprovalsForm) -> str:

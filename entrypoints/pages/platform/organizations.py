@@ -14,6 +14,7 @@ from core.errors import BadRequest, Refusal
 from core.limits import TIER_LIMIT_MAX
 from core.organizations import tiers
 from core.organizations.access import authorize_platform
+from core.organizations.bulk_jobs import ROWS_MAX
 from core.organizations.organizations import OrganizationStatus, WrongState
 from core.organizations.tiers import TierUnknown
 from core.platform import organization_records, organizations
@@ -132,6 +133,7 @@ async def list_page(
         waiting=waiting,
         chosen=waiting if query.choose == "all" else waiting & set(chosen),
         reason=reason,
+        job_rows_max=ROWS_MAX,
         results=results,
         page=ORGANIZATIONS,
         action=with_query(APPROVALS, **query.kept, after=query.after),

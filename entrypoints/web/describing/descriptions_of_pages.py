@@ -24,6 +24,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "sign_in_id": _field("The id of the sign-in."),
     "emails": _field("The addresses of the people to invite, one on each line."),
     "note": _field("Why this is done; the audit log keeps it."),
+    "job_id": _field("The id of the job."),
+    "seen_total": _field("How many rows the search had found; the form is refused when that is another number by now."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
     "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
     "seen_tier": _field(

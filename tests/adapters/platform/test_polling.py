@@ -73,6 +73,15 @@ DELIVERY = """
     INSERT INTO sandbox_deliveries (id, customer_id, body, due_at, created_at)
     VALUES (gen_random_uuid(), 'cus', '{}', %(at)s, now())
 """
+JOB = """
+    WITH maker AS (
+        INSERT INTO users (id, email, created_at, updated_at)
+        VALUES (gen_random_uuid(), gen_random_uuid() || '@example.org', now(), now())
+        RETURNING id)
+    INSERT INTO bulk_jobs (id, organization_id, kind, details, maker_id, session_id, rows, due_at, created_at)
+    SELECT gen_random_uuid(), %(organization)s, 'members.remove', '{}', id, gen_random_uuid(), 1, %(at)s, now()
+    FROM   maker
+"""
 # What makes work due at a time, and the table of its lease and of the organization that has to be active, if any.
 WORK = {
     "mail": (Bell.MAIL, ORDINARY, "mails", True),
@@ -83,6 +92,7 @@ WORK = {
     "a stream": (Bell.STREAMS, STREAM, "siem_streams", True),
     "a cancellation": (Bell.BILLING, CANCELLATION, None, False),
     "a check": (Bell.BILLING, CHECK, "billing_customers", False),
+    "a job": (Bell.BULK_JOBS, JOB, "bulk_jobs", False),
     "an event of the sandbox": (Bell.SANDBOX, DELIVERY, None, False),
 }
 

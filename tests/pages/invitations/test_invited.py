@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from core.organizations.bulk_jobs import ROWS_MAX
 from tests.world.inviter import GUEST, INVITER
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ async def test_when_all_are_invited_the_page_says_so(olga: Visitor) -> None:
 
 async def test_no_line_and_too_many_lines_are_refused(inviter: Inviter, olga: Visitor) -> None:
     nothing = await olga.submit(await olga.open(PAGE), PAGE, emails=" \r\n ", role="member")
-    many = "\n".join(f"{number}@example.com" for number in range(101))
+    many = "\n".join(f"{number}@example.com" for number in range(ROWS_MAX + 1))
     too_many = await olga.submit(await olga.open(PAGE), PAGE, emails=many, role="member")
 
     assert (nothing.status, too_many.status) == (400, 400)
     assert "Enter at least one address." in nothing.text
-    assert "Enter at most 100 addresses at once." in too_many.text
-    assert "100@example.com" in too_many.text
+    assert "A job has at most 10000 rows." in too_many.text
+    assert "10000@example.com" in too_many.text
     assert inviter.world.value("SELECT count(*) FROM invitations") == 0
 
 

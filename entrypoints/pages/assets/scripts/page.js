@@ -69,6 +69,15 @@ for (const left of document.querySelectorAll("[data-seconds-left]")) {
   countDown(left);
 }
 
+// A page about something that goes on loads itself again, unless the reader is at one of its controls.
+for (const part of document.querySelectorAll("[data-load-again]")) {
+  setInterval(() => {
+    if (document.activeElement === document.body) {
+      location.reload();
+    }
+  }, 1000 * Number(part.dataset.loadAgain));
+}
+
 for (const field of document.querySelectorAll("input[data-show]")) {
   const button = document.createElement("button");
   const show = (isShown) => {

@@ -1,0 +1,88 @@
+"""Works on the jobs of the console: some rows of a job, each in a transaction as its maker, then those of another one.
+
+The rules are in `core/platform/bulk_work.py`. A crash leaves a lease that ends; what was done is recorded with it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from actors.dispatching import Capacity, Dispatcher
+from core.errors import BadRequest, Refusal, TemporaryRefusal
+from core.platform import bulk_work
+from core.platform.bulk_work import LeasedJob, LeaseLost
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.platform.bulk_work import WaitingRow
+    from ports.unit_of_work import UnitOfWork
+
+JOBS_AT_ONCE_MAX: Final = 2
+
+JOB_TYPE: Final = "bulk_job"
+
+log = structlog.get_logger(__name__)
+
+
+class BulkWorker(Dispatcher[LeasedJob]):
+    """An actor that drains: it finishes the rows in flight and begins no other ones."""
+
+    job_type = JOB_TYPE
+    subject = "bulk_job"
+    bell = Bell.BULK_JOBS
+    capacity = Capacity(targets_max=JOBS_AT_ONCE_MAX)
+
+    def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedJob]:
+        return bulk_work.lease(uow, free.targets_max)
+
+    def identity(self, target: LeasedJob) -> UUID:
+        return target.id
+
+    async def serve(self, target: LeasedJob) -> bool:
+        for row in target.rows:
+            if self._is_draining:
+                break
+            await self._precedence.turn(self.job_type)
+            with self._measured():
+                if not await self._goes_on_after(target, row):
+                    return True
+        await self._recorded(partial(bulk_work.release, job=target))
+        return True
+
+    async def _goes_on_after(self, job: LeasedJob, row: WaitingRow) -> bool:
+        """Do a row, or record why it was refused; return whether the next one comes, or the job is left as it is."""
+        database = self._database.on_behalf_of(job.origin, job.session_id)
+        try:
+            await database.transact(bulk_work.perform, job, row)
+        except LeaseLost:
+            return False
+        except TemporaryRefusal as refusal:
+            await self._recorded(partial(bulk_work.postpone, job=job, seconds=refusal.retry_after_seconds))
+            return False
+        except Refusal as refusal:
+            return await self._refuse(job, row, refusal)
+        return True
+
+    async def _refuse(self, job: LeasedJob, row: WaitingRow, refusal: Refusal) -> bool:
+        """Record a refused row; end the job instead when its maker may not do this to any row."""
+        database = self._database.on_behalf_of(job.origin, job.session_id)
+        try:
+            await database.read(bulk_work.require_right, job)
+        except TemporaryRefusal:
+            return False
+        except Refusal as lost:
+            await self._recorded(partial(bulk_work.end, job=job, problem=_problem(lost)))
+            log.info("bulk_job.ended", job_id=str(job.id), kind=job.kind.value, reason=_problem(lost))
+            return False
+        return bool(await self._recorded(partial(bulk_work.refuse, job=job, row=row, problem=_problem(refusal))))
+
+
+def _problem(refusal: Refusal) -> str:
+    """Return why a row was refused: of an invalid field its problem."""
+    return refusal.details[0].message if isinstance(refusal, BadRequest) and refusal.details else refusal.message

@@ -1,0 +1,156 @@
+"""Jobs and their rows in the tables `bulk_jobs` and `bulk_job_rows`, as their pages use them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.transaction import Aggregate
+from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, RowState
+from core.wording import Wording
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from core.organizations.bulk_jobs import NewJob, WantedRow
+    from core.positions import Position
+
+_SHOWN: Final = """
+    SELECT j.id, j.organization_id, j.kind, j.details, u.email AS maker_email, j.state, j.problem, j.rows, j.done,
+           j.refused, j.created_at, j.finished_at, CASE WHEN j.is_waiting THEN j.due_at END AS waits_until
+    FROM   bulk_jobs j
+    JOIN   users u ON u.id = j.maker_id
+"""
+_OF: Final = "j.organization_id IS NOT DISTINCT FROM %(organization_id)s"
+PAGE: Final = f"""
+    {_SHOWN}
+    WHERE    {_OF} AND j.kind = ANY (%(kinds)s)
+      AND    (%(at)s::timestamptz IS NULL OR (j.created_at, j.id) < (%(at)s, %(id)s))
+    ORDER BY j.created_at DESC, j.id DESC
+    LIMIT    %(limit)s
+"""
+COUNT: Final = f"""
+    SELECT count(*)
+    FROM   (SELECT FROM bulk_jobs j WHERE {_OF} AND j.kind = ANY (%(kinds)s) LIMIT %(counted_max)s) AS counted
+"""  # noqa: S608 - composed only of constants
+
+
+class PostgresBulkJobs(Aggregate):
+    """The port `BulkJobs`."""
+
+    def count_unfinished(self, organization_id: UUID | None) -> int:
+        return self._value(
+            "SELECT count(*) FROM bulk_jobs WHERE state = 'running' AND organization_id IS NOT DISTINCT FROM %s",
+            (organization_id,),
+        )
+
+    def add(self, job: NewJob, rows: Sequence[WantedRow]) -> None:
+        origin, now = self._transaction.origin, self._transaction.now
+        self._connection.execute(
+            """
+            INSERT INTO bulk_jobs (id, organization_id, kind, details, maker_id, session_id, request_id, ip_address,
+                                   user_agent, language, rows, due_at, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                job.id,
+                job.organization_id,
+                job.kind,
+                Jsonb(dict(job.details)),
+                job.maker_id,
+                job.session_id,
+                origin.request_id,
+                origin.ip_address,
+                origin.user_agent,
+                origin.language,
+                len(rows),
+                now,
+                now,
+            ),
+        )
+        self._connection.execute(
+            """
+            INSERT INTO bulk_job_rows (job_id, number, label, subject_id, seen)
+            SELECT %s, given.number, given.label, given.subject_id, given.seen
+            FROM   unnest(%s::text[], %s::uuid[], %s::text[])
+                   WITH ORDINALITY AS given (label, subject_id, seen, number)
+            """,
+            (job.id, [one.label for one in rows], [one.subject_id for one in rows], [one.seen for one in rows]),
+        )
+        self._transaction.bells.add(Bell.BULK_JOBS)
+
+    def page(
+        self, organization_id: UUID | None, kinds: Sequence[JobKind], *, after: Position | None, limit: int
+    ) -> Sequence[Job]:
+        return self._all(
+            _job,
+            PAGE,
+            {
+                "organization_id": organization_id,
+                "kinds": [*kinds],
+                "at": after.at if after is not None else None,
+                "id": after.id if after is not None else None,
+                "limit": limit,
+            },
+        )
+
+    def count(self, organization_id: UUID | None, kinds: Sequence[JobKind], *, counted_max: int) -> int:
+        return self._value(COUNT, {"organization_id": organization_id, "kinds": [*kinds], "counted_max": counted_max})
+
+    def find(self, organization_id: UUID | None, job_id: UUID) -> Job | None:
+        return self._one(
+            _job,
+            f"{_SHOWN} WHERE j.id = %(job_id)s AND {_OF}",
+            {"job_id": job_id, "organization_id": organization_id},
+        )
+
+    def rows(self, job_id: UUID, state: RowState | None, *, after: int, limit: int) -> Sequence[JobRow]:
+        return self._all(
+            _row,
+            """
+            SELECT   number, label, state, problem
+            FROM     bulk_job_rows
+            WHERE    job_id = %s AND number > %s AND (%s::text IS NULL OR state = %s)
+            ORDER BY number
+            LIMIT    %s
+            """,
+            (job_id, after, state, state, limit),
+        )
+
+    def end(self, job_id: UUID, state: JobState, problem: str) -> bool:
+        return self._changes_one(
+            """
+            UPDATE bulk_jobs
+            SET    state = %s, problem = %s, finished_at = %s, leased_until = NULL, is_waiting = false,
+                   details = details - '{note,reason}'::text[], ip_address = NULL, user_agent = NULL
+            WHERE  id = %s AND state = 'running'
+            """,
+            (state, sentence_record(problem), self._transaction.now, job_id),
+        )
+
+
+def sentence_record(text: str) -> Jsonb | None:
+    """Return a sentence in the form in which it is stored, with the values that a page translates; None for none."""
+    if not text:
+        return None
+    if not isinstance(text, Wording):
+        return Jsonb({"text": text})
+    values = {name: value if isinstance(value, int) else str(value) for name, value in text.values.items()}
+    return Jsonb({"text": text.template, "values": values})
+
+
+def _sentence(stored: Mapping[str, Any] | None) -> str:
+    if stored is None:
+        return ""
+    return Wording(stored["text"], **stored["values"]) if "values" in stored else stored["text"]
+
+
+def _job(*, kind: str, state: str, problem: Mapping[str, Any] | None, **row: Any) -> Job:
+    return Job(kind=JobKind(kind), state=JobState(state), problem=_sentence(problem), **row)
+
+
+def _row(*, state: str, problem: Mapping[str, Any] | None, **row: Any) -> JobRow:
+    return JobRow(state=RowState(state), problem=_sentence(problem), **row)

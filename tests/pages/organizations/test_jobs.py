@@ -1,0 +1,303 @@
+"""Doing something to more members than one form takes: a job, which acts as its maker, row by row."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.errors import BadRequest
+from core.organizations import bulk_jobs
+from core.organizations.bulk_jobs import UNFINISHED_MAX, JobKind, WantedRow
+from core.platform import bulk_work
+from core.platform.bulk_work import LEASED_FOR, ROWS_AT_ONCE, LeaseLost
+from tests.application import with_mail_limits
+from tests.waiting import eventually
+from tests.world.jobs import lease, work_off, worker_of
+from tests.world.visitor import Visitor
+
+if TYPE_CHECKING:
+    import trio
+
+    from tests.application import Answer
+    from tests.world.platform import Platform
+    from tests.world.team import Team
+    from tests.world.world import World
+
+PEOPLE = "/app/organizations/acme/people"
+CHANGE = f"{PEOPLE}/selected/change"
+JOBS = "/app/organizations/acme/jobs"
+MANY = 103
+
+
+@pytest.fixture
+def crowd(world: World) -> Team:
+    """An organization with an owner, an admin, a clerk, and so many members that they become a job."""
+    team = world.team()
+    team.add("ann", "owner")
+    team.add("bob", "admin")
+    team.custom_role("clerk", "org.members.view")
+    team.add("cleo", "clerk")
+    for number in range(MANY):
+        team.add(f"m{number}", "member")
+    return team
+
+
+@pytest.fixture
+async def ann(crowd: Team, visitor: Visitor) -> Visitor:
+    """The browser of the owner."""
+    await visitor.sign_in("ann@example.com")
+    return visitor
+
+
+async def send(visitor: Visitor, page: Answer, action: str, **fields: str) -> Answer:
+    """Send the form of a page, with these fields, and return what it answers."""
+    return await visitor.submit(page, action, fields, is_followed=False)
+
+
+async def begin(visitor: Visitor, action: str = "change", **fields: str) -> str:
+    """Begin a job for all members with the role of a member, and return the path of its page."""
+    page = await visitor.open(f"{PEOPLE}/selected/{action}?found=1&role=member")
+    answer = await send(visitor, page, f"{PEOPLE}/selected/{action}", all="on", **fields)
+    assert answer.status == 303, answer.text
+    return answer.headers["Location"].partition("?")[0]
+
+
+async def token_of(visitor: Visitor) -> str:
+    """Return the token of the forms of a browser."""
+    return re.findall('name="form_token" value="([^"]+)"', (await visitor.open("/app")).text)[0]
+
+
+def numbers(page: Answer) -> list[int]:
+    """Return how many rows of a job are done, refused and waiting."""
+    return [int(found) for found in re.findall(r"<dd><a [^>]+>(\d+)<span", page.text)]
+
+
+def roles(team: Team) -> list[str | None]:
+    """Return the roles of the many."""
+    return [team.role_of(f"m{number}") for number in range(MANY)]
+
+
+async def test_more_members_than_a_form_takes_are_changed_in_the_background(crowd: Team, ann: Visitor) -> None:
+    page = await ann.open(f"{CHANGE}?found=1&role=member")
+    assert f"All {MANY} that are found, not only these" in page.text
+
+    path = await begin(ann, role="clerk")
+    begun = await ann.open(path)
+
+    assert numbers(begun) == [0, 0, MANY]
+    assert '<noscript><meta http-equiv="refresh"' in begun.text
+    await work_off(crowd.world.installation)
+    done = await ann.open(path)
+    assert numbers(done) == [MANY, 0, 0]
+    assert "refresh" not in done.text
+    assert roles(crowd) == ["clerk"] * MANY
+    # Each change is in the audit log, by the person who began the job.
+    found = crowd.world.connection.execute(
+        "SELECT count(*) FROM audit_entries WHERE action = 'user.role_updated' AND actor_user_id = %s",
+        (crowd.ids["ann"],),
+    ).fetchall()
+    assert found == [(MANY,)]
+    file = await ann.open(f"{path}/rows.csv")
+    assert file.text.splitlines()[:2] == ["number,row,state,problem", "1,m0@example.com,done,"]
+    assert len(file.text.splitlines()) == MANY + 1
+    assert "m99@example.com" in (await ann.open(f"{path}?after=50&state=done")).text
+    assert "Change the roles of members" in (await ann.open(JOBS)).text
+
+
+async def test_a_row_that_changed_meanwhile_is_refused_and_the_others_are_done(crowd: Team, ann: Visitor) -> None:
+    path = await begin(ann, role="clerk")
+    crowd.world.connection.execute("UPDATE memberships SET role = 'admin' WHERE user_id = %s", (crowd.ids["m7"],))
+
+    await work_off(crowd.world.installation)
+
+    refused = await ann.open(f"{path}?state=refused")
+    assert numbers(refused) == [MANY - 1, 1, 0]
+    assert "m7@example.com" in refused.text
+    assert "Another person has changed the role of this member meanwhile." in refused.text
+    assert (await ann.open(f"{path}/rows.csv?state=refused")).text.count("\n") == 2
+
+
+async def test_a_job_ends_when_its_maker_may_no_longer_do_it(crowd: Team, visitor: Visitor) -> None:
+    await visitor.sign_in("bob@example.com")
+    path = await begin(visitor, "remove", note="They have left.")
+    [first] = await lease(crowd.world.installation)
+    await worker_of(crowd.world.installation).serve(first)
+    crowd.world.connection.execute("UPDATE memberships SET role = 'member' WHERE user_id = %s", (crowd.ids["bob"],))
+
+    await work_off(crowd.world.installation)
+
+    assert roles(crowd).count(None) == ROWS_AT_ONCE
+    assert (await visitor.open(path)).status == 404
+    crowd.world.connection.execute("UPDATE memberships SET role = 'admin' WHERE user_id = %s", (crowd.ids["bob"],))
+    ended = await visitor.open(path)
+    assert "Ended early" in ended.text
+    assert "org.members.manage" in ended.text
+    assert numbers(ended) == [ROWS_AT_ONCE, 0, MANY - ROWS_AT_ONCE]
+
+
+async def test_a_job_ends_with_the_session_of_its_maker(crowd: Team, ann: Visitor) -> None:
+    path = await begin(ann, role="clerk")
+    crowd.world.connection.execute("DELETE FROM sessions WHERE user_id = %s", (crowd.ids["ann"],))
+
+    await work_off(crowd.world.installation)
+
+    assert roles(crowd) == ["member"] * MANY
+    await ann.sign_in("ann@example.com")
+    assert "The session in which it was begun has ended." in (await ann.open(path)).text
+
+
+async def test_a_job_goes_on_after_a_crash_and_does_nothing_twice(crowd: Team, ann: Visitor) -> None:
+    path = await begin(ann, role="clerk")
+    [crashed] = await lease(crowd.world.installation)
+    database = crowd.world.installation.database.on_behalf_of(crashed.origin, crashed.session_id)
+    for row in crashed.rows[:3]:
+        await database.transact(bulk_work.perform, crashed, row)
+
+    assert await lease(crowd.world.installation) == []
+    crowd.world.clock.advance(LEASED_FOR)
+    await work_off(crowd.world.installation)
+
+    assert numbers(await ann.open(path)) == [MANY, 0, 0]
+    # A process that was only slow does no row of a job that another one works on.
+    with pytest.raises(LeaseLost):
+        await database.transact(bulk_work.perform, crashed, crashed.rows[5])
+
+
+async def test_a_job_can_be_stopped_and_what_is_done_stays_done(crowd: Team, ann: Visitor) -> None:
+    path = await begin(ann, role="clerk")
+    [leased] = await lease(crowd.world.installation)
+    await worker_of(crowd.world.installation).serve(leased)
+
+    stopped = await send(ann, await ann.open(path), f"{path}/stop")
+    again = await ann.post(f"{path}/stop", {"form_token": await token_of(ann)})
+
+    assert stopped.status == 303
+    assert again.status == 409
+    assert "This job has ended already." in again.text
+    assert await work_off(crowd.world.installation) == 0
+    page = await ann.open(path)
+    assert "Stopped" in page.text
+    assert roles(crowd).count("clerk") == ROWS_AT_ONCE
+
+
+async def test_a_process_that_ends_leaves_the_other_rows(crowd: Team, ann: Visitor) -> None:
+    path = await begin(ann, role="clerk")
+    [leased] = await lease(crowd.world.installation)
+    worker = worker_of(crowd.world.installation)
+
+    worker.drain()
+    await worker.serve(leased)
+
+    assert numbers(await ann.open(path)) == [0, 0, MANY]
+    await work_off(crowd.world.installation)
+    assert roles(crowd) == ["clerk"] * MANY
+
+
+async def test_the_actor_works_on_a_job_as_soon_as_it_is_begun(
+    crowd: Team, ann: Visitor, nursery: trio.Nursery
+) -> None:
+    path = await begin(ann, role="clerk")
+    nursery.start_soon(worker_of(crowd.world.installation).run)
+
+    async def is_finished() -> bool:
+        return numbers(await ann.open(path)) == [MANY, 0, 0]
+
+    await eventually(is_finished)
+
+
+async def test_a_list_that_changed_is_shown_again_and_nothing_begins(crowd: Team, ann: Visitor) -> None:
+    page = await ann.open(f"{CHANGE}?found=1&role=member")
+    crowd.add("new", "member")
+
+    answer = await send(ann, page, CHANGE, all="on", role="clerk")
+
+    assert answer.status == 409
+    assert "Meanwhile the search finds another number" in answer.text
+    assert f"All {MANY + 1} that are found" in answer.text
+    assert re.search(r'<option value="clerk" selected', answer.text)
+    assert "There is no job yet" in (await ann.open(JOBS)).text
+
+
+async def test_an_organization_has_few_unfinished_jobs_at_once(crowd: Team, ann: Visitor) -> None:
+    for _ in range(UNFINISHED_MAX):
+        await begin(ann, role="clerk")
+    page = await ann.open(f"{CHANGE}?found=1&role=member")
+
+    answer = await send(ann, page, CHANGE, all="on", role="clerk")
+
+    assert answer.status == 409
+    assert "Five jobs are not finished yet." in answer.text
+    # One place for each organization, however many jobs it has.
+    assert len(await lease(crowd.world.installation)) == 1
+    assert await lease(crowd.world.installation) == []
+
+
+async def test_a_job_is_shown_to_those_who_could_have_begun_it(crowd: Team, ann: Visitor, world: World) -> None:
+    path = await begin(ann, role="clerk")
+    other = world.team("globex")
+    other.add("eve", "owner")
+    eve, cleo = Visitor(world.client), Visitor(world.client)
+    await eve.sign_in("eve@example.com")
+    await cleo.sign_in("cleo@example.com")
+
+    assert (await cleo.open(path)).status == 404
+    assert "There is no job yet" in (await cleo.open(JOBS)).text
+    foreign = path.replace("/acme/", "/globex/")
+    for address in (foreign, f"{foreign}/rows.csv", path):
+        assert (await eve.open(address)).status in {403, 404}
+    assert (await eve.post(f"{foreign}/stop", {"form_token": await token_of(eve)})).status == 404
+    assert numbers(await ann.open(path)) == [0, 0, MANY]
+
+
+async def test_people_beyond_the_limit_of_an_hour_are_invited_when_it_allows_it(crowd: Team, ann: Visitor) -> None:
+    limited = with_mail_limits(crowd.world.installation)
+    lines = "\n".join(["Name;Address", *(f"Person {number};p{number}@example.org" for number in range(MANY))])
+    page = await ann.open(f"{PEOPLE}/invited")
+
+    answer = await send(ann, page, f"{PEOPLE}/invited", emails=lines, role="member")
+    path = answer.headers["Location"].partition("?")[0]
+    await work_off(limited)
+
+    waiting = await ann.open(path)
+    assert numbers(waiting) == [100, 1, MANY - 100]
+    assert "A limit is reached. The job goes on by itself" in waiting.text
+    assert "Name;Address" in (await ann.open(f"{path}?state=refused")).text
+    crowd.world.clock.advance(timedelta(hours=1))
+    await work_off(limited)
+    assert numbers(await ann.open(path)) == [MANY, 1, 0]
+    assert len({one.to for one in await crowd.world.mails()}) == MANY
+
+
+async def test_a_job_leaves_no_trace_of_a_person_who_is_forgotten(
+    crowd: Team, ann: Visitor, platform: Platform
+) -> None:
+    path = await begin(ann, role="clerk")
+    await work_off(crowd.world.installation)
+
+    gone = await platform.request("DELETE", f"/api/privacy/forget/{crowd.ids['m3']}")
+
+    assert gone.status in {200, 204}, gone.text
+    assert "m3@example.com" not in (await ann.open(path)).text
+
+
+async def test_a_damaged_query_shows_the_begin(crowd: Team, ann: Visitor) -> None:
+    path = await begin(ann, role="clerk")
+
+    page = await ann.open(f"{path}?after=abc&state=odd")
+
+    assert "m0@example.com" in page.text
+    assert "No row of the job is in this state." in (await ann.open(f"{path}?after=99999")).text
+
+
+async def test_a_job_has_rows_and_not_too_many(crowd: Team, ann: Visitor) -> None:
+    await begin(ann, role="clerk")
+    [leased] = await lease(crowd.world.installation)
+    database = crowd.world.installation.database.on_behalf_of(leased.origin, leased.session_id)
+
+    for rows, problem in (([], "Nothing is chosen."), ([WantedRow(label="a")] * 10_001, "at most 10000 rows")):
+        with pytest.raises(BadRequest) as refused:
+            await database.transact(bulk_jobs.begin, "acme", JobKind.MEMBERS_REMOVE, rows, {})
+        assert problem in refused.value.details[0].message
