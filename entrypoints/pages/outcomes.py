@@ -29,4 +29,6 @@ OUTCOMES: Final = {
     "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
+    "branding-saved": marked("The branding is saved. Pages and mails have it from now on."),
+    "branding-used-again": marked("This version of the branding is used again."),
 }

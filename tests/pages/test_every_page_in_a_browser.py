@@ -29,6 +29,7 @@ OTHERS = {
     "audit_components.html",
     "audit_feed.html",
     "base.html",
+    "branding_notes.html",
     "card.html",
     "components.html",
     "console.html",
