@@ -50,6 +50,7 @@ _BY_NAME: Final = {
     # For pages that are shown in one scheme (`organizations/settings/branding_preview.py`).
     "gatehouse-light.css": asset_of("gatehouse-light.css", only_scheme(_style_sheet().decode(), "light").encode()),
     "gatehouse-dark.css": asset_of("gatehouse-dark.css", only_scheme(_style_sheet().decode(), "dark").encode()),
+    "branding.js": asset_of("branding.js", (FOLDER / "scripts" / "branding.js").read_bytes()),
     "carried_form.js": asset_of("carried_form.js", (FOLDER / "scripts" / "carried_form.js").read_bytes()),
     "copying.js": asset_of("copying.js", (FOLDER / "scripts" / "copying.js").read_bytes()),
     "keys.js": asset_of("keys.js", (FOLDER / "scripts" / "keys.js").read_bytes()),

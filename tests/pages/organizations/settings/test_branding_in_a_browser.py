@@ -91,6 +91,26 @@ def test_a_colour_is_chosen_looked_at_saved_and_taken_back(
     assert watched.problems == []
 
 
+def test_with_scripts_a_change_is_shown_at_once(site: Site, watch: Callable[..., Watched]) -> None:
+    watched = watch(viewport=WIDE, color_scheme="light")
+    page = watched.page
+    frame = open_branding(page, site)
+    frame.get_by_text("this is the look of the platform").wait_for()
+
+    page.get_by_label("Main colour").fill("#ffcc00")
+    page.get_by_label("Background colour").focus()
+    frame.get_by_text("too low").first.wait_for()
+    page.get_by_role("button", name="Registration").click()
+    frame.get_by_role("heading", name="Create an account").wait_for()
+    page.get_by_label("Main colour").fill("#c00000")
+    page.get_by_label("Background colour").focus()
+    frame.get_by_text("6.5, good").first.wait_for()
+
+    assert frame.get_by_text("Create an account").first.is_visible()
+    assert page.evaluate("document.activeElement.id") == "background_color"
+    assert [problem for problem in watched.problems if "400" not in problem] == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_the_page_and_in_the_frame(site: Site, watch: Callable[..., Watched], scheme: str) -> None:
     page = watch(viewport=WIDE, color_scheme=scheme).page
