@@ -37,7 +37,7 @@ _HISTORY: Final = BrandingHistory(
 )
 
 BRANDING_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "branding_refused.html": {"text": PROBLEM},
+    "branding_refused.html": {"text": PROBLEM, "page": "/app/organizations/harbour/branding", "request_id": "a" * 64},
     "console_branding.html": {
         **CONSOLE,
         "history": _HISTORY,

@@ -13,10 +13,12 @@ import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from quart import Response
 
 from core.colors import WHITE, text_color_on
+from core.errors import BadRequest, TemporaryRefusal
 from core.mail.brands import MailBrand
 from core.mail.mail import MailMessage, MailTemplate
 from core.organizations.settings.brand_contrasts import ColorUse, computed_colors, required_contrasts
@@ -27,7 +29,7 @@ from entrypoints.pages.brand_colors import only_scheme
 from entrypoints.pages.brands import Brand
 from entrypoints.pages.languages import language_of, marked, translated
 from entrypoints.pages.platform_look import look_of
-from entrypoints.pages.refusals import message_on_page, prefers_json, refusal_page
+from entrypoints.pages.refusals import FORM_DAMAGED, message_on_page, prefers_json, refusal_page
 from entrypoints.pages.rendering import HTML, render
 from entrypoints.pages.returns import ReturnQuery
 
@@ -129,11 +131,15 @@ def preview_page(call: Call, previewed: Previewed, view: PreviewView, scheme: Pr
     name = call.installation.platform.name
     brand = previewed.brand
     shown = replace(brand, platform=name) if brand is not None else None
-    html = _mail(call, shown) if view is PreviewView.MAIL else _page(call, shown, view)
-    notes = _notes(call, previewed, view)
-    return _framed(
-        call, html, notes, scheme, brand=shown, is_mail=view is PreviewView.MAIL, is_valid=previewed.is_valid
+    is_mail = view is PreviewView.MAIL
+    html = _mail(call, shown) if is_mail else _page(call, shown, view)
+    html = _BODY.sub(
+        lambda body: f'{body[0]}\n{_notes(call, previewed, view)}<div class="previewed" inert>', html, count=1
     )
+    html = html.replace("</body>", "</div>\n</body>", 1)
+    response = _framed(call, html, scheme, brand=shown, is_mail=is_mail)
+    response.status_code = 200 if previewed.is_valid else 400
+    return response
 
 
 def framed_refusal(call: Call, refusal: Refusal) -> Response:
@@ -141,9 +147,20 @@ def framed_refusal(call: Call, refusal: Refusal) -> Response:
     if prefers_json(call):
         return refusal_page(call, refusal)
     language = language_of(call)
-    html = render("branding_refused.html", language, text=language.known(message_on_page(refusal)))
-    response = _framed(call, html, "", PreviewScheme.LIGHT, brand=None, is_mail=False, is_valid=False)
+    html = render(
+        "branding_refused.html",
+        language,
+        # The fields that are judged before the preview are not typed by people.
+        text=language.known(FORM_DAMAGED if isinstance(refusal, BadRequest) else message_on_page(refusal)),
+        page=quote(call.request.path.removesuffix("/preview")),
+        request_id=call.request_id,
+    )
+    response = _framed(call, html, PreviewScheme.LIGHT)
+    # Its button shows the page with the editor again.
+    response.headers["Content-Security-Policy"] += " allow-top-navigation-by-user-activation"
     response.status_code = refusal.code.status
+    if isinstance(refusal, TemporaryRefusal):
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
 
 
@@ -271,14 +288,12 @@ def _computed(one: ComputedColor) -> str:
 def _framed(
     call: Call,
     html: str,
-    notes: str,
     scheme: PreviewScheme,
     *,
-    brand: PreviewedBrand | None,
-    is_mail: bool,
-    is_valid: bool,
+    brand: PreviewedBrand | None = None,
+    is_mail: bool = False,
 ) -> Response:
-    """Return a page or a mail for the frame: in one scheme, inert, without scripts, below the notes."""
+    """Return a page or a mail for the frame: in one scheme, and without scripts."""
     style = _NOTES_STYLE
     if is_mail:
         html = only_scheme(html, scheme)
@@ -292,14 +307,13 @@ def _framed(
     # Templates have no script in the page itself, and values are escaped, so these are all.
     html = _AUTOFOCUS.sub(r"\1", _STYLE_SHEET.sub("", _SCRIPT.sub("", html))).replace(_SCHEMES, f'content="{scheme}"')
     html = html.replace("</head>", f"{head}<style>{style}</style>\n</head>", 1)
-    html = _BODY.sub(lambda body: f'{body[0]}\n{notes}<div class="previewed" inert>', html, count=1)
-    html = html.replace("</body>", "</div>\n</body>", 1)
-    response = Response(html, status=200 if is_valid else 400, content_type=f"{HTML}; charset=utf-8")
+    response = Response(html, content_type=f"{HTML}; charset=utf-8")
     # A mail has its styles in its elements.
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     response.headers["Content-Security-Policy"] = POLICY.format(
         styles="'unsafe-inline'" if is_mail else f"'sha256-{digest}'"
     )
     response.headers["X-Frame-Options"] = "SAMEORIGIN"
-    response.headers["Vary"] = call.headers.get("Vary", "Accept-Language, Cookie")
+    call.vary("Accept-Language, Cookie")
+    response.headers["Vary"] = call.headers["Vary"]
     return response

@@ -351,7 +351,8 @@ class TestPreview:
         for framed in (without, cross):
             assert "There is no preview now" in framed.text
             assert policy_of(framed)["frame-ancestors"] == "'self'"
-            assert 'class="previewed" inert' in framed.text
+            assert policy_of(framed)["sandbox"] == "allow-top-navigation-by-user-activation"
+            assert f'href="{PAGE}" target="_top"' in framed.text
 
     async def test_an_unknown_page_or_version_is_refused_in_the_frame(self, editor: Editor) -> None:
         assert (await editor.preview(view="other")).status == 400
@@ -375,7 +376,8 @@ class TestVersions:
         assert EMAIL in rows[0]
         assert "Logo, Terms of use" in rows[0]
         assert "Main colour" in rows[1]
-        # What a new organization has.
+        # What a new organization has, which is the work of no person.
+        assert "Unknown" in rows[2]
         assert "The oldest that is kept" in rows[2]
         assert EMAIL not in rows[2]
 
@@ -493,9 +495,11 @@ class TestVersions:
 
         world.connection.execute("UPDATE branding_versions SET made_by = NULL")
         page = await editor.open()
+        versions = page.text.partition('id="versions"')[2]
         world.connection.execute("DELETE FROM organizations WHERE id = %s", (editor.organization_id,))
 
-        assert "Not shown" in page.text
+        assert "Unknown" in versions
+        assert EMAIL not in versions
         assert (editor.numbers, editor.kept_pictures) == ([], 0)
 
 
