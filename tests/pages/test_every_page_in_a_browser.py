@@ -155,7 +155,8 @@ FROM_THE_FIRST = """
 }
 """
 CONTROLS = """
-[...document.querySelectorAll('a[href], button:enabled, input, select, textarea, summary, [tabindex="0"]')]
+[...document.querySelectorAll(
+    'a[href], button:enabled, input, select, textarea, summary, iframe[name], [tabindex="0"]')]
   .filter(one => one.checkVisibility() && one.type !== 'hidden')
   .map(one => one.outerHTML)
 """

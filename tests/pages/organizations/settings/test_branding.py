@@ -11,12 +11,14 @@ import pytest
 
 from core.colors import DARK_SURFACE, contrast
 from core.organizations.settings.branding import VERSIONS_MAX
+from tests.concurrency import at_once, statuses_of
 from tests.multipart import CONTENT_TYPE, form_data
 from tests.pictures import chunk, data_url, drawn_png
 from tests.world.builder import EMAIL
 from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from uuid import UUID
 
     from tests.application import Answer
@@ -213,6 +215,17 @@ class TestSaving:
         assert "The branding is saved." in again.text
         assert editor.saved("primary_color") == "#c00000"
         assert 'class="picture"' in again.text
+
+    async def test_of_two_forms_that_are_sent_at_once_one_is_saved(self, editor: Editor) -> None:
+        [form] = [one for one in forms_of(await editor.open()) if one.action == PAGE]
+
+        def save(color: str) -> Callable[[], Awaitable[Answer]]:
+            return lambda: editor.visitor.post(PAGE, form.fields | {"primary_color": color}, is_followed=False)
+
+        answers = await at_once(save(COLOR), save("#c00000"), save("#2a4b8d"))
+
+        assert statuses_of(answers) == [303, 409, 409]
+        assert editor.numbers == [2, 1]
 
 
 class TestPreview:
@@ -449,6 +462,15 @@ class TestVersions:
         await editor.send(primary_color=COLOR)
         assert editor.numbers == list(range(22, 2, -1))
         assert editor.kept_pictures == 1
+
+    async def test_the_page_with_all_versions_is_small(self, editor: Editor) -> None:
+        for number in range(VERSIONS_MAX):
+            page = await editor.send(
+                primary_color=f"#c000{number:02x}", terms_url=f"https://acme.example/{number}", support_email=EMAIL
+            )
+
+        assert page.text.count('<tr role="row">') == VERSIONS_MAX + 1
+        assert len(page.content) < 40 * 1024
 
     async def test_what_was_saved_before_versions_were_kept_is_kept_with_the_next_change(self, editor: Editor) -> None:
         await editor.send(primary_color=COLOR, files={"logo": PNG})
