@@ -8,13 +8,16 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from markupsafe import escape
 
 from core.colors import DARK_SURFACE, contrast
+from core.organizations.access import Capability
 from core.organizations.settings.branding import VERSIONS_MAX
 from tests.concurrency import at_once, statuses_of
 from tests.multipart import CONTENT_TYPE, form_data
 from tests.pictures import chunk, data_url, drawn_png
 from tests.world.builder import EMAIL
+from tests.world.organization_keys import KEY, insert_organization_key
 from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
@@ -283,6 +286,17 @@ class TestPreview:
         [token] = set(re.findall('name="form_token" value="([^"]+)"', around.text))
         assert token not in page.text
 
+    @pytest.mark.parametrize("view", ["sign_in", "registration", "mail"])
+    async def test_a_hostile_name_stays_text(self, editor: Editor, view: str) -> None:
+        name = '</head></body><script src="/x"></script><link rel="stylesheet" href="/x"> autofocus <input autofocus>'
+        editor.world.connection.execute("UPDATE organizations SET name = %s", (name,))
+
+        page = await editor.preview(primary_color=COLOR, view=view, terms_url="https://acme.example/?a=<b>")
+
+        assert page.status == 200
+        assert escape(name) in page.text
+        assert [page.text.count(one) for one in ("</head>", "</body>", "<script", "</div>\n</body>")] == [1, 1, 0, 1]
+
     @pytest.mark.parametrize("view", ["sign_in", "mail"])
     async def test_it_is_in_a_light_or_in_a_dark_scheme_whatever_the_browser_prefers(
         self, editor: Editor, view: str
@@ -497,6 +511,21 @@ class TestVersions:
 
         assert editor.numbers == [3, 2, 1]
         assert (await editor.send(page=opened, primary_color=COLOR)).status == 409
+
+    async def test_a_change_by_a_key_is_named_with_the_maker_of_the_key(self, editor: Editor, world: World) -> None:
+        owner = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
+        insert_organization_key(world, editor.organization_id, owner, KEY, permissions=Capability)
+        body = {"primary_color": COLOR}
+        answer = await world.client.request(
+            "PATCH", "/api/organizations/acme/branding", body=body, headers={"X-Api-Key": KEY}
+        )
+
+        rows = (await editor.open()).text.partition('id="versions"')[2].split('<tr role="row">')[2:]
+
+        assert answer.status == 200, answer.text
+        assert EMAIL in rows[0]
+        assert "with a key of the organization" in rows[0]
+        assert "with a key of the organization" not in rows[1]
 
     async def test_a_role_that_does_not_see_members_is_not_told_who_it_was(self, editor: Editor, world: World) -> None:
         await editor.send(primary_color=COLOR)
