@@ -167,6 +167,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     mail_server.routes,
     branding.routes,
     branding_pages.routes,
+    branding_pages.editor,
+    branding_pages.preview,
     custom_domain.routes,
     tls_allowed.routes,
     host_passkeys.routes,

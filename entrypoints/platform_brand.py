@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from core.organizations.settings.pictures import PICTURE_BYTES_MAX, Picture, PictureInvalid, PictureType
+from core.organizations.settings.pictures import PICTURE_BYTES_MAX, PNG_BEGIN, Picture, PictureInvalid, PictureType
 from core.platform_brand import PlatformBrand
 from entrypoints.refusals import CannotStart
 from entrypoints.setting_kinds import PREFIX
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from entrypoints.settings import Settings
 
-_PNG: Final = b"\x89PNG\r\n\x1a\n"
 _TAKES: Final = f"the path of a PNG or SVG file of at most {PICTURE_BYTES_MAX // 1024} KiB"
 
 
@@ -37,7 +36,7 @@ def _logo(file: Path, cleaned: Callable[[Picture], Picture]) -> Picture:
     if not content or len(content) > PICTURE_BYTES_MAX:
         raise _wrong(f"{file} is {'too large' if content else 'empty'}.")
     # By the content: the name of a file says nothing about it.
-    kind = PictureType.PNG if content.startswith(_PNG) else PictureType.SVG
+    kind = PictureType.PNG if content.startswith(PNG_BEGIN) else PictureType.SVG
     try:
         return cleaned(Picture(type=kind, content=content))
     except PictureInvalid as invalid:

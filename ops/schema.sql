@@ -501,6 +501,39 @@ COMMENT ON TABLE branding_pictures IS 'The pictures of a branding, rebuilt from 
 ALTER TABLE ONLY branding_pictures
     ADD CONSTRAINT branding_pictures_pkey PRIMARY KEY (organization_id, kind);
 
+CREATE TABLE branding_version_pictures (
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT branding_version_pictures_media_type_check CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/svg+xml'::text])))
+);
+COMMENT ON TABLE branding_version_pictures IS 'The pictures of the versions of a branding, each once; the name is a hash of the content. Everybody is shown those of branding_pictures alone.';
+ALTER TABLE ONLY branding_version_pictures
+    ADD CONSTRAINT branding_version_pictures_pkey PRIMARY KEY (organization_id, name);
+
+CREATE TABLE branding_versions (
+    organization_id uuid NOT NULL,
+    number integer NOT NULL,
+    logo text,
+    icon text,
+    primary_color text,
+    background_color text,
+    support_email text,
+    terms_url text,
+    privacy_url text,
+    updated_at timestamp with time zone NOT NULL,
+    made_by uuid,
+    is_by_key boolean NOT NULL
+);
+COMMENT ON TABLE branding_versions IS 'What was saved as the branding of an organization, the present one among it.';
+COMMENT ON COLUMN branding_versions.number IS 'Counts the versions of the organization from 1.';
+COMMENT ON COLUMN branding_versions.made_by IS 'The person who saved it; null for what was saved before versions were kept, and after the account is deleted.';
+COMMENT ON COLUMN branding_versions.is_by_key IS 'Whether a key of the organization saved it, which made_by has made.';
+ALTER TABLE ONLY branding_versions
+    ADD CONSTRAINT branding_versions_pkey PRIMARY KEY (organization_id, number);
+CREATE INDEX branding_versions_of_maker ON branding_versions USING btree (made_by) WHERE (made_by IS NOT NULL);
+
 CREATE TABLE brandings (
     organization_id uuid NOT NULL,
     primary_color text,
@@ -2248,6 +2281,21 @@ ALTER TABLE ONLY billing_subscriptions
 
 ALTER TABLE ONLY branding_pictures
     ADD CONSTRAINT branding_pictures_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY branding_version_pictures
+    ADD CONSTRAINT branding_version_pictures_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY branding_versions
+    ADD CONSTRAINT branding_versions_made_by_fkey FOREIGN KEY (made_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY branding_versions
+    ADD CONSTRAINT branding_versions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY branding_versions
+    ADD CONSTRAINT branding_versions_organization_id_icon_fkey FOREIGN KEY (organization_id, icon) REFERENCES branding_version_pictures(organization_id, name);
+
+ALTER TABLE ONLY branding_versions
+    ADD CONSTRAINT branding_versions_organization_id_logo_fkey FOREIGN KEY (organization_id, logo) REFERENCES branding_version_pictures(organization_id, name);
 
 ALTER TABLE ONLY brandings
     ADD CONSTRAINT brandings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

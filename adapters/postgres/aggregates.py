@@ -54,6 +54,7 @@ from adapters.postgres.organizations.people import PostgresPeople
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.settings.branding import PostgresBrandings
+from adapters.postgres.organizations.settings.branding_versions import PostgresBrandingVersions
 from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
 from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
@@ -196,6 +197,7 @@ class Aggregates:
     roles: PostgresRoles
     mail_servers: PostgresMailServers
     branding: PostgresBrandings
+    branding_versions: PostgresBrandingVersions
     custom_domains: PostgresCustomDomains
     setup_links: PostgresSetupLinks
     organization_keys: PostgresOrganizationKeys

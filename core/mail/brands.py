@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailBrand:
-    """What a mail shows of an organization; `logo` is the path of a picture on our own origin."""
+    """What a mail shows of an organization; `logo` is the path of a picture on our own origin.
+
+    In a preview it may be an address that carries the picture.
+    """
 
     name: str
     logo: str | None

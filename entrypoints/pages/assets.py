@@ -9,6 +9,7 @@ from quart import Response
 
 from core.errors import NotFound
 from entrypoints.pages.asset_files import CACHE_CONTROL, FOLDER, asset_of
+from entrypoints.pages.brand_colors import only_scheme
 from entrypoints.pages.platform_look import look_of
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
@@ -27,6 +28,7 @@ STYLES: Final = (
     "console.css",
     "acting.css",
     "jobs.css",
+    "branding.css",
     "reference.css",
     "mailbox.css",
     "print.css",
@@ -47,6 +49,10 @@ def _style_sheet() -> bytes:
 # Read once. A requested name is looked up here and never becomes a path of the file system.
 _BY_NAME: Final = {
     "gatehouse.css": asset_of("gatehouse.css", _style_sheet()),
+    # For pages that are shown in one scheme (`organizations/settings/branding_preview.py`).
+    "gatehouse-light.css": asset_of("gatehouse-light.css", only_scheme(_style_sheet().decode(), "light").encode()),
+    "gatehouse-dark.css": asset_of("gatehouse-dark.css", only_scheme(_style_sheet().decode(), "dark").encode()),
+    "branding.js": asset_of("branding.js", (FOLDER / "scripts" / "branding.js").read_bytes()),
     "carried_form.js": asset_of("carried_form.js", (FOLDER / "scripts" / "carried_form.js").read_bytes()),
     "copying.js": asset_of("copying.js", (FOLDER / "scripts" / "copying.js").read_bytes()),
     "keys.js": asset_of("keys.js", (FOLDER / "scripts" / "keys.js").read_bytes()),

@@ -43,6 +43,13 @@ def scheme(name: str, values: Mapping[str, str]) -> str:
     return f"@media (prefers-color-scheme: {name}) {{ :root {{ {declared} }} }}\n"
 
 
+def only_scheme(text: str, name: str) -> str:
+    """Return a style sheet, or a page with one, as it is in this scheme whatever the browser of its reader prefers."""
+    for one in ("light", "dark"):
+        text = text.replace(f"(prefers-color-scheme: {one})", "all" if one == name else "not all")
+    return text.replace("color-scheme: light dark;", f"color-scheme: {name};")
+
+
 def _accent(color: str, text: str, surface: str) -> dict[str, str]:
     on_accent = text_color_on(color)
     return {

@@ -32,4 +32,6 @@ OUTCOMES: Final = {
     "impersonation-stopped": marked("You are yourself again, and no longer act as this person."),
     "job-begun": marked("The job has begun. This page shows how far it is."),
     "job-stopped": marked("The job is stopped. What is done stays done."),
+    "branding-saved": marked("The branding is saved. Pages and mails have it from now on."),
+    "branding-used-again": marked("This version of the branding is used again."),
 }

@@ -14,6 +14,7 @@ from ports.organizations.people import People
 from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
 from ports.organizations.settings.branding import Brandings
+from ports.organizations.settings.branding_versions import BrandingVersions
 from ports.organizations.settings.domain import CustomDomains
 from ports.organizations.settings.smtp import MailServers
 from ports.organizations.setup_links import SetupLinks
@@ -49,6 +50,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def branding(self) -> Brandings: ...
+
+    @property
+    def branding_versions(self) -> BrandingVersions: ...
 
     @property
     def custom_domains(self) -> CustomDomains: ...

@@ -22,6 +22,7 @@ from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.acting_samples import ACTED, ACTING
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
+from tests.pages.branding_samples import BRANDING_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.job_samples import JOB_SAMPLES
@@ -289,6 +290,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
+    **BRANDING_SAMPLES,
     **CONSOLE_SAMPLES,
     **PEOPLE_SAMPLES,
     **JOB_SAMPLES,

@@ -16,6 +16,7 @@ STYLES_FOLDER = FOLDER / "styles"
 STYLE_SHEET = b"\n".join((STYLES_FOLDER / name).read_bytes() for name in STYLES)
 CONTENTS = {
     "gatehouse.css": STYLE_SHEET,
+    "branding.js": (FOLDER / "scripts" / "branding.js").read_bytes(),
     "carried_form.js": (FOLDER / "scripts" / "carried_form.js").read_bytes(),
     "copying.js": (FOLDER / "scripts" / "copying.js").read_bytes(),
     "keys.js": (FOLDER / "scripts" / "keys.js").read_bytes(),

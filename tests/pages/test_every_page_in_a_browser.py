@@ -30,6 +30,7 @@ OTHERS = {
     "audit_components.html",
     "audit_feed.html",
     "base.html",
+    "branding_notes.html",
     "card.html",
     "components.html",
     "console.html",
@@ -156,7 +157,8 @@ FROM_THE_FIRST = """
 }
 """
 CONTROLS = """
-[...document.querySelectorAll('a[href], button:enabled, input, select, textarea, summary, [tabindex="0"]')]
+[...document.querySelectorAll(
+    'a[href], button:enabled, input, select, textarea, summary, iframe[name], [tabindex="0"]')]
   .filter(one => one.checkVisibility() && one.type !== 'hidden')
   .map(one => one.outerHTML)
 """

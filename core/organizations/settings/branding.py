@@ -1,7 +1,8 @@
 """The branding of an organization: its logo, icon, colours and links, on pages and in mails where the context is it.
 
 Pages and mails are readable with any branding: the primary colour must stand out from the background and from white,
-and the colour of text on it is computed.
+and the colour of text on it is computed (`brand_contrasts.py`). Each change keeps what was saved as a version
+(`branding_versions.py`).
 """
 
 from __future__ import annotations
@@ -12,21 +13,25 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.colors import CONTRAST_MIN, GROUND, TEXT_CONTRAST_MIN, WHITE, checked_color, contrast
+from core.colors import checked_color
 from core.email_addresses import normalize_email
-from core.errors import BadRequest, FieldError, NotFound
+from core.errors import BadRequest, Conflict, FieldError, NotFound
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.settings.brand_contrasts import required_contrasts
 from core.organizations.settings.pictures import PictureKind
 from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from core.organizations.access import OrganizationAccess
     from core.organizations.settings.pictures import Picture
     from ports.unit_of_work import UnitOfWork
 
 LINK_CHARACTERS_MAX: Final = 2000
+# How many versions of a branding are kept, the present one among them.
+VERSIONS_MAX: Final = 20
 
 _UPDATED_AT: Final = "updated_at"
 
@@ -35,6 +40,14 @@ class BrandingUnknown(NotFound):
     """There is no active organization with that name, or it has no such picture."""
 
     default_message = "There is no such organization."
+
+
+class BrandingChanged(Conflict):
+    """Another person or program has changed the branding since the caller saw it."""
+
+    default_message = (
+        "The branding was changed meanwhile. Check what is saved now, and send the form again if you still want it."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +79,20 @@ class BrandedOrganization:
     organization_id: UUID
     name: str
     branding: Branding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrandingVersion:
+    """What was saved at one time, numbered from 1 in each organization.
+
+    `made_by` is None for what was saved before versions were kept, and when the account is deleted; `is_by_key` says
+    that a key of the organization did it, in the place of its maker.
+    """
+
+    number: int
+    branding: Branding
+    made_by: UUID | None = None
+    is_by_key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,18 +153,49 @@ def picture(uow: UnitOfWork, organization_id: UUID, name: str) -> Picture:
     return found
 
 
-def change(uow: UnitOfWork, slug: str, wanted: BrandingChanges) -> BrandedOrganization:
-    """Change the given fields of the branding; without a difference nothing is stored or recorded."""
-    organization = authorize_and_lock(uow, slug, Operation.BRANDING_CHANGE).organization
-    before = uow.branding.of(organization.id)
+def change(
+    uow: UnitOfWork, slug: str, wanted: BrandingChanges, *, seen_version: int | None = None
+) -> BrandedOrganization:
+    """Change the given fields of the branding; without a difference nothing is stored or recorded.
+
+    Raise `BrandingChanged` when the present version is not `seen_version`, which the caller has seen.
+    """
+    authorized = authorize_and_lock(uow, slug, Operation.BRANDING_CHANGE)
+    before = uow.branding.of(authorized.organization.id)
     names = {kind.value: new.name if new is not None else None for kind, new in wanted.pictures.items()}
     after = replace(before, **wanted.texts, **names)
-    _require_contrast(after, wanted.texts)
+    problems = contrast_problems(after, wanted.texts)
+    if problems:
+        raise BadRequest.of_fields(problems)
+    return store(uow, authorized, before, after, wanted.pictures, seen_version=seen_version)
+
+
+def store(
+    uow: UnitOfWork,
+    authorized: OrganizationAccess,
+    before: Branding,
+    after: Branding,
+    pictures: Mapping[PictureKind, Picture | None],
+    *,
+    seen_version: int | None,
+) -> BrandedOrganization:
+    """Store a branding and its new pictures as the next version, and record it; nothing without a difference.
+
+    The caller has locked the organization. Raise `BrandingChanged` as `change` does.
+    """
+    organization = authorized.organization
     if after != before:
+        number = _kept_before(uow, authorized, before, seen_version)
         after = replace(after, updated_at=uow.now)
-        for kind, new in wanted.pictures.items():
+        for kind, new in pictures.items():
             uow.branding.set_picture(organization.id, kind, new)
         uow.branding.save(organization.id, after)
+        caller = authorized.caller
+        made = BrandingVersion(
+            number=number + 1, branding=after, made_by=caller.user_id, is_by_key=caller.key_id is not None
+        )
+        uow.branding_versions.add(organization.id, made)
+        uow.branding_versions.remove_through(organization.id, made.number - VERSIONS_MAX)
         uow.record(
             AuditAction.BRANDING_UPDATED,
             organization.id,
@@ -145,6 +203,41 @@ def change(uow: UnitOfWork, slug: str, wanted: BrandingChanges) -> BrandedOrgani
             changes=after.changes(before),
         )
     return BrandedOrganization(organization_id=organization.id, name=organization.name, branding=after)
+
+
+def contrast_problems(branding: Branding, texts: Mapping[str, str | None]) -> list[FieldError]:
+    """Return the contrast that is too low, if any, at the colour among the changed texts."""
+    for one in required_contrasts(branding.primary_color, branding.background_color):
+        if not one.is_enough:
+            problem = Wording(
+                "The contrast between the primary colour and %(what)s is %(contrast)s, and must be"
+                " %(minimum)s at least. Choose a darker primary colour or a lighter background.",
+                what=one.what,
+                contrast=round(one.ratio, 1),
+                minimum=one.ratio_min,
+            )
+            return [
+                FieldError(field="primary_color" if "primary_color" in texts else "background_color", message=problem)
+            ]
+    return []
+
+
+def _kept_before(uow: UnitOfWork, authorized: OrganizationAccess, before: Branding, seen_version: int | None) -> int:
+    """Return the number of the version that has the branding before a change.
+
+    It is kept now if it is not yet: one that was saved before versions were kept, or none at all, which is that of a
+    new organization.
+    """
+    organization = authorized.organization
+    latest = uow.branding_versions.latest(organization.id)
+    number = latest.number if latest is not None else 0
+    if seen_version is not None and seen_version != number:
+        raise BrandingChanged
+    if latest is not None and latest.branding == before:
+        return number
+    kept = replace(before, updated_at=before.updated_at or organization.created_at)
+    uow.branding_versions.add(organization.id, BrandingVersion(number=number + 1, branding=kept))
+    return number + 1
 
 
 def _checked(uow: UnitOfWork, texts: Mapping[str, str | None]) -> tuple[Mapping[str, str | None], Sequence[FieldError]]:
@@ -183,26 +276,3 @@ def _checked_link(text: str, name: str) -> str:
             ),
         )
     return link
-
-
-def _require_contrast(branding: Branding, texts: Mapping[str, str | None]) -> None:
-    primary, background = branding.primary_color, branding.background_color or GROUND
-    if primary is None:
-        return
-    # Links are text on white cards, and buttons stand out from the ground of a page.
-    for ground, what, ratio_min in (
-        (WHITE, Wording("white"), TEXT_CONTRAST_MIN),
-        (background, Wording("the background colour"), CONTRAST_MIN),
-    ):
-        ratio = contrast(primary, ground)
-        if ratio < ratio_min:
-            raise BadRequest.of_field(
-                "primary_color" if "primary_color" in texts else "background_color",
-                Wording(
-                    "The contrast between the primary colour and %(what)s is %(contrast)s, and must be"
-                    " %(minimum)s at least. Choose a darker primary colour or a lighter background.",
-                    what=what,
-                    contrast=round(ratio, 1),
-                    minimum=ratio_min,
-                ),
-            )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PICTURE_BYTES_MAX: Final = 256 * 1024
 # On our own origin, so that no browser and no mail program asks another one for it.
 PATH: Final = "/branding"
+PNG_BEGIN: Final = b"\x89PNG\r\n\x1a\n"
 _SCHEME: Final = "data:"
 _ENCODING: Final = ";base64"
 
@@ -57,6 +58,11 @@ class Picture:
         """The name under which it is served."""
         return f"{hashlib.sha256(self.content).hexdigest()[:32]}.{_SUFFIXES[self.type]}"
 
+    @property
+    def data_url(self) -> str:
+        """The picture as an address that carries it, which `parse_data_url` reads."""
+        return f"{_SCHEME}{self.type}{_ENCODING},{base64.b64encode(self.content).decode()}"
+
 
 def picture_path(organization_id: UUID, name: str) -> str:
     """Return the path under which a picture of a branding is served."""
@@ -76,8 +82,21 @@ def parse_data_url(url: str, field: str) -> Picture:
         content = base64.b64decode(data, validate=True)
     except ValueError:
         raise BadRequest.of_field(field, "The picture is not valid base64.") from None
-    if len(content) > PICTURE_BYTES_MAX:
+    return _bounded(Picture(type=PictureType(media_type), content=content), field)
+
+
+def parse_file(content: bytes, field: str) -> Picture:
+    """Return the picture in a file as it was sent; raise `BadRequest` for the field when it is too large.
+
+    The name of a file says nothing about it: what does not begin as a PNG is taken for an SVG.
+    """
+    kind = PictureType.PNG if content.startswith(PNG_BEGIN) else PictureType.SVG
+    return _bounded(Picture(type=kind, content=content), field)
+
+
+def _bounded(picture: Picture, field: str) -> Picture:
+    if len(picture.content) > PICTURE_BYTES_MAX:
         raise BadRequest.of_field(
             field, Wording("A picture has at most %(kibibytes)s KiB.", kibibytes=PICTURE_BYTES_MAX // 1024)
         )
-    return Picture(type=PictureType(media_type), content=content)
+    return picture

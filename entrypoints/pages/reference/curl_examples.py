@@ -72,4 +72,4 @@ def _options(route: Route, schemas: Schemas) -> Iterator[str]:
         yield f"-d {shlex.quote(encode(example(schemas, schemas.of(route.body))).decode())}"
     if route.form is not None:
         for name, value in example(schemas, schemas.of(route.form)).items():
-            yield f"--data-urlencode {shlex.quote(f'{name}={value}')}"
+            yield f"{'-F' if route.has_files else '--data-urlencode'} {shlex.quote(f'{name}={value}')}"

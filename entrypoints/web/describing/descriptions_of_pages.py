@@ -27,6 +27,29 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "job_id": _field("The id of the job."),
     "seen_total": _field("How many rows the search had found; the form is refused when that is another number by now."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
+    "seen_version": _field(
+        "The number of the version that the page has shown as the present one; the form is refused when it is another"
+        " one by now."
+    ),
+    "VersionForm.version": _field("The number of the version to use again."),
+    "BrandingForm.logo": _field(
+        "The file of the logo: PNG or SVG, at most 256 KiB. Without one, the saved logo stays."
+    ),
+    "BrandingForm.icon": _field(
+        "The file of the icon: PNG or SVG, at most 256 KiB. Without one, the saved icon stays."
+    ),
+    "PreviewForm.logo": _field(
+        "The file of the logo: PNG or SVG, at most 256 KiB. Without one, the saved logo is shown."
+    ),
+    "PreviewForm.icon": _field(
+        "The file of the icon: PNG or SVG, at most 256 KiB. Without one, the saved icon is shown."
+    ),
+    "logo_sent": _field("The logo that was sent with a form which was refused, as the page carries it."),
+    "icon_sent": _field("The icon that was sent with a form which was refused, as the page carries it."),
+    "remove_logo": _field("Whether the branding is to have no logo.", **_BOX),
+    "remove_icon": _field("Whether the branding is to have no icon.", **_BOX),
+    "view": _field("The page or the mail to show."),
+    "dark": _field("Whether it is shown in dark colours.", **_BOX),
     "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
     "seen_tier": _field(
         "The tier that the page has shown, by its id; the form is refused when it is another one by now."

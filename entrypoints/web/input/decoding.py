@@ -10,6 +10,7 @@ value, to name a field in a refusal.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -100,10 +101,17 @@ def decode_query(query_string: bytes, shape: type[Shape], *, allows_repetition: 
     The last value of a repeated field counts, and all of them where the field is a list, such as the boxes that are
     ticked in a form. OAuth allows no field twice (RFC 6749, 3.1).
     """
-    given = _given(query_string, allows_repetition=allows_repetition)
+    return convert_fields(_given(query_string, allows_repetition=allows_repetition), {}, shape)
+
+
+def convert_fields(given: Mapping[str, list[str]], files: Mapping[str, bytes], shape: type[Shape]) -> Shape:
+    """Return the texts and files of a form, by the names of their fields, as its type; raise `BadRequest`."""
     values: dict[str, Any] = {}
     problems: list[FieldError] = []
     for name, field in _query_fields(shape).items():
+        if field.is_file:
+            values |= {name: files[name]} if name in files else {}
+            continue
         texts = given.get(name)
         if texts is None:
             continue
@@ -122,6 +130,11 @@ def decode_query(query_string: bytes, shape: type[Shape], *, allows_repetition: 
     if problems:
         raise _refusal(problems)
     return query
+
+
+def takes_files(shape: type[Any]) -> bool:
+    """Return whether a form has a field for a file, which is one of bytes."""
+    return any(field.is_file for field in _query_fields(shape).values())
 
 
 def decode_id(text: str) -> UUID:
@@ -172,12 +185,13 @@ def _decoder(shape: type[Any]) -> msgspec.json.Decoder[Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _QueryField:
-    """The type of a field of a query, and whether it takes several values, whole numbers or any text."""
+    """The type of a field of a query or a form, and whether it takes several values, numbers, any text or a file."""
 
     kind: inspect.Type
     is_list: bool
     is_number: bool
     is_text: bool
+    is_file: bool
 
 
 @cache
@@ -195,6 +209,7 @@ def _query_field(kind: inspect.Type) -> _QueryField:
         is_list=isinstance(kind.type if isinstance(kind, inspect.Metadata) else kind, inspect.ListType),
         is_number=inspect.IntType in kinds,
         is_text=inspect.StrType in kinds,
+        is_file=inspect.BytesType in kinds,
     )
 
 

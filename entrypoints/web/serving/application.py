@@ -37,6 +37,7 @@ from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from core.wording import Wording
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
+from entrypoints.web.input.multipart import MULTIPART, decode_multipart
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import (
     InternalFailure,
@@ -325,8 +326,13 @@ class Application(QuartTrio):
                 decode = decode_body if route.dialect is None else route.dialect.decode
                 arguments["body"] = decode(data, route.body)
         if route.form is not None:
-            # The fields of a form are encoded like those of a query string.
-            request.call.form = arguments["form"] = decode_query(await self._body(route, request), route.form)
+            data = await self._body(route, request)
+            if data and request.mimetype == MULTIPART:
+                form = decode_multipart(data, request.mimetype_params.get("boundary", ""), route.form)
+            else:
+                # The fields of a form are encoded like those of a query string.
+                form = decode_query(data, route.form)
+            request.call.form = arguments["form"] = form
         return arguments
 
     async def _body(self, route: Route, request: GatehouseRequest) -> bytes:

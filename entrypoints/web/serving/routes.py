@@ -24,6 +24,8 @@ from uuid import UUID
 
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
+from entrypoints.web.input.decoding import takes_files
+from entrypoints.web.input.multipart import MULTIPART
 from entrypoints.web.input.storable import unbounded_numbers
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.credentials import declared_policy
@@ -108,7 +110,14 @@ class Route:
     @property
     def media_type(self) -> str:
         """The media type of what is sent."""
-        return self.answer_media_type if self.form is None else FORM
+        if self.form is None:
+            return self.answer_media_type
+        return MULTIPART if self.has_files else FORM
+
+    @property
+    def has_files(self) -> bool:
+        """Whether its form has fields for files."""
+        return self.form is not None and takes_files(self.form)
 
     @property
     def answer_media_type(self) -> str:
@@ -129,7 +138,10 @@ class Route:
     @property
     def media_types(self) -> tuple[str, ...]:
         """The media types in which it may be sent."""
-        return (FORM, JSON) if self.takes_form else (self.media_type,)
+        if self.takes_form:
+            return (FORM, JSON)
+        # Without a file, a form may be sent as any other.
+        return (MULTIPART, FORM) if self.has_files else (self.media_type,)
 
     @property
     def documentation(self) -> str:

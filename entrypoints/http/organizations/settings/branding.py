@@ -10,7 +10,8 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.organizations.settings import branding
 from core.organizations.settings.branding import BrandedOrganization, Branding, BrandingChanges, BrandingUnknown
-from core.organizations.settings.pictures import Picture, PictureInvalid, PictureKind, parse_data_url, picture_path
+from core.organizations.settings.pictures import Picture, PictureKind, parse_data_url, picture_path
+from entrypoints.shared.organizations.pictures import rebuilt
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization, public
 from entrypoints.web.serving.entities import Change, Record
@@ -82,19 +83,12 @@ async def _cleaned(
         if isinstance(sent, UnsetType) or (sent and sent == _address(call, present, getattr(present.branding, kind))):
             continue
         try:
-            pictures[kind] = await _clean(call, sent, kind) if sent is not None else None
+            pictures[kind] = await rebuilt(call, parse_data_url(sent, kind), kind) if sent is not None else None
         except BadRequest as refusal:
             problems += refusal.details
     if problems:
         raise BadRequest.of_fields(problems)
     return pictures
-
-
-async def _clean(call: Call, sent: str, kind: PictureKind) -> Picture:
-    try:
-        return await call.installation.pictures.clean(parse_data_url(sent, kind))
-    except PictureInvalid as invalid:
-        raise BadRequest.of_field(kind, str(invalid)) from None
 
 
 def _record(call: Call, organization: BrandedOrganization) -> BrandingRecord:

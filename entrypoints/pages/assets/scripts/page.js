@@ -8,8 +8,8 @@ const SAME_CLICK_MS = 2000;
 const sent = new WeakMap();
 
 document.addEventListener("submit", (event) => {
-  // Another script has taken the form over.
-  if (event.defaultPrevented) {
+  // Another script has taken the form over, or a frame shows the answer and nothing is changed by it.
+  if (event.defaultPrevented || event.submitter?.formTarget) {
     return;
   }
   const before = sent.get(event.target);

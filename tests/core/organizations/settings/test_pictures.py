@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.errors import BadRequest
-from core.organizations.settings.pictures import PICTURE_BYTES_MAX, Picture, PictureType, parse_data_url
-from tests.pictures import data_url
+from core.organizations.settings.pictures import (
+    PICTURE_BYTES_MAX,
+    Picture,
+    PictureType,
+    parse_data_url,
+    parse_file,
+)
+from tests.pictures import data_url, drawn_png
 
 
 @pytest.mark.parametrize("media_type", PictureType)
@@ -42,3 +48,21 @@ def test_the_name_tells_pictures_apart_and_has_their_type() -> None:
 
     assert len(set(names)) == 3
     assert [name.rpartition(".")[2] for name in names] == ["png", "png", "svg"]
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type"),
+    [(drawn_png(4, 3), PictureType.PNG), (b"<svg/>", PictureType.SVG), (b"GIF89a", PictureType.SVG)],
+)
+def test_the_type_of_a_file_is_told_by_its_content(content: bytes, media_type: PictureType) -> None:
+    picture = parse_file(content, "icon")
+
+    assert picture == Picture(type=media_type, content=content)
+    assert parse_data_url(picture.data_url, "icon") == picture
+
+
+def test_a_file_above_the_maximum_size_is_refused() -> None:
+    with pytest.raises(BadRequest) as refused:
+        parse_file(bytes(PICTURE_BYTES_MAX + 1), "icon")
+
+    assert [problem.field for problem in refused.value.details] == ["icon"]

@@ -1,0 +1,1 @@
+"""What routes and pages of organizations share."""
