@@ -12,7 +12,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.audit.sign_in_counts import Counting, SignInFilter, counting
+from core.audit.analytics import Period
+from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFilter, counting
 from core.credentials import user_agents
 from core.organizations.access import Operation, authorize, authorize_support
 from core.positions import Position
@@ -27,9 +28,15 @@ if TYPE_CHECKING:
 
 # So many days are read for a page, and of the days of a search, until they have this many sign-ins.
 DAYS_AT_ONCE: Final = 40
-DAYS_OF_PLATFORM_AT_ONCE: Final = 4
+DAYS_OF_PLATFORM_AT_ONCE: Final = 2
 LOOKED_AT_MAX: Final = 10_000
+# More services are not offered in the filter of a list.
+SERVICES_MAX: Final = 100
 NO_SERVICE: Final = UUID(int=0)
+# How many days active users are counted of.
+WINDOWS: Final = frozenset({1, WEEK_DAYS, MONTH_DAYS})
+# No sign-in is older, and dates before it have no windows.
+FIRST_DAY: Final = date(2000, 1, 1)
 _LAST_ID: Final = UUID(int=2**128 - 1)
 
 
@@ -37,7 +44,8 @@ _LAST_ID: Final = UUID(int=2**128 - 1)
 class LoggedSignIn:
     """One sign-in of the log.
 
-    Who it was and from where is None where the reader may not know: `email` tells whether they may.
+    Who it was and from where is None where the reader may not know: `email` tells whether they may. `is_member` is
+    about the organization that reads it.
     """
 
     id: UUID
@@ -52,6 +60,7 @@ class LoggedSignIn:
     connection_name: str | None
     user_id: UUID | None
     email: str | None
+    is_member: bool
     is_platform_owner: bool
     ip_address: str | None
     user_agent: str | None
@@ -83,6 +92,33 @@ class LoggedSignIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveUser:
+    """A user who signed in; `email` is None where the reader may not know who it is.
+
+    `is_member` is about the organization that reads it.
+    """
+
+    user_id: UUID
+    email: str | None
+    is_member: bool
+    is_platform_owner: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundActiveUsers:
+    """Users who signed in on some days, the oldest accounts first.
+
+    `total` is that of the counts, None where they are not complete; `next` is the id after which the list goes on, None
+    at its end.
+    """
+
+    period: Period
+    found: Sequence[ActiveUser]
+    total: int | None
+    next: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FoundSignIns:
     """A part of the sign-ins that were found, the newest first.
 
@@ -109,6 +145,38 @@ def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position
     page = find(uow, None, asked, after=after, limit=limit, days_max=DAYS_OF_PLATFORM_AT_ONCE)
     shown = [one if sees_owners or not one.is_platform_owner else one.without_person() for one in page.found]
     return replace(page, found=shown)
+
+
+def active_users(uow: UnitOfWork, slug: str, window: Period, *, after: UUID, limit: int) -> FoundActiveUsers:
+    """Return who signed in to an organization in a window; who it was is told of its own people alone."""
+    organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
+    return find_active(uow, organization_id, window, after=after, limit=limit)
+
+
+def active_users_of_platform(uow: UnitOfWork, window: Period, *, after: UUID, limit: int) -> FoundActiveUsers:
+    """Return who signed in to the platform in a window of the last thirty days, as a platform owner or support."""
+    sees_owners = authorize_support(uow).acts_as_platform_owner
+    page = find_active(uow, None, window, after=after, limit=limit)
+    shown = [one if sees_owners or not one.is_platform_owner else replace(one, email=None) for one in page.found]
+    return replace(page, found=shown)
+
+
+def services_to_choose(uow: UnitOfWork, slug: str) -> list[tuple[str, str]]:
+    """Return the ids and names of services of an organization, the first ones by name."""
+    organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
+    return [(str(one), name) for one, name in uow.sign_in_counts.service_names(organization_id, SERVICES_MAX)]
+
+
+def window_of(today: date, day: date | None, days: int, *, kept_days: int | None = None) -> Period:
+    """Return the window of one, seven or thirty days that ends with a day; today where another one is named.
+
+    With `kept_days`, it begins no earlier than so many days ago.
+    """
+    end = max(min(day or today, today), FIRST_DAY)
+    days = days if days in WINDOWS else 1
+    if kept_days is not None and end - timedelta(days=days) < today - timedelta(days=kept_days):
+        end = today
+    return Period(start=end - timedelta(days=days - 1), end=end)
 
 
 def days_to_read(counted: Sequence[SignInsOfDay], *, after: date | None, enough: int, days_max: int) -> Sequence[date]:
@@ -162,4 +230,22 @@ def find(
         next=following,
         looked_back_to=looked_back_to,
         counting=state,
+    )
+
+
+def find_active(
+    uow: UnitOfWork, organization_id: UUID | None, window: Period, *, after: UUID, limit: int
+) -> FoundActiveUsers:
+    """Return who signed in to an organization, None for all, in a window; the caller may see them."""
+    state = counting(uow)
+    rows = uow.sign_in_counts.active_in(organization_id, window, state.newer_since, after=after, limit=limit + 1)
+    [counts] = uow.sign_in_counts.active_users(
+        organization_id, Period(start=window.end, end=window.end), state.newer_since
+    )
+    of_window = {1: counts.users, WEEK_DAYS: counts.week, MONTH_DAYS: counts.month}
+    return FoundActiveUsers(
+        period=window,
+        found=rows[:limit],
+        total=of_window[(window.end - window.start).days + 1] if state.is_complete else None,
+        next=rows[limit - 1].user_id if len(rows) > limit else None,
     )

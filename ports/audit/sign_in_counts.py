@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import ActiveUsers, SignInFigures, SignInFilter, SignInsOfDay
-from core.audit.sign_in_log import LoggedSignIn
+from core.audit.sign_in_log import ActiveUser, LoggedSignIn
 from core.positions import Position
 
 
@@ -66,4 +66,18 @@ class SignInCounts(Protocol):
 
     def first_at(self, organization_id: UUID | None) -> datetime | None:
         """Return the time of the first sign-in that the log has; None when it has none."""
+        ...
+
+    def active_in(
+        self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int
+    ) -> Sequence[ActiveUser]:
+        """List the users with an id above this one who signed in on a day of the period, ordered by their ids.
+
+        An organization sees who it was of its own members and end users alone. The platform has no days before the last
+        thirty.
+        """
+        ...
+
+    def service_names(self, organization_id: UUID, limit: int) -> Sequence[tuple[UUID, str]]:
+        """Return the ids and names of services of an organization, ordered by name."""
         ...

@@ -25,6 +25,7 @@ from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
+from tests.pages.plots_samples import PLOTS_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
 from tests.pages.setup_samples import SETUP_SAMPLES
 from tests.pages.system_samples import SYSTEM_SAMPLES
@@ -288,6 +289,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **CONSOLE_SAMPLES,
     **PEOPLE_SAMPLES,
     **FLEET_SAMPLES,
+    **PLOTS_SAMPLES,
     **PLATFORM_SAMPLES,
     **SYSTEM_SAMPLES,
     **WHY_SAMPLES,

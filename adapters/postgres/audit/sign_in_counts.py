@@ -23,7 +23,7 @@ from core.audit.sign_in_counts import (
     SignInsOfDay,
     SignInsToService,
 )
-from core.audit.sign_in_log import LoggedSignIn
+from core.audit.sign_in_log import ActiveUser, LoggedSignIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -264,6 +264,10 @@ _COLUMNS: Final = """
     e.ip_address, e.user_agent, e.request_id
 """
 _NEWEST: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s"
+_IS_MEMBER: Final = """
+    EXISTS (SELECT FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = e.user_id)
+        AS is_member
+"""
 _AFFILIATION: Final = AFFILIATION.replace("%(user_id)s", "e.user_id")
 LISTED_OF_ORGANIZATION: Final = f"""
     WITH page AS MATERIALIZED (
@@ -278,7 +282,7 @@ LISTED_OF_ORGANIZATION: Final = f"""
         {_NEWEST})
     SELECT   e.id, e.created_at, e.provider, e.success, e.reason, NULL AS organization_id, NULL AS organization_name,
              e.service_id, s.name AS service_name, c.name AS connection_name, u.id AS user_id, u.email,
-             coalesce(u.is_platform_owner, false) AS is_platform_owner,
+             coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER},
              CASE WHEN u.id IS NOT NULL THEN e.ip_address END AS ip_address,
              CASE WHEN u.id IS NOT NULL THEN e.user_agent END AS user_agent,
              CASE WHEN u.id IS NOT NULL THEN e.request_id END AS request_id
@@ -302,7 +306,7 @@ LISTED_OF_PLATFORM: Final = f"""
         {_NEWEST})
     SELECT   e.id, e.created_at, e.provider, e.success, e.reason, o.id AS organization_id, o.name AS organization_name,
              e.service_id, s.name AS service_name, c.name AS connection_name, e.user_id, u.email,
-             u.is_platform_owner, e.ip_address, e.user_agent, e.request_id
+             u.is_platform_owner, false AS is_member, e.ip_address, e.user_agent, e.request_id
     FROM     page e
     JOIN     users u ON u.id = e.user_id
     LEFT     JOIN organizations o ON o.id = e.organization_id
@@ -310,6 +314,40 @@ LISTED_OF_PLATFORM: Final = f"""
     LEFT     JOIN upstream_connections c ON c.id = e.connection_id
     ORDER BY e.created_at DESC, e.id DESC
 """  # noqa: S608 - made of constants alone
+ACTIVE_IN_ORGANIZATION: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT   DISTINCT e.user_id
+        FROM     login_events e
+        WHERE    e.organization_id = %(organization_id)s AND e.success AND e.user_id > %(after)s
+        AND      e.created_at >= %(start)s::timestamp AT TIME ZONE 'UTC'
+        AND      e.created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+        ORDER BY e.user_id
+        LIMIT    %(limit)s)
+    SELECT   e.user_id, u.email, coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER}
+    FROM     page e
+    LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
+    LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since IS NOT NULL
+    ORDER BY e.user_id
+"""  # noqa: S608 - made of constants alone
+ACTIVE_IN_PLATFORM: Final = f"""
+    WITH page AS MATERIALIZED (
+        (SELECT   DISTINCT user_id
+         FROM     active_days
+         WHERE    scope = {_ZERO} AND day BETWEEN %(start)s AND %(end)s AND user_id > %(after)s
+         ORDER BY user_id
+         LIMIT    %(limit)s)
+        UNION
+        (SELECT   DISTINCT user_id
+         {_NEWER_OF_PLATFORM} AND e.success AND {_DAY} BETWEEN %(start)s AND %(end)s AND e.user_id > %(after)s
+         ORDER BY user_id
+         LIMIT    %(limit)s))
+    SELECT   u.id AS user_id, u.email, u.is_platform_owner, false AS is_member
+    FROM     page e
+    JOIN     users u ON u.id = e.user_id
+    ORDER BY u.id
+    LIMIT    %(limit)s
+"""  # noqa: S608 - made of constants alone
+SERVICE_NAMES: Final = "SELECT id, name FROM services WHERE organization_id = %s ORDER BY name, id LIMIT %s"
 FIRST_OF_ORGANIZATION: Final = """
     SELECT min(first.created_at)
     FROM   (VALUES (true), (false)) AS outcomes (success)
@@ -390,6 +428,19 @@ class PostgresSignInCounts(Aggregate):
         ids = [ids_of(day) for day in days]
         values |= {"from_ids": [first for first, _ in ids], "to_ids": [end for _, end in ids]}
         return self._all(LoggedSignIn, LISTED_OF_PLATFORM, values)
+
+    def active_in(
+        self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int
+    ) -> Sequence[ActiveUser]:
+        return self._all(
+            ActiveUser,
+            ACTIVE_IN_PLATFORM if organization_id is None else ACTIVE_IN_ORGANIZATION,
+            _values(organization_id, period.start, period.end, newer_since) | {"after": after, "limit": limit},
+        )
+
+    def service_names(self, organization_id: UUID, limit: int) -> Sequence[tuple[UUID, str]]:
+        rows = self._rows(SERVICE_NAMES, (organization_id, limit))
+        return [(row["id"], row["name"]) for row in rows]
 
     def first_at(self, organization_id: UUID | None) -> datetime | None:
         if organization_id is None:

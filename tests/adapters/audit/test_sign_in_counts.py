@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -15,9 +14,10 @@ import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.audit.analytics import Period
 from core.audit.search import first_id_at
 from core.audit.sign_in_counts import SignInFilter, count_next, counting, forget_days, of_organization
-from core.audit.sign_in_log import NO_SERVICE, find
+from core.audit.sign_in_log import NO_SERVICE, find, find_active
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,6 +139,19 @@ class Log:
             if after is None:
                 return
 
+    def active(self, organization: int | None, window: Period) -> list[UUID]:
+        """Return all pages of the active users."""
+        organization_id = self.organizations[organization] if organization is not None else None
+        found: list[UUID] = []
+        after = UUID(int=0)
+        while True:
+            page = self.transact(find_active, organization_id, window, after=after, limit=2)
+            found += [one.user_id for one in page.found]
+            if page.next is None:
+                assert page.total in {None, len(found)}
+                return found
+            after = page.next
+
 
 @pytest.fixture
 def log(builder: Builder, connection: Connection, clock: SettableClock, transact: Any) -> Log:
@@ -174,6 +187,11 @@ def assert_agrees(log: Log, written: list[Event], organization: int | None) -> N
             len({event.user for event in mine if not event.reason and 0 <= (active.day - event.day).days < days})
             for days in (1, 7, 30)
         ), active
+        for days, number in ((1, active.users), (7, active.week), (30, active.month)):
+            window = Period(start=active.day - timedelta(days=days - 1), end=active.day)
+            # The platform has the last windows alone.
+            if organization is not None or window.start > shown.period.end - timedelta(days=30):
+                assert len(log.active(organization, window)) == number
     listed = list(log.listed(organization, SignInFilter()))
     assert [one.created_at for one in listed] == sorted((event.at for event in mine), reverse=True)
     assert len({one.id for one in listed}) == len(mine)
@@ -264,9 +282,12 @@ async def test_processes_that_count_at_once_count_each_sign_in_once(log: Log, da
         log.write(event(minute, user=minute % 4))
     log.clock.now = BEGIN + timedelta(days=1)
 
+    async def count_once() -> None:
+        await database.transact(count_next, 5)
+
     async with trio.open_nursery() as nursery:
         for _ in range(4):
-            nursery.start_soon(partial(database.transact, count_next, 5))
+            nursery.start_soon(count_once)
     count_all(log)
 
     assert counted(log) == 20
