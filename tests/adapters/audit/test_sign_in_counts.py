@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
 import pytest
@@ -14,10 +14,12 @@ import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from adapters.postgres.audit import sign_in_counts as sql
 from core.audit.analytics import Period
 from core.audit.search import first_id_at
 from core.audit.sign_in_counts import SignInFilter, count_next, counting, forget_days, of_organization
 from core.audit.sign_in_log import NO_SERVICE, find, find_active
+from tests.plans import explained, rows_read, tables_read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -397,3 +399,41 @@ def test_an_organization_is_told_of_its_own_people_alone(log: Log, builder: Buil
     assert (own.email, own.user_id, own.ip_address) == ("user-0@example.com", log.users[0], "192.0.2.1")
     assert (foreign.email, foreign.user_id, foreign.ip_address) == (None, None, None)
     assert [one.email for one in log.listed(None, SignInFilter())] == ["user-0@example.com", "stranger@example.com"]
+
+
+def test_no_query_of_a_page_reads_the_log_whole(log: Log) -> None:
+    log.connection.execute(
+        """
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, reason, risk_score, risk_factors,
+                                  created_at)
+        SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '70008'
+                || lpad(n::text, 15, '0'))::uuid,
+               %s, %s, 'password', n %% 10 <> 0, CASE WHEN n %% 10 = 0 THEN 'wrong_password' END, 0, '{}', at
+        FROM   generate_series(0, 19999) AS n
+        CROSS  JOIN LATERAL (SELECT '2026-01-01T00:00:00Z'::timestamptz + n * interval '4 minutes') AS moments (at)
+        """,
+        (log.users[0], log.organizations[0]),
+    )
+    log.clock.now = BEGIN + timedelta(days=56)
+    while log.transact(count_next, 5_000):
+        pass
+    log.connection.execute("VACUUM ANALYZE")
+    organization_id, newer_since = log.organizations[0], log.transact(counting).newer_since
+    period = {"start": date(2026, 1, 27), "end": date(2026, 2, 25), "newer_since": newer_since}
+    asked: dict[str, Any] = dict.fromkeys(("succeeded", "reason", "provider", "service_id", "address", "at", "after"))
+    days = {"days": [date(2026, 2, 1)], "outcomes": [True, False], "limit": 26}
+    ids = {"from_ids": [sql.ids_of(date(2026, 2, 1))[0]], "to_ids": [sql.ids_of(date(2026, 2, 1))[1]]}
+    queries: tuple[tuple[LiteralString, dict[str, Any], int], ...] = (
+        (sql.FIGURES_OF_ORGANIZATION, period, 100),
+        (sql.FIGURES_OF_PLATFORM, period, 100),
+        (sql.ACTIVE_OF_ORGANIZATION, period, 100),
+        (sql.ACTIVE_OF_PLATFORM, period, 100),
+        (sql.BY_DAY_OF_ORGANIZATION, period | asked, 100),
+        (sql.LISTED_OF_ORGANIZATION, asked | days, 26 * 2 + 26),
+        (sql.LISTED_OF_PLATFORM, asked | days | ids, 400),
+    )
+    for query, values, rows in queries:
+        plan = explained(log.connection, query, {"organization_id": organization_id, **values})
+
+        assert "login_events" not in tables_read_whole(plan), query
+        assert rows_read(plan, "login_events") <= rows, query
