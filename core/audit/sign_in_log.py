@@ -164,7 +164,7 @@ def active_users_of_platform(uow: UnitOfWork, window: Period, *, after: UUID, li
 def services_to_choose(uow: UnitOfWork, slug: str) -> list[tuple[str, str]]:
     """Return the ids and names of services of an organization, the first ones by name."""
     organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
-    return [(str(one), name) for one, name in uow.sign_in_counts.service_names(organization_id, SERVICES_MAX)]
+    return [(str(one), name) for one, name in uow.sign_in_log.service_names(organization_id, SERVICES_MAX)]
 
 
 def window_of(today: date, day: date | None, days: int, *, kept_days: int | None = None) -> Period:
@@ -215,7 +215,7 @@ def find(
         enough=LOOKED_AT_MAX if is_searched else limit + 1,
         days_max=days_max,
     )
-    rows = uow.sign_in_counts.listed(organization_id, asked, days=days, after=after, limit=limit + 1)
+    rows = uow.sign_in_log.listed(organization_id, asked, days=days, after=after, limit=limit + 1)
     following: Position | None = None
     looked_back_to: date | None = None
     if len(rows) > limit:
@@ -238,7 +238,7 @@ def find_active(
 ) -> FoundActiveUsers:
     """Return who signed in to an organization, None for all, in a window; the caller may see them."""
     state = counting(uow)
-    rows = uow.sign_in_counts.active_in(organization_id, window, state.newer_since, after=after, limit=limit + 1)
+    rows = uow.sign_in_log.active_in(organization_id, window, state.newer_since, after=after, limit=limit + 1)
     [counts] = uow.sign_in_counts.active_users(
         organization_id, Period(start=window.end, end=window.end), state.newer_since
     )

@@ -48,6 +48,7 @@ class FoundSignInsQuery(PagedQuery, kw_only=True):
     reason: Annotated[str, msgspec.Meta(description="Why they were refused, by its name.", max_length=60)] = ""
     method: Annotated[str, msgspec.Meta(description="How they were made, by its name.", max_length=60)] = ""
     service: Annotated[str, msgspec.Meta(description="The id of the service; zero for no service.", max_length=40)] = ""
+    day: Annotated[str, msgspec.Meta(description="The only day, in UTC.", max_length=10)] = ""
     since: Annotated[str, msgspec.Meta(description="The first day, in UTC.", max_length=10)] = ""
     until: Annotated[str, msgspec.Meta(description="The last day, in UTC.", max_length=10)] = ""
     address: Annotated[str, msgspec.Meta(description="The address of the network.", max_length=64)] = ""
@@ -61,15 +62,25 @@ class FoundSignInsQuery(PagedQuery, kw_only=True):
             provider=self.method or None,
             service_id=id_or_none(self.service),
             address=self.address.strip() or None,
-            since=date_or_none(self.since),
-            until=date_or_none(self.until),
+            since=date_or_none(self.first_day),
+            until=date_or_none(self.last_day),
         )
+
+    @property
+    def first_day(self) -> str:
+        """The first day, also of one."""
+        return self.day or self.since
+
+    @property
+    def last_day(self) -> str:
+        """The last day, also of one."""
+        return self.day or self.until
 
     @property
     def kept(self) -> dict[str, str]:
         """The filter as it stands in an address."""
-        names = ("outcome", "reason", "method", "service", "since", "until", "address")
-        return {name: getattr(self, name) for name in names}
+        names = ("outcome", "reason", "method", "service", "address")
+        return {name: getattr(self, name) for name in names} | {"since": self.first_day, "until": self.last_day}
 
 
 class ActiveUsersQuery(Query, kw_only=True):

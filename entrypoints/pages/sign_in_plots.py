@@ -60,6 +60,8 @@ class SignInLists:
     def of_sign_ins(self, period: Period, **query: str) -> str:
         """Return the address of the sign-ins of a period."""
         days = {"since": period.start.isoformat(), "until": period.end.isoformat()}
+        if period.start == period.end:
+            days = {"day": period.end.isoformat()}
         return with_query(self.sign_ins, **query, **days) if self.sign_ins else ""
 
     def of_users(self, active: ActiveUsers, days: int) -> str:

@@ -7,8 +7,6 @@ from uuid import UUID
 
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import ActiveUsers, SignInFigures, SignInFilter, SignInsOfDay
-from core.audit.sign_in_log import ActiveUser, LoggedSignIn
-from core.positions import Position
 
 
 class SignInCounts(Protocol):
@@ -49,35 +47,6 @@ class SignInCounts(Protocol):
         """Count the sign-ins that fit the filter on each day that has any, the latest day first."""
         ...
 
-    def listed(
-        self,
-        organization_id: UUID | None,
-        asked: SignInFilter,
-        *,
-        days: Sequence[date],
-        after: Position | None,
-        limit: int,
-    ) -> Sequence[LoggedSignIn]:
-        """List the sign-ins of these days that fit the filter, the newest first.
-
-        An organization sees who it was of its own members and end users alone, who have confirmed that.
-        """
-        ...
-
     def first_at(self, organization_id: UUID | None) -> datetime | None:
         """Return the time of the first sign-in that the log has; None when it has none."""
-        ...
-
-    def active_in(
-        self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int
-    ) -> Sequence[ActiveUser]:
-        """List the users with an id above this one who signed in on a day of the period, ordered by their ids.
-
-        An organization sees who it was of its own members and end users alone. The platform has no days before the last
-        thirty.
-        """
-        ...
-
-    def service_names(self, organization_id: UUID, limit: int) -> Sequence[tuple[UUID, str]]:
-        """Return the ids and names of services of an organization, ordered by name."""
         ...

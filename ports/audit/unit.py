@@ -9,6 +9,7 @@ from ports.audit.person_records import PersonRecords
 from ports.audit.search import AuditSearches
 from ports.audit.siem import SiemStreams
 from ports.audit.sign_in_counts import SignInCounts
+from ports.audit.sign_in_log import SignInLog
 
 
 class AuditUnit(Protocol):
@@ -34,3 +35,6 @@ class AuditUnit(Protocol):
 
     @property
     def sign_in_counts(self) -> SignInCounts: ...
+
+    @property
+    def sign_in_log(self) -> SignInLog: ...

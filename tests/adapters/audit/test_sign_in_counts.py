@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.postgres.audit import sign_in_counts as sql
+from adapters.postgres.audit import sign_in_log as log_sql
 from core.audit.analytics import Period
 from core.audit.search import first_id_at
 from core.audit.sign_in_counts import SignInFilter, count_next, counting, forget_days, of_organization
@@ -419,18 +420,23 @@ def test_no_query_of_a_page_reads_the_log_whole(log: Log) -> None:
         pass
     log.connection.execute("VACUUM ANALYZE")
     organization_id, newer_since = log.organizations[0], log.transact(counting).newer_since
-    period = {"start": date(2026, 1, 27), "end": date(2026, 2, 25), "newer_since": newer_since}
+    period = {
+        "start": date(2026, 1, 27),
+        "end": date(2026, 2, 25),
+        "newer_since": newer_since,
+        "newer_id": first_id_at(newer_since),
+    }
     asked: dict[str, Any] = dict.fromkeys(("succeeded", "reason", "provider", "service_id", "address", "at", "after"))
     days = {"days": [date(2026, 2, 1)], "outcomes": [True, False], "limit": 26}
-    ids = {"from_ids": [sql.ids_of(date(2026, 2, 1))[0]], "to_ids": [sql.ids_of(date(2026, 2, 1))[1]]}
+    ids = {"from_ids": [log_sql.ids_of(date(2026, 2, 1))[0]], "to_ids": [log_sql.ids_of(date(2026, 2, 1))[1]]}
     queries: tuple[tuple[LiteralString, dict[str, Any], int], ...] = (
         (sql.FIGURES_OF_ORGANIZATION, period, 100),
         (sql.FIGURES_OF_PLATFORM, period, 100),
         (sql.ACTIVE_OF_ORGANIZATION, period, 100),
         (sql.ACTIVE_OF_PLATFORM, period, 100),
         (sql.BY_DAY_OF_ORGANIZATION, period | asked, 100),
-        (sql.LISTED_OF_ORGANIZATION, asked | days, 26 * 2 + 26),
-        (sql.LISTED_OF_PLATFORM, asked | days | ids, 400),
+        (log_sql.LISTED_OF_ORGANIZATION, asked | days, 26 * 2 + 26),
+        (log_sql.LISTED_OF_PLATFORM, asked | days | ids, 400),
     )
     for query, values, rows in queries:
         plan = explained(log.connection, query, {"organization_id": organization_id, **values})
