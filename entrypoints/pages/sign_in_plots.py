@@ -66,17 +66,23 @@ class SignInLists:
 
     def of_users(self, active: ActiveUsers, days: int) -> str:
         """Return the address of who was active in so many days."""
-        return with_query(self.users, day=active.day.isoformat(), days=days) if self.users else ""
+        if not self.users:
+            return ""
+        # One day is what the page shows without a number.
+        return with_query(self.users, day=active.day.isoformat(), days=days if days > 1 else "")
 
 
 NO_LISTS: Final = SignInLists(sign_ins="", users="")
 
 
-def lists_of(standing: Standing) -> SignInLists:
-    """Return the lists behind the plots of an organization; none for a role that may not see them."""
+def lists_of(standing: Standing, *, page: str = "") -> SignInLists:
+    """Return the lists behind the plots of an organization; none for a role that may not see them.
+
+    `page` is the address of the analytics as the page with the plots names it: a page with many links has it shorter.
+    """
     if standing.lacks(Operation.SIGN_INS_READ):
         return NO_LISTS
-    page = f"{page_of(standing.organization.slug)}/analytics"
+    page = page or f"{page_of(standing.organization.slug)}/analytics"
     return SignInLists(sign_ins=f"{page}/sign-ins", users=f"{page}/active-users")
 
 

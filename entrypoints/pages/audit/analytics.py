@@ -60,7 +60,7 @@ async def show_analytics(call: Call, org_slug: str, query: AnalyticsQuery) -> Pa
         here=with_query(page, days=days),
         files={name: with_query(f"{page}/numbers.csv", of=name, days=days) for name in FILES},
         lacks_lists=standing.lacks(Operation.SIGN_INS_READ),
-        shown=plot_values(language_of(call), shown, lists_of(standing)),
+        shown=plot_values(language_of(call), shown, lists_of(standing, page="analytics")),
     )
 
 

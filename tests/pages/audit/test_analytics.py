@@ -6,6 +6,7 @@ import html
 import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 from uuid import UUID
 
 import pytest
@@ -59,7 +60,7 @@ def write(world: World, days_ago: int, *, organization: str = "acme", reason: st
 def links(text: str) -> dict[str, str]:
     """Return the links of bars and numbers by what they say."""
     found = re.findall(r'<a href="([^"]+)"(?: aria-label="|><title>)([^"<]+)["<]', text)
-    return {html.unescape(label): html.unescape(href) for href, label in found}
+    return {html.unescape(label): urljoin(PAGE, html.unescape(href)) for href, label in found}
 
 
 async def test_each_bar_leads_to_exactly_what_it_counts(

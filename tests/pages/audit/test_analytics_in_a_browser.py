@@ -34,9 +34,9 @@ SIGN_IN = """
 def site(
     builder: Builder, connection: Connection, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
 ) -> Iterator[Site]:
-    """A running server with an owner of an organization that was signed in to yesterday; all of it is counted."""
+    """A running server with an owner of an organization that was signed in to two hours ago."""
     builder.member(builder.organization(), builder.user(), "owner")
-    at = datetime.now(UTC) - timedelta(days=1)
+    at = datetime.now(UTC) - timedelta(hours=2)
     for number, reason in enumerate(("wrong_password", "wrong_password", None)):
         event_id = UUID(int=first_id_at(at).int + 1 + number)
         connection.execute(SIGN_IN, {"id": event_id, "reason": reason, "at": at})
