@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -36,7 +36,7 @@ def site(
 ) -> Iterator[Site]:
     """A running server with an owner of an organization that was signed in to two hours ago."""
     builder.member(builder.organization(), builder.user(), "owner")
-    at = datetime.now(UTC) - timedelta(hours=2)
+    at = builder.clock() - timedelta(hours=2)
     for number, reason in enumerate(("wrong_password", "wrong_password", None)):
         event_id = UUID(int=first_id_at(at).int + 1 + number)
         connection.execute(SIGN_IN, {"id": event_id, "reason": reason, "at": at})
