@@ -59,6 +59,8 @@ from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
+from entrypoints.pages.audit import active_users as active_user_pages
+from entrypoints.pages.audit import analytics as analytics_pages
 from entrypoints.pages.audit import audit as audit_pages
 from entrypoints.pages.audit import siem as siem_setup
 from entrypoints.pages.billing import sandbox as sandbox_pages
@@ -81,6 +83,7 @@ from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
+from entrypoints.pages.platform import active_users as platform_active_user_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit as platform_audit_pages
 from entrypoints.pages.platform import data as platform_data_pages
@@ -93,6 +96,7 @@ from entrypoints.pages.platform import owners as platform_owners_pages
 from entrypoints.pages.platform import platform as platform_overview_pages
 from entrypoints.pages.platform import search as platform_search_pages
 from entrypoints.pages.platform import sessions as platform_session_pages
+from entrypoints.pages.platform import sign_ins as platform_sign_in_pages
 from entrypoints.pages.platform import system as platform_system_page
 from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.platform import users as platform_user_pages
@@ -265,6 +269,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     job_pages.routes,
     platform_owners_pages.routes,
     platform_system_page.routes,
+    platform_sign_in_pages.routes,
+    platform_active_user_pages.routes,
     selected_members_pages.routes,
     why_page.routes,
     platform_overview_pages.routes,
@@ -283,6 +289,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_data_pages.routes,
     platform_mail_pages.routes,
     audit_pages.routes,
+    analytics_pages.routes,
+    active_user_pages.routes,
+    own_sign_in_pages.organization_routes,
     platform_audit_pages.routes,
     invited_pages.routes,
     end_user_pages.routes,

@@ -43,6 +43,7 @@ from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.siem_streamer import ATTEMPTS_AT_ONCE_MAX as STREAMS_AT_ONCE_MAX
 from actors.siem_streamer import SiemStreamer
+from actors.sign_in_counter import SignInCounter
 from actors.supervision import Supervisor
 from actors.turns import MemoryTurns
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
@@ -277,6 +278,7 @@ async def connected(
                     "audit_counter": AuditCounter(**in_turn),
                     "certificate_watcher": CertificateWatcher(**in_turn),
                     "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
+                    "sign_in_counter": SignInCounter(**in_turn),
                     "service_user_counter": ServiceUserCounter(doorbells=doorbells, **in_turn),
                     "audit_sealer": AuditSealer(doorbells=doorbells, readers=tails, **everywhere),
                     "audit_tail_watcher": AuditTailWatcher(logs=tails, **everywhere),

@@ -194,6 +194,30 @@ CREATE SEQUENCE passkey_challenge_numbers
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE active_days (
+    user_id uuid NOT NULL,
+    scope uuid NOT NULL,
+    day date NOT NULL
+);
+COMMENT ON TABLE active_days IS 'On which of the last days a user signed in, so that each is counted once; deleted when no window contains them.';
+COMMENT ON COLUMN active_days.scope IS 'An organization, or zero for the whole platform; no reference, because the rows go soon.';
+ALTER TABLE ONLY active_days
+    ADD CONSTRAINT active_days_pkey PRIMARY KEY (user_id, scope, day);
+CREATE INDEX active_days_by_day ON active_days USING btree (day);
+
+CREATE TABLE active_user_changes (
+    organization_id uuid NOT NULL,
+    day date NOT NULL,
+    users bigint NOT NULL,
+    week_change bigint NOT NULL,
+    month_change bigint NOT NULL
+);
+COMMENT ON TABLE active_user_changes IS 'How many users signed in to an organization on a day.';
+COMMENT ON COLUMN active_user_changes.week_change IS 'Those active in the seven days that end here, less those of the seven days that end a day before.';
+COMMENT ON COLUMN active_user_changes.month_change IS 'The same with thirty days.';
+ALTER TABLE ONLY active_user_changes
+    ADD CONSTRAINT active_user_changes_pkey PRIMARY KEY (organization_id, day);
+
 CREATE TABLE address_conflicts (
     organization_id uuid NOT NULL,
     occurred_at timestamp with time zone NOT NULL
@@ -1297,6 +1321,16 @@ ALTER TABLE ONLY plans
 CREATE INDEX plans_of_organization ON plans USING btree (organization_id, service_id, created_at, id);
 CREATE UNIQUE INDEX plans_one_default ON plans USING btree (service_id) WHERE is_default;
 
+CREATE TABLE platform_active_user_changes (
+    day date NOT NULL,
+    users bigint NOT NULL,
+    week_change bigint NOT NULL,
+    month_change bigint NOT NULL
+);
+COMMENT ON TABLE platform_active_user_changes IS 'The same for the whole platform.';
+ALTER TABLE ONLY platform_active_user_changes
+    ADD CONSTRAINT platform_active_user_changes_pkey PRIMARY KEY (day);
+
 CREATE TABLE platform_audit_entries (
     id uuid NOT NULL,
     actor_user_id uuid,
@@ -1337,6 +1371,17 @@ CREATE TABLE platform_figures (
 COMMENT ON TABLE platform_figures IS 'The figures of the gauges, as they were counted last; without a row, all accounts are counted.';
 ALTER TABLE ONLY platform_figures
     ADD CONSTRAINT platform_figures_pkey PRIMARY KEY (is_the_only_row);
+
+CREATE TABLE platform_sign_in_counts (
+    day date NOT NULL,
+    reason text NOT NULL,
+    provider text NOT NULL,
+    sign_ins bigint NOT NULL,
+    CONSTRAINT platform_sign_in_counts_sign_ins_check CHECK ((sign_ins > 0))
+);
+COMMENT ON TABLE platform_sign_in_counts IS 'The counted sign-ins of all organizations and of none, by day (UTC).';
+ALTER TABLE ONLY platform_sign_in_counts
+    ADD CONSTRAINT platform_sign_in_counts_pkey PRIMARY KEY (day, reason, provider);
 
 CREATE TABLE provider_sessions (
     session_id uuid NOT NULL,
@@ -1883,6 +1928,30 @@ ALTER TABLE ONLY siem_streams
 CREATE INDEX siem_streams_due ON siem_streams USING btree (due_at) WHERE (enabled AND (due_at IS NOT NULL));
 CREATE INDEX siem_streams_failing ON siem_streams USING btree (organization_id) WHERE (enabled AND (failures > 0));
 
+CREATE TABLE sign_in_counting (
+    is_the_only_row boolean DEFAULT true NOT NULL,
+    counted_through uuid NOT NULL,
+    CONSTRAINT sign_in_counting_is_the_only_row_check CHECK (is_the_only_row)
+);
+COMMENT ON TABLE sign_in_counting IS 'The id up to which the login events are counted.';
+ALTER TABLE ONLY sign_in_counting
+    ADD CONSTRAINT sign_in_counting_pkey PRIMARY KEY (is_the_only_row);
+
+CREATE TABLE sign_in_counts (
+    organization_id uuid NOT NULL,
+    day date NOT NULL,
+    reason text NOT NULL,
+    provider text NOT NULL,
+    service_id uuid NOT NULL,
+    sign_ins bigint NOT NULL,
+    CONSTRAINT sign_in_counts_sign_ins_check CHECK ((sign_ins > 0))
+);
+COMMENT ON TABLE sign_in_counts IS 'The counted sign-ins to an organization by day (UTC); they outlive the login events.';
+COMMENT ON COLUMN sign_in_counts.reason IS 'Why they were refused; empty for those that succeeded.';
+COMMENT ON COLUMN sign_in_counts.service_id IS 'Zero for a sign-in to no service; no reference.';
+ALTER TABLE ONLY sign_in_counts
+    ADD CONSTRAINT sign_in_counts_pkey PRIMARY KEY (organization_id, day, reason, provider, service_id);
+
 CREATE TABLE sign_in_failures (
     id uuid NOT NULL,
     email_hash bytea NOT NULL,
@@ -2222,6 +2291,12 @@ UNION ALL
 
 COMMENT ON VIEW relations IS 'The tuples that every check of access is decided from (decisions 5.5).';
 
+ALTER TABLE ONLY active_days
+    ADD CONSTRAINT active_days_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY active_user_changes
+    ADD CONSTRAINT active_user_changes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY address_conflicts
     ADD CONSTRAINT address_conflicts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
@@ -2560,6 +2635,9 @@ ALTER TABLE ONLY setup_visits
 
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sign_in_counts
+    ADD CONSTRAINT sign_in_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY subscriptions
     ADD CONSTRAINT subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

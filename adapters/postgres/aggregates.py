@@ -18,6 +18,8 @@ from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.person_records import PostgresPersonRecords
 from adapters.postgres.audit.search import PostgresAuditSearches
 from adapters.postgres.audit.siem import PostgresSiemStreams
+from adapters.postgres.audit.sign_in_counts import PostgresSignInCounts
+from adapters.postgres.audit.sign_in_log import PostgresSignInLog
 from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
 from adapters.postgres.billing.customers import PostgresBillingCustomers
@@ -250,6 +252,8 @@ class Aggregates:
     person_records: PostgresPersonRecords
     siem_streams: PostgresSiemStreams
     analytics: PostgresAnalytics
+    sign_in_counts: PostgresSignInCounts
+    sign_in_log: PostgresSignInLog
     platform_users: PostgresPlatformUsers
     found_users: PostgresFoundUsers
     platform_mfa: PostgresPlatformMfa

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from core.organizations.access import Capability, Operation, authorize
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from uuid import UUID
 
     from ports.unit_of_work import UnitOfWork
+
+SignIns = TypeVar("SignIns")
 
 PERIOD: Final = timedelta(days=30)
 
@@ -53,24 +56,19 @@ class Attention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignInTotals:
-    """The sign-ins of the period: each number is exact up to `COUNTED_MAX`, and one more than that beyond."""
-
-    succeeded: int
-    refused: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
+class Overview(Generic[SignIns]):
     """What the overview shows; None where the reader's role does not see it, or the organization is not active."""
 
     steps: SetupSteps
-    sign_ins: SignInTotals | None
+    sign_ins: SignIns | None
     attention: Attention | None
 
 
-def show(uow: UnitOfWork, slug: str) -> Overview:
-    """Return the overview of an organization, with any status."""
+def show(uow: UnitOfWork, slug: str, read_sign_ins: Callable[[UnitOfWork, UUID, int], SignIns]) -> Overview[SignIns]:
+    """Return the overview of an organization, with any status.
+
+    `read_sign_ins` reads those of its last days for a reader who may see them (`core/audit/sign_in_counts.py`).
+    """
     authorized = authorize(uow, slug, Operation.ORGANIZATION_READ)
     organization = authorized.organization
     organization_id: UUID = organization.id
@@ -78,7 +76,7 @@ def show(uow: UnitOfWork, slug: str) -> Overview:
     sees_settings = organization.is_active and Capability.INTEGRATIONS_MANAGE in authorized.capabilities
     return Overview(
         steps=uow.overviews.steps(organization_id, authorized.membership.user_id),
-        sign_ins=uow.overviews.sign_ins(organization_id, since=uow.now - PERIOD) if sees_sign_ins else None,
+        sign_ins=read_sign_ins(uow, organization_id, PERIOD.days) if sees_sign_ins else None,
         attention=uow.overviews.attention(organization_id, since=uow.now - timedelta(days=1))
         if sees_settings
         else None,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from core.audit import sign_in_counts
 from core.audit.search import first_id_at
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.audit.sign_in_counts import SignInAnalytics
     from core.organizations.organizations import OrganizationStatus
-    from core.organizations.overview import SignInTotals
     from core.platform.health_figures import PlatformFigures
     from core.platform.mails import OutboxMail
     from core.platform.mfa import MfaAlert
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 PERIOD: Final = timedelta(days=1)
+# Of so many days new users and sign-ins are shown.
+DAYS: Final = sign_in_counts.PERIOD_DAYS_DEFAULT
 # How many rows of each part are shown; the rest is on the page of its list.
 SHOWN_MAX: Final = 5
 # So many webhooks that have lost deliveries at any time are looked at, whatever the number of these deliveries.
@@ -65,14 +68,15 @@ class FailingStream:
 class PlatformNumbers:
     """Numbers of the platform; `figures` is None until they are counted first.
 
-    Those of organizations and mails are exact up to `COUNTED_MAX`, and one more than that beyond. `sign_ins` tells
-    apart those of the last day, of more than `COUNTED_MAX` the newest.
+    Those of organizations, mails and new users are exact up to `COUNTED_MAX`, and one more than that beyond. New users
+    and sign-ins are those of the last thirty days.
     """
 
     figures: PlatformFigures | None
     organizations: Mapping[OrganizationStatus, int]
     mails: Mapping[MailState, int]
-    sign_ins: SignInTotals
+    new_users: int
+    sign_ins: SignInAnalytics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +133,9 @@ def show(uow: UnitOfWork) -> PlatformOverview:
             figures=uow.figures.platform(),
             organizations=uow.platform_overviews.organizations_by_status(counted_max=counted_max),
             mails=uow.browsed_outbox.count_undelivered(counted_max=counted_max, hides_owners=not sees_owners),
-            sign_ins=uow.platform_overviews.sign_ins(from_id=first_id_at(since), read_max=COUNTED_MAX),
+            new_users=uow.platform_overviews.new_users(
+                from_id=first_id_at(uow.now - DAYS * PERIOD), counted_max=counted_max
+            ),
+            sign_ins=sign_in_counts.of_organization(uow, None, DAYS),
         ),
     )

@@ -29,6 +29,7 @@ STYLES: Final = (
     "acting.css",
     "jobs.css",
     "branding.css",
+    "plots.css",
     "reference.css",
     "mailbox.css",
     "print.css",

@@ -34,7 +34,13 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
     """Return the sections of the console in the order of its navigation."""
     lacks = standing.lacks
     return [
-        SectionGroup("", (Section("", marked("Overview")),)),
+        SectionGroup(
+            "",
+            (
+                Section("", marked("Overview")),
+                Section("/analytics", marked("Analytics"), lacks(Operation.ANALYTICS_READ)),
+            ),
+        ),
         SectionGroup(
             marked("People and access"),
             (

@@ -8,6 +8,8 @@ from ports.audit.chain import AuditChains
 from ports.audit.person_records import PersonRecords
 from ports.audit.search import AuditSearches
 from ports.audit.siem import SiemStreams
+from ports.audit.sign_in_counts import SignInCounts
+from ports.audit.sign_in_log import SignInLog
 
 
 class AuditUnit(Protocol):
@@ -30,3 +32,9 @@ class AuditUnit(Protocol):
 
     @property
     def analytics(self) -> Analytics: ...
+
+    @property
+    def sign_in_counts(self) -> SignInCounts: ...
+
+    @property
+    def sign_in_log(self) -> SignInLog: ...

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.overview import Attention, SetupSteps, SignInTotals
+from core.organizations.overview import Attention, SetupSteps
 
 
 class Overviews(Protocol):
@@ -12,10 +12,6 @@ class Overviews(Protocol):
 
     def steps(self, organization_id: UUID, user_id: UUID) -> SetupSteps:
         """Return what an organization has set up, and whether one of its members has a second factor."""
-        ...
-
-    def sign_ins(self, organization_id: UUID, *, since: datetime) -> SignInTotals:
-        """Count the sign-ins to an organization since a time, each kind to one more than `core.limits.COUNTED_MAX`."""
         ...
 
     def attention(self, organization_id: UUID, *, since: datetime) -> Attention:

@@ -6,7 +6,6 @@ from typing import Protocol
 from uuid import UUID
 
 from core.organizations.organizations import OrganizationStatus
-from core.organizations.overview import SignInTotals
 from core.platform.overview import FailingStream, FailingWebhook
 
 
@@ -31,6 +30,6 @@ class PlatformOverviews(Protocol):
         """Count the organizations of each status, each to a maximum."""
         ...
 
-    def sign_ins(self, *, from_id: UUID, read_max: int) -> SignInTotals:
-        """Count the sign-ins from an id on, those that succeeded and those that were refused; at most the newest."""
+    def new_users(self, *, from_id: UUID, counted_max: int) -> int:
+        """Count the accounts from an id on, to a maximum."""
         ...

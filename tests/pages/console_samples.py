@@ -9,12 +9,13 @@ from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import ListedInvitation
 from core.organizations.access import Capability, RequiredStanding
 from core.organizations.organizations import OrganizationStatus
-from core.organizations.overview import Attention, Overview, SetupSteps, SignInTotals
+from core.organizations.overview import Attention, Overview, SetupSteps
 from core.organizations.people import ListedMember, MemberDeparture, MemberSource
 from core.positions import FoundRows
 from entrypoints.pages.console_sections import sections_of
 from entrypoints.pages.invitations.invited import STATUSES
 from entrypoints.pages.organizations.people import SOURCES
+from tests.pages.plot_values import SHOWN
 from tests.pages.record_samples import RECORD
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
@@ -177,10 +178,11 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 has_webhook=True,
                 has_second_factor=False,
             ),
-            sign_ins=SignInTotals(succeeded=10_001, refused=12),
+            sign_ins=None,
             attention=Attention(
                 domain_failing_since=NOW, mail_failing_since=NOW, siem_failing_since=NOW, failing_webhooks=3
             ),
         ),
+        "shown": SHOWN,
     },
 }

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from core.mail.mail import MailState, MailTemplate
 from core.organizations.organizations import Organization, OrganizationStatus
-from core.organizations.overview import SignInTotals
 from core.organizations.tiers import Tier
 from core.platform.health_figures import PlatformFigures
 from core.platform.mails import OutboxMail
@@ -26,6 +25,7 @@ from entrypoints.pages.platform.organizations import STATUSES
 from entrypoints.pages.platform.platform import ALERTS, numbers_of
 from tests.pages.console_samples import LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
+from tests.pages.plot_values import SHOWN, analytics
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _ID: Final = UUID(ID)
@@ -96,7 +96,8 @@ _NUMBERS: Final = PlatformNumbers(
     ),
     organizations=dict.fromkeys(OrganizationStatus, 10_001),
     mails=dict.fromkeys(MailState, 3),
-    sign_ins=SignInTotals(succeeded=10_001, refused=7),
+    new_users=10_001,
+    sign_ins=analytics(30),
 )
 _HIT: Final = SearchHit(kind=HitKind.USER, id=_ID, title=EMAIL, about=NAME)
 
@@ -140,6 +141,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page_of_all": _PAGE,
     },
     "platform_overview.html": {
+        "shown": SHOWN,
         **_OWNING,
         "found": PlatformOverview(
             waiting=[_LISTED, replace(_LISTED, owner=None)],

@@ -28,6 +28,7 @@ from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.job_samples import JOB_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
+from tests.pages.plots_samples import PLOTS_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
 from tests.pages.setup_samples import SETUP_SAMPLES
 from tests.pages.system_samples import SYSTEM_SAMPLES
@@ -295,6 +296,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **PEOPLE_SAMPLES,
     **JOB_SAMPLES,
     **FLEET_SAMPLES,
+    **PLOTS_SAMPLES,
     **PLATFORM_SAMPLES,
     **SYSTEM_SAMPLES,
     **WHY_SAMPLES,

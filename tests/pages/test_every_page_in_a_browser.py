@@ -41,6 +41,8 @@ OTHERS = {
     "platform_components.html",
     "platform_console.html",
     "platform_words.html",
+    "plot_components.html",
+    "sign_in_components.html",
     "platform.html",
     "reference.html",
     "sign_in_walks.html",

@@ -1,12 +1,11 @@
-"""The overview of an organization: existence, and counts that end at a maximum."""
+"""The overview of an organization: existence, and what fails."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.transaction import Aggregate
-from core.limits import COUNTED_MAX
-from core.organizations.overview import Attention, SetupSteps, SignInTotals
+from core.organizations.overview import Attention, SetupSteps
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,16 +24,6 @@ STEPS: Final = """
            EXISTS (SELECT FROM webhooks WHERE organization_id = %(organization_id)s AND is_active) AS has_webhook,
            EXISTS (SELECT FROM users WHERE id = %(user_id)s AND mfa_enabled_at IS NOT NULL)
            OR EXISTS (SELECT FROM passkeys WHERE user_id = %(user_id)s AND verifies_user) AS has_second_factor
-"""
-SIGN_INS: Final = """
-    SELECT (SELECT count(*)
-            FROM   (SELECT FROM login_events
-                    WHERE  organization_id = %(organization_id)s AND success AND created_at >= %(since)s
-                    LIMIT  %(limit)s) AS counted) AS succeeded,
-           (SELECT count(*)
-            FROM   (SELECT FROM login_events
-                    WHERE  organization_id = %(organization_id)s AND NOT success AND created_at >= %(since)s
-                    LIMIT  %(limit)s) AS counted) AS refused
 """
 ATTENTION: Final = """
     SELECT (SELECT min(failing_since) FROM custom_domains WHERE organization_id = %(organization_id)s)
@@ -58,10 +47,6 @@ class PostgresOverviews(Aggregate):
 
     def steps(self, organization_id: UUID, user_id: UUID) -> SetupSteps:
         return self._only(SetupSteps, STEPS, {"organization_id": organization_id, "user_id": user_id})
-
-    def sign_ins(self, organization_id: UUID, *, since: datetime) -> SignInTotals:
-        parameters = {"organization_id": organization_id, "since": since, "limit": COUNTED_MAX + 1}
-        return self._only(SignInTotals, SIGN_INS, parameters)
 
     def attention(self, organization_id: UUID, *, since: datetime) -> Attention:
         return self._only(Attention, ATTENTION, {"organization_id": organization_id, "since": since})

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
-from core.organizations.overview import SignInTotals
 from core.platform.overview import FailingStream, FailingWebhook
 
 if TYPE_CHECKING:
@@ -68,10 +67,7 @@ ORGANIZATIONS: Final = """
             FROM   (SELECT FROM organizations o WHERE o.status = s.status LIMIT %s) AS counted) AS number
     FROM   unnest(%s::text[]) AS s (status)
 """
-SIGN_INS: Final = """
-    SELECT count(*) FILTER (WHERE success) AS succeeded, count(*) FILTER (WHERE NOT success) AS refused
-    FROM   (SELECT success FROM login_events WHERE id >= %(from_id)s ORDER BY id DESC LIMIT %(read_max)s) AS newest
-"""
+NEW_USERS: Final = "SELECT count(*) FROM (SELECT FROM users WHERE id >= %s LIMIT %s) AS newest"
 
 
 class PostgresPlatformOverviews(Aggregate):
@@ -93,5 +89,5 @@ class PostgresPlatformOverviews(Aggregate):
         rows = self._rows(ORGANIZATIONS, (counted_max, [status.value for status in OrganizationStatus]))
         return {OrganizationStatus(row["status"]): row["number"] for row in rows}
 
-    def sign_ins(self, *, from_id: UUID, read_max: int) -> SignInTotals:
-        return self._only(SignInTotals, SIGN_INS, {"from_id": from_id, "read_max": read_max})
+    def new_users(self, *, from_id: UUID, counted_max: int) -> int:
+        return self._value(NEW_USERS, (from_id, counted_max))

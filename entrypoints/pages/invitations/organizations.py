@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from core.audit import sign_in_counts
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.invitations import answers
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
@@ -27,8 +28,10 @@ from entrypoints.pages.console_pages import (
 from entrypoints.pages.console_pages import after as after_in_console
 from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.languages import language_of
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.sign_in_plots import lists_of, plot_values
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -167,7 +170,18 @@ async def create_my_organization(call: Call, form: NewOrganizationForm) -> PageO
 @in_console(Operation.ORGANIZATION_READ)
 async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
     """Show what is set up in an organization, what needs attention, and its sign-ins of 30 days."""
-    standing, found = await opened(call, org_slug, Operation.ORGANIZATION_READ, overview.show)
+    standing, found = await opened(
+        call, org_slug, Operation.ORGANIZATION_READ, overview.show, sign_in_counts.of_organization
+    )
+    shown = None
+    if found.sign_ins is not None:
+        shown = plot_values(language_of(call), found.sign_ins, lists_of(standing))
     return console_page(
-        call, "console_overview.html", standing, program=Program(path=api(org_slug)), done=query.done, found=found
+        call,
+        "console_overview.html",
+        standing,
+        program=Program(path=api(org_slug)),
+        done=query.done,
+        found=found,
+        shown=shown,
     )

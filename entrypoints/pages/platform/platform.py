@@ -2,19 +2,18 @@
 
 from typing import Final, TypeAlias
 
-from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
 from core.organizations.organizations import OrganizationStatus
-from core.organizations.overview import SignInTotals
 from core.platform import overview
 from core.platform.mfa import MfaAlertType
 from core.platform.overview import PlatformNumbers
 from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform
 from entrypoints.pages.declaring import platform_pages
 from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
+from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.platform.organizations import ORGANIZATIONS
 from entrypoints.pages.rendering import Page
+from entrypoints.pages.sign_in_plots import SignInLists, plot_values
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
@@ -54,6 +53,11 @@ async def show_platform(call: Call, query: DoneQuery) -> Page:
         found=found,
         alerts=ALERTS,
         groups=numbers_of(found.numbers),
+        shown=plot_values(
+            language_of(call),
+            found.numbers.sign_ins,
+            SignInLists(sign_ins=f"{PLATFORM}/sign-ins", users=f"{PLATFORM}/active-users"),
+        ),
         pending=f"{ORGANIZATIONS}?status={OrganizationStatus.PENDING.value}",
         organizations=ORGANIZATIONS,
     )
@@ -70,6 +74,7 @@ def numbers_of(found: PlatformNumbers) -> list[tuple[str, str, list[LinkedNumber
         users = [
             (marked("Users in use"), found.figures.active_users, True, f"{PLATFORM}/users"),
             (marked("Of them with a second factor"), found.figures.mfa_users, True, ""),
+            (marked("New in the last 30 days"), found.new_users, False, f"{PLATFORM}/users"),
         ]
     return [
         ("users", marked("Users"), users),
@@ -82,14 +87,6 @@ def numbers_of(found: PlatformNumbers) -> list[tuple[str, str, list[LinkedNumber
             ],
         ),
         (
-            "sign-ins",
-            _title_of(found.sign_ins),
-            [
-                (marked("Succeeded"), found.sign_ins.succeeded, False, ""),
-                (marked("Refused"), found.sign_ins.refused, False, ""),
-            ],
-        ),
-        (
             "mails",
             marked("Outgoing mail"),
             [
@@ -98,9 +95,3 @@ def numbers_of(found: PlatformNumbers) -> list[tuple[str, str, list[LinkedNumber
             ],
         ),
     ]
-
-
-def _title_of(found: SignInTotals) -> str:
-    if found.succeeded + found.refused < COUNTED_MAX:
-        return marked("Sign-ins of the last 24 hours")
-    return marked("The newest 10,000 sign-ins of the last 24 hours")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from core.organizations.overview import SignInTotals
 from core.platform.overview import PlatformNumbers, PlatformOverview
 
-NUMBERS = PlatformNumbers(figures=None, organizations={}, mails={}, sign_ins=SignInTotals(succeeded=0, refused=0))
+SIGN_INS: Any = object()
+NUMBERS = PlatformNumbers(figures=None, organizations={}, mails={}, new_users=0, sign_ins=SIGN_INS)
 QUIET = PlatformOverview(
     waiting=[],
     waiting_total=0,

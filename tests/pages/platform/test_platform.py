@@ -5,11 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from core.credentials.mfa_events import MfaEvent
-from core.mail.mail import MailState
-from core.organizations.organizations import OrganizationStatus
-from core.organizations.overview import SignInTotals
-from core.platform.overview import PlatformNumbers
-from entrypoints.pages.platform.platform import numbers_of
 from tests.pages.platform.conftest import browser_of
 from tests.world.builder import new_id
 from tests.world.callers import Caller
@@ -206,17 +201,3 @@ async def test_a_webhook_that_loses_very_much_hides_no_other(
 
     assert "1102 lost deliveries" in text
     assert "One lost delivery" in text
-
-
-def test_the_title_says_when_not_all_sign_ins_are_counted() -> None:
-    def title(succeeded: int, refused: int) -> str:
-        numbers = PlatformNumbers(
-            figures=None,
-            organizations=dict.fromkeys(OrganizationStatus, 0),
-            mails=dict.fromkeys(MailState, 0),
-            sign_ins=SignInTotals(succeeded=succeeded, refused=refused),
-        )
-        return next(title for group, title, _ in numbers_of(numbers) if group == "sign-ins")
-
-    assert title(5_000, 4_999) == "Sign-ins of the last 24 hours"
-    assert title(5_000, 5_000) == "The newest 10,000 sign-ins of the last 24 hours"

@@ -1,0 +1,340 @@
+"""Sign-ins and active users by day, as ports/audit/sign_in_counts.py says.
+
+One statement counts a batch: it adds the batch to the counts, marks who was active on which day, and moves the position
+on, all of it or nothing. A user's new day adds them to the windows that no other of their days is in, which are those
+after the day before it and before the day after it; so a window is stored by what changes from day to day.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from adapters.postgres.transaction import Aggregate
+from core.audit.search import first_id_at
+from core.audit.sign_in_counts import (
+    ActiveUsers,
+    RefusalsOfReason,
+    SignInFigures,
+    SignInsByMethod,
+    SignInsOfDay,
+    SignInsToService,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import date, datetime
+    from uuid import UUID
+
+    from core.audit.analytics import Period
+    from core.audit.sign_in_counts import SignInFilter
+
+Row = TypeVar("Row")
+
+# In the place of the id of an organization or service where there is none.
+ZERO: Final = "'00000000-0000-0000-0000-000000000000'::uuid"
+DAY: Final = "(created_at AT TIME ZONE 'UTC')::date"
+REASON: Final = "CASE WHEN success THEN '' ELSE coalesce(nullif(reason, ''), 'not_recorded') END"
+_COUNTED: Final = f"coalesce((SELECT counted_through FROM sign_in_counting), {ZERO})"  # noqa: S608 - made of constants alone
+# From `source`, the days on which users were active, to `grown`, what the changes of each day grow by.
+_GROWN: Final = """
+    fresh AS MATERIALIZED (
+        SELECT s.scope, s.user_id, s.day
+        FROM   source s
+        -- One probe of the index for each, however many the planner expects.
+        LEFT   JOIN LATERAL (SELECT true AS found
+                             FROM   active_days a
+                             WHERE  a.user_id = s.user_id AND a.scope = s.scope AND a.day = s.day
+                             LIMIT  1) AS known_day ON true
+        WHERE  known_day.found IS NULL),
+    placed AS MATERIALIZED (
+        SELECT f.scope, f.day,
+               greatest(lag(f.day) OVER (PARTITION BY f.scope, f.user_id ORDER BY f.day),
+                        (SELECT max(a.day) FROM active_days a
+                         WHERE  a.user_id = f.user_id AND a.scope = f.scope AND a.day < f.day)) AS previous,
+               (SELECT min(a.day) FROM active_days a
+                WHERE  a.user_id = f.user_id AND a.scope = f.scope AND a.day > f.day) AS following
+        FROM   fresh f),
+    joined AS (
+        SELECT p.scope, w.days, greatest(p.day, p.previous + w.days) AS first_day,
+               least(p.day + w.days, p.following) AS end_day
+        FROM   placed p
+        CROSS  JOIN (VALUES (7), (30)) AS w (days)),
+    changed AS (
+        SELECT   scope, day, count(*) AS users, 0 AS week_change, 0 AS month_change
+        FROM     placed
+        GROUP BY scope, day
+        UNION ALL
+        SELECT   j.scope, c.day, 0, coalesce(sum(c.change) FILTER (WHERE j.days = 7), 0),
+                 coalesce(sum(c.change) FILTER (WHERE j.days = 30), 0)
+        FROM     joined j
+        CROSS    JOIN LATERAL (VALUES (j.first_day, 1), (j.end_day, -1)) AS c (day, change)
+        WHERE    j.first_day < j.end_day
+        GROUP BY j.scope, c.day),
+    grown AS MATERIALIZED (
+        SELECT   scope, day, sum(users)::bigint AS users, sum(week_change)::bigint AS week_change,
+                 sum(month_change)::bigint AS month_change
+        FROM     changed
+        GROUP BY scope, day)
+"""
+_ADDED: Final = """
+    SET users = c.users + excluded.users, week_change = c.week_change + excluded.week_change,
+        month_change = c.month_change + excluded.month_change
+"""
+# Waits for organizations and accounts that are being deleted, and then leaves them out.
+COUNT_NEXT: Final = f"""
+    WITH batch AS MATERIALIZED (
+        SELECT   id, organization_id, user_id, coalesce(service_id, {ZERO}) AS service_id, provider, success,
+                 {REASON} AS reason, {DAY} AS day
+        FROM     login_events
+        WHERE    id > {_COUNTED} AND id < %(before)s
+        ORDER BY id
+        LIMIT    %(limit)s),
+    present AS MATERIALIZED (
+        SELECT   id
+        FROM     organizations
+        WHERE    id IN (SELECT organization_id FROM batch)
+        ORDER BY id
+        FOR KEY SHARE),
+    known AS MATERIALIZED (
+        SELECT   id
+        FROM     users
+        WHERE    id IN (SELECT user_id FROM batch WHERE success)
+        ORDER BY id
+        FOR KEY SHARE),
+    counted AS MATERIALIZED (
+        SELECT   organization_id, day, reason, provider, service_id, count(*) AS sign_ins
+        FROM     batch
+        GROUP BY organization_id, day, reason, provider, service_id),
+    of_organizations AS (
+        INSERT INTO sign_in_counts AS c (organization_id, day, reason, provider, service_id, sign_ins)
+        SELECT b.organization_id, b.day, b.reason, b.provider, b.service_id, b.sign_ins
+        FROM   counted b
+        JOIN   present p ON p.id = b.organization_id
+        ON CONFLICT (organization_id, day, reason, provider, service_id)
+        DO UPDATE SET sign_ins = c.sign_ins + excluded.sign_ins),
+    of_platform AS (
+        INSERT INTO platform_sign_in_counts AS c (day, reason, provider, sign_ins)
+        SELECT   day, reason, provider, sum(sign_ins)
+        FROM     counted
+        GROUP BY day, reason, provider
+        ON CONFLICT (day, reason, provider) DO UPDATE SET sign_ins = c.sign_ins + excluded.sign_ins),
+    source AS MATERIALIZED (
+        SELECT DISTINCT s.scope, b.user_id, b.day
+        FROM   batch b
+        JOIN   known k ON k.id = b.user_id
+        LEFT   JOIN present p ON p.id = b.organization_id
+        CROSS  JOIN LATERAL (VALUES (p.id), ({ZERO})) AS s (scope)
+        WHERE  b.success AND s.scope IS NOT NULL),
+    {_GROWN},
+    marked AS (
+        INSERT INTO active_days (user_id, scope, day) SELECT user_id, scope, day FROM fresh),
+    active_of_organizations AS (
+        INSERT INTO active_user_changes AS c (organization_id, day, users, week_change, month_change)
+        SELECT scope, day, users, week_change, month_change FROM grown WHERE scope <> {ZERO}
+        ON CONFLICT (organization_id, day) DO UPDATE {_ADDED}),
+    active_of_platform AS (
+        INSERT INTO platform_active_user_changes AS c (day, users, week_change, month_change)
+        SELECT day, users, week_change, month_change FROM grown WHERE scope = {ZERO}
+        ON CONFLICT (day) DO UPDATE {_ADDED})
+    INSERT INTO sign_in_counting AS s (counted_through)
+    SELECT CASE WHEN count(*) < %(limit)s THEN %(before)s::uuid ELSE (array_agg(id ORDER BY id DESC))[1] END
+    FROM   batch
+    ON CONFLICT (is_the_only_row)
+    DO UPDATE SET counted_through = greatest(s.counted_through, excluded.counted_through)
+    RETURNING (SELECT count(*) FROM batch)
+"""  # noqa: S608 - made of constants alone
+FORGET_DAYS: Final = """
+    WITH forgotten AS (
+        DELETE FROM active_days
+        WHERE  ctid = ANY (ARRAY(SELECT ctid FROM active_days WHERE day < %s ORDER BY day LIMIT %s))
+        RETURNING 1)
+    SELECT count(*) FROM forgotten
+"""
+# An index of an organization begins with whether a sign-in succeeded: each of both is a range of it.
+_NEWER_OF_ORGANIZATION: Final = f"""
+    FROM  login_events e
+    WHERE e.organization_id = %(organization_id)s AND e.success = ANY (ARRAY[true, false])
+    AND   e.created_at >= %(newer_since)s AND e.id > {_COUNTED}
+"""
+# The position is above the other id, from which the planner sees how little is read.
+NEWER_OF_PLATFORM: Final = f"FROM login_events e WHERE e.id > %(newer_id)s::uuid AND e.id > {_COUNTED}"
+_DAYS: Final = """
+    (%(start)s::date IS NULL OR day >= %(start)s) AND (%(end)s::date IS NULL OR day <= %(end)s)
+"""
+_OF_ORGANIZATION: Final = f"""
+    counted AS MATERIALIZED (
+        SELECT day, reason, provider, service_id, sign_ins
+        FROM   sign_in_counts
+        WHERE  organization_id = %(organization_id)s AND {_DAYS}
+        UNION ALL
+        SELECT day, reason, provider, service_id, 1
+        FROM   (SELECT {DAY} AS day, {REASON} AS reason, provider, coalesce(service_id, {ZERO}) AS service_id
+                {_NEWER_OF_ORGANIZATION}) AS newer
+        WHERE  {_DAYS})
+"""  # noqa: S608 - made of constants alone
+_OF_PLATFORM: Final = f"""
+    counted AS MATERIALIZED (
+        SELECT day, reason, provider, {ZERO} AS service_id, sign_ins
+        FROM   platform_sign_in_counts
+        WHERE  {_DAYS}
+        UNION ALL
+        SELECT day, reason, provider, {ZERO}, 1
+        FROM   (SELECT {DAY} AS day, {REASON} AS reason, provider {NEWER_OF_PLATFORM}) AS newer
+        WHERE  {_DAYS})
+"""  # noqa: S608 - made of constants alone
+_OUTCOMES: Final = """
+    coalesce(sum(sign_ins) FILTER (WHERE reason = ''), 0)::bigint AS succeeded,
+    coalesce(sum(sign_ins) FILTER (WHERE reason <> ''), 0)::bigint AS refused
+"""
+_FIGURES: Final = f"""
+    , grouped AS (
+        SELECT   day, reason, provider, service_id, {_OUTCOMES}
+        FROM     counted
+        GROUP BY GROUPING SETS ((day), (reason), (provider), (service_id)))
+    SELECT   g.day, g.reason, g.provider, g.service_id, s.name, g.succeeded, g.refused
+    FROM     grouped g
+    LEFT     JOIN services s ON s.id = g.service_id AND s.organization_id = %(organization_id)s
+    ORDER BY g.day, g.succeeded + g.refused DESC, g.reason, g.provider, g.service_id
+"""  # noqa: S608 - made of constants alone
+FIGURES_OF_ORGANIZATION: Final = f"WITH {_OF_ORGANIZATION} {_FIGURES}"
+FIGURES_OF_PLATFORM: Final = f"WITH {_OF_PLATFORM} {_FIGURES}"
+_BY_DAY: Final = f"""
+    SELECT   day, {_OUTCOMES}
+    FROM     counted
+    WHERE    (%(succeeded)s::boolean IS NULL OR (reason = '') = %(succeeded)s)
+    AND      (%(reason)s::text IS NULL OR reason = %(reason)s)
+    AND      (%(provider)s::text IS NULL OR provider = %(provider)s)
+    AND      (%(service_id)s::uuid IS NULL OR service_id = %(service_id)s)
+    GROUP BY day
+    ORDER BY day DESC
+"""  # noqa: S608 - made of constants alone
+BY_DAY_OF_ORGANIZATION: Final = f"WITH {_OF_ORGANIZATION} {_BY_DAY}"
+BY_DAY_OF_PLATFORM: Final = f"WITH {_OF_PLATFORM} {_BY_DAY}"
+_WINDOWS: Final = """
+    summed AS (
+        SELECT   day, sum(users) AS users, sum(sum(week_change)) OVER (ORDER BY day) AS week,
+                 sum(sum(month_change)) OVER (ORDER BY day) AS month
+        FROM     known
+        GROUP BY day)
+    SELECT   day, users::bigint, week::bigint, month::bigint
+    FROM     summed
+    WHERE    day BETWEEN %(start)s AND %(end)s
+    ORDER BY day
+"""
+_EVERY_DAY: Final = (
+    "SELECT day::date, 0, 0, 0 FROM generate_series(%(start)s::timestamp, %(end)s, '1 day') AS days (day)"
+)
+ACTIVE_OF_ORGANIZATION: Final = f"""
+    WITH source AS MATERIALIZED (
+        SELECT DISTINCT %(organization_id)s::uuid AS scope, user_id, {DAY} AS day
+        {_NEWER_OF_ORGANIZATION} AND e.success),
+    {_GROWN},
+    known AS (
+        SELECT day, users, week_change, month_change
+        FROM   active_user_changes
+        WHERE  organization_id = %(organization_id)s AND day <= %(end)s
+        UNION ALL
+        SELECT day, users, week_change, month_change FROM grown
+        UNION ALL {_EVERY_DAY}),
+    {_WINDOWS}
+"""  # noqa: S608 - made of constants alone
+ACTIVE_OF_PLATFORM: Final = f"""
+    WITH source AS MATERIALIZED (
+        SELECT DISTINCT {ZERO} AS scope, user_id, {DAY} AS day {NEWER_OF_PLATFORM} AND e.success),
+    {_GROWN},
+    known AS (
+        SELECT day, users, week_change, month_change FROM platform_active_user_changes WHERE day <= %(end)s
+        UNION ALL
+        SELECT day, users, week_change, month_change FROM grown
+        UNION ALL {_EVERY_DAY}),
+    {_WINDOWS}
+"""  # noqa: S608 - made of constants alone
+FIRST_OF_ORGANIZATION: Final = """
+    SELECT min(first.created_at)
+    FROM   (VALUES (true), (false)) AS outcomes (success)
+    CROSS  JOIN LATERAL (SELECT   created_at
+                         FROM     login_events
+                         WHERE    organization_id = %(organization_id)s AND success = outcomes.success
+                         ORDER BY created_at
+                         LIMIT    1) AS first
+"""
+FIRST_OF_PLATFORM: Final = "SELECT created_at FROM login_events ORDER BY id LIMIT 1"
+
+
+class PostgresSignInCounts(Aggregate):
+    """The port `SignInCounts`."""
+
+    def count_next(self, before: UUID, limit: int) -> int:
+        # The row of `sign_in_counting` cannot be locked instead, because at first there is none.
+        if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.sign_in_counting'))"):
+            return 0
+        return self._value(COUNT_NEXT, {"before": before, "limit": limit})
+
+    def forget_days(self, before: date, limit: int) -> int:
+        return self._value(FORGET_DAYS, (before, limit))
+
+    def counted_through(self) -> UUID | None:
+        return self._value_or_none("SELECT counted_through FROM sign_in_counting")
+
+    def figures(self, organization_id: UUID | None, period: Period, newer_since: datetime | None) -> SignInFigures:
+        rows = self._rows(
+            FIGURES_OF_PLATFORM if organization_id is None else FIGURES_OF_ORGANIZATION,
+            counted_values(organization_id, period.start, period.end, newer_since),
+        )
+
+        return SignInFigures(
+            days=_made(SignInsOfDay, rows, "day", "succeeded", "refused"),
+            reasons=[one for one in _made(RefusalsOfReason, rows, "reason", "refused") if one.reason],
+            methods=_made(SignInsByMethod, rows, "provider", "succeeded", "refused"),
+            services=_made(SignInsToService, rows, "service_id", "name", "succeeded", "refused"),
+        )
+
+    def active_users(
+        self, organization_id: UUID | None, period: Period, newer_since: datetime | None
+    ) -> Sequence[ActiveUsers]:
+        return self._all(
+            ActiveUsers,
+            ACTIVE_OF_PLATFORM if organization_id is None else ACTIVE_OF_ORGANIZATION,
+            counted_values(organization_id, period.start, period.end, newer_since),
+        )
+
+    def by_day(
+        self, organization_id: UUID | None, asked: SignInFilter, newer_since: datetime | None
+    ) -> Sequence[SignInsOfDay]:
+        return self._all(
+            SignInsOfDay,
+            BY_DAY_OF_PLATFORM if organization_id is None else BY_DAY_OF_ORGANIZATION,
+            counted_values(organization_id, asked.since, asked.until, newer_since) | filter_values(asked),
+        )
+
+    def first_at(self, organization_id: UUID | None) -> datetime | None:
+        if organization_id is None:
+            return self._value_or_none(FIRST_OF_PLATFORM)
+        return self._value_or_none(FIRST_OF_ORGANIZATION, {"organization_id": organization_id})
+
+
+def counted_values(
+    organization_id: UUID | None, start: date | None, end: date | None, newer_since: datetime | None
+) -> dict[str, Any]:
+    return {
+        "organization_id": organization_id,
+        "start": start,
+        "end": end,
+        "newer_since": newer_since,
+        "newer_id": first_id_at(newer_since) if newer_since is not None else None,
+    }
+
+
+def _made(make: Callable[..., Row], rows: Sequence[dict[str, Any]], key: str, *others: str) -> list[Row]:
+    """Return the rows that are grouped by a column."""
+    return [make(**{name: row[name] for name in (key, *others)}) for row in rows if row[key] is not None]
+
+
+def filter_values(asked: SignInFilter) -> dict[str, Any]:
+    return {
+        "succeeded": asked.succeeded,
+        "reason": asked.reason,
+        "provider": asked.provider,
+        "service_id": asked.service_id,
+        "address": asked.address,
+    }

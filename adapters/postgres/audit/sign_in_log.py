@@ -1,0 +1,177 @@
+"""The log of sign-ins behind plots, as ports/audit/sign_in_log.py says; each list reads a part of an index."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.audit.sign_in_counts import (
+    DAY,
+    NEWER_OF_PLATFORM,
+    REASON,
+    ZERO,
+    counted_values,
+    filter_values,
+)
+from adapters.postgres.sign_in.sign_ins import AFFILIATION
+from adapters.postgres.transaction import Aggregate
+from core.audit.search import first_id_at
+from core.audit.sign_in_counts import CLOCKS_DIFFER_MAX, SETTLES_AFTER
+from core.audit.sign_in_log import ActiveUser, LoggedSignIn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.audit.analytics import Period
+    from core.audit.sign_in_counts import SignInFilter
+    from core.positions import Position
+
+# The days are those that the counts name, so that what fits is found without reading other days.
+_FITTING: Final = f"""
+    AND    e.created_at >= days.day::timestamp AT TIME ZONE 'UTC'
+    AND    e.created_at < (days.day + 1)::timestamp AT TIME ZONE 'UTC'
+    AND    (%(at)s::timestamptz IS NULL OR (e.created_at <= %(at)s AND (e.created_at, e.id) < (%(at)s, %(after)s)))
+    AND    (%(reason)s::text IS NULL OR {REASON} = %(reason)s)
+    AND    (%(provider)s::text IS NULL OR e.provider = %(provider)s)
+    AND    (%(service_id)s::uuid IS NULL OR coalesce(e.service_id, {ZERO}) = %(service_id)s)
+    AND    (%(address)s::text IS NULL OR e.ip_address = %(address)s)
+"""
+_COLUMNS: Final = """
+    e.id, e.created_at, e.provider, e.success, e.reason, e.organization_id, e.service_id, e.connection_id, e.user_id,
+    e.ip_address, e.user_agent, e.request_id
+"""
+_NEWEST: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s"
+_IS_MEMBER: Final = """
+    EXISTS (SELECT FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = e.user_id)
+        AS is_member
+"""
+_AFFILIATION: Final = AFFILIATION.replace("%(user_id)s", "e.user_id")
+LISTED_OF_ORGANIZATION: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT e.*
+        FROM   unnest(%(days)s::date[]) AS days (day)
+        CROSS  JOIN unnest(%(outcomes)s::boolean[]) AS outcomes (success)
+        CROSS  JOIN LATERAL (
+            SELECT {_COLUMNS}
+            FROM   login_events e
+            WHERE  e.organization_id = %(organization_id)s AND e.success = outcomes.success {_FITTING}
+            {_NEWEST}) AS e
+        {_NEWEST})
+    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, NULL AS organization_id, NULL AS organization_name,
+             e.service_id, s.name AS service_name, c.name AS connection_name, u.id AS user_id, u.email,
+             coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER},
+             CASE WHEN u.id IS NOT NULL THEN e.ip_address END AS ip_address,
+             CASE WHEN u.id IS NOT NULL THEN e.user_agent END AS user_agent,
+             CASE WHEN u.id IS NOT NULL THEN e.request_id END AS request_id
+    FROM     page e
+    LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = %(organization_id)s
+    LEFT     JOIN upstream_connections c ON c.id = e.connection_id AND c.organization_id = %(organization_id)s
+    LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
+    LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since <= e.created_at
+    ORDER BY e.created_at DESC, e.id DESC
+"""  # noqa: S608 - made of constants alone
+# The ids are ordered by the time of their making, which is before that of the sign-in by an hour at most.
+LISTED_OF_PLATFORM: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT e.*
+        FROM   unnest(%(days)s::date[], %(from_ids)s::uuid[], %(to_ids)s::uuid[]) AS days (day, from_id, to_id)
+        CROSS  JOIN LATERAL (
+            SELECT {_COLUMNS}
+            FROM   login_events e
+            WHERE  e.id >= days.from_id AND e.id < days.to_id AND e.success = ANY (%(outcomes)s) {_FITTING}
+            {_NEWEST}) AS e
+        {_NEWEST})
+    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, o.id AS organization_id, o.name AS organization_name,
+             e.service_id, s.name AS service_name, c.name AS connection_name, e.user_id, u.email,
+             u.is_platform_owner, false AS is_member, e.ip_address, e.user_agent, e.request_id
+    FROM     page e
+    JOIN     users u ON u.id = e.user_id
+    LEFT     JOIN organizations o ON o.id = e.organization_id
+    LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = e.organization_id
+    LEFT     JOIN upstream_connections c ON c.id = e.connection_id
+    ORDER BY e.created_at DESC, e.id DESC
+"""  # noqa: S608 - made of constants alone
+ACTIVE_IN_ORGANIZATION: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT   DISTINCT e.user_id
+        FROM     login_events e
+        WHERE    e.organization_id = %(organization_id)s AND e.success AND e.user_id > %(after)s
+        AND      e.created_at >= %(start)s::timestamp AT TIME ZONE 'UTC'
+        AND      e.created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+        ORDER BY e.user_id
+        LIMIT    %(limit)s)
+    SELECT   e.user_id, u.email, coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER}
+    FROM     page e
+    LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
+    LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since IS NOT NULL
+    ORDER BY e.user_id
+"""  # noqa: S608 - made of constants alone
+ACTIVE_IN_PLATFORM: Final = f"""
+    WITH newer AS MATERIALIZED (
+        SELECT DISTINCT e.user_id, {DAY} AS day {NEWER_OF_PLATFORM} AND e.success),
+    page AS MATERIALIZED (
+        (SELECT   DISTINCT user_id
+         FROM     active_days
+         WHERE    scope = {ZERO} AND day BETWEEN %(start)s AND %(end)s AND user_id > %(after)s
+         ORDER BY user_id
+         LIMIT    %(limit)s)
+        UNION
+        (SELECT   DISTINCT user_id
+         FROM     newer
+         WHERE    day BETWEEN %(start)s AND %(end)s AND user_id > %(after)s
+         ORDER BY user_id
+         LIMIT    %(limit)s))
+    SELECT   u.id AS user_id, u.email, u.is_platform_owner, false AS is_member
+    FROM     page e
+    JOIN     users u ON u.id = e.user_id
+    ORDER BY u.id
+    LIMIT    %(limit)s
+"""  # noqa: S608 - made of constants alone
+SERVICE_NAMES: Final = "SELECT id, name FROM services WHERE organization_id = %s ORDER BY name, id LIMIT %s"
+
+
+class PostgresSignInLog(Aggregate):
+    """The port `SignInLog`."""
+
+    def listed(
+        self,
+        organization_id: UUID | None,
+        asked: SignInFilter,
+        *,
+        days: Sequence[date],
+        after: Position | None,
+        limit: int,
+    ) -> Sequence[LoggedSignIn]:
+        values = filter_values(asked) | {
+            "organization_id": organization_id,
+            "days": list(days),
+            "outcomes": [True, False] if asked.succeeded is None else [asked.succeeded],
+            "at": after.at if after is not None else None,
+            "after": after.id if after is not None else None,
+            "limit": limit,
+        }
+        if organization_id is not None:
+            return self._all(LoggedSignIn, LISTED_OF_ORGANIZATION, values)
+        ids = [ids_of(day) for day in days]
+        values |= {"from_ids": [first for first, _ in ids], "to_ids": [end for _, end in ids]}
+        return self._all(LoggedSignIn, LISTED_OF_PLATFORM, values)
+
+    def active_in(
+        self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int
+    ) -> Sequence[ActiveUser]:
+        return self._all(
+            ActiveUser,
+            ACTIVE_IN_PLATFORM if organization_id is None else ACTIVE_IN_ORGANIZATION,
+            counted_values(organization_id, period.start, period.end, newer_since) | {"after": after, "limit": limit},
+        )
+
+    def service_names(self, organization_id: UUID, limit: int) -> Sequence[tuple[UUID, str]]:
+        rows = self._rows(SERVICE_NAMES, (organization_id, limit))
+        return [(row["id"], row["name"]) for row in rows]
+
+
+def ids_of(day: date) -> tuple[UUID, UUID]:
+    """Return the range of ids that the sign-ins of a day can have."""
+    begin = datetime.combine(day, time(), UTC)
+    return first_id_at(begin - SETTLES_AFTER), first_id_at(begin + timedelta(days=1) + CLOCKS_DIFFER_MAX)

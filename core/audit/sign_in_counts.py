@@ -1,0 +1,222 @@
+"""Sign-ins and active users by day: what plots show, counted in advance by an actor.
+
+An actor adds what the log of sign-ins has gained to the counts, each sign-in once. A page adds what is not counted yet
+from the log itself, so that its numbers are those of the log at this moment (`sign_in_log.py` lists it). While the log
+is counted for the first time, pages say up to when. A user is active on a day with a successful sign-in, and counts
+once in each window of seven and of thirty days. Days are in UTC. The counts outlive the log and name no person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - rows are made by the fields
+
+from core.audit.analytics import Period
+from core.audit.search import first_id_at, moment_of
+from core.organizations.access import Operation, authorize, authorize_support
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+# A sign-in gets its id before it is committed, clocks differ, and one that waits for a second factor becomes another.
+SETTLES_AFTER: Final = timedelta(hours=1)
+# So much of the log is added by a page itself; further behind, pages show what is counted.
+NEWER_MAX: Final = timedelta(days=1)
+# A sign-in happened this much before the time of its id at most.
+CLOCKS_DIFFER_MAX: Final = timedelta(minutes=1)
+WEEK_DAYS: Final = 7
+MONTH_DAYS: Final = 30
+# Who was active earlier is in no window that still changes.
+DAYS_KEPT: Final = timedelta(days=MONTH_DAYS + 2)
+# The periods of plots, in days, with how many days a bar has: active users are known of these windows.
+BAR_DAYS: Final[Mapping[int, int]] = {7: 1, 30: 1, 90: WEEK_DAYS, 365: MONTH_DAYS}
+PERIOD_DAYS_DEFAULT: Final = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInFilter:
+    """Which sign-ins to count or list; None means any. `service_id` is zero for those to no service.
+
+    `address` is that of the network, which counts do not have.
+    """
+
+    succeeded: bool | None = None
+    reason: str | None = None
+    provider: str | None = None
+    service_id: UUID | None = None
+    address: str | None = None
+    since: date | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInsOfDay:
+    """The sign-ins of a day."""
+
+    day: date
+    succeeded: int
+    refused: int
+
+    @property
+    def total(self) -> int:
+        """How many there were."""
+        return self.succeeded + self.refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusalsOfReason:
+    """How many sign-ins were refused for a reason, or were not completed."""
+
+    reason: str
+    refused: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInsByMethod:
+    """The sign-ins with a provider, as the log names it."""
+
+    provider: str
+    succeeded: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInsToService:
+    """The sign-ins to a service; its id is zero for those to no service, its name None where it is deleted."""
+
+    service_id: UUID
+    name: str | None
+    succeeded: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInFigures:
+    """The sign-ins of a period in several ways, what has none left out.
+
+    Days are in order, else the largest number comes first.
+    """
+
+    days: Sequence[SignInsOfDay]
+    reasons: Sequence[RefusalsOfReason]
+    methods: Sequence[SignInsByMethod]
+    services: Sequence[SignInsToService]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveUsers:
+    """How many users signed in on a day, in the seven days that end with it, and in the thirty."""
+
+    day: date
+    users: int
+    week: int
+    month: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counting:
+    """How far the log is counted. `until` is None before the first time.
+
+    When it is complete, newer sign-ins are added by each page. `newer_since` is the time from which on these happened.
+    """
+
+    until: datetime | None
+    is_complete: bool
+
+    @property
+    def newer_since(self) -> datetime | None:
+        """The time since which sign-ins may not be counted; None when pages leave them out."""
+        return self.until - CLOCKS_DIFFER_MAX if self.until is not None and self.is_complete else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInAnalytics:
+    """The plots of a period; `days` and `active` have each of its days. `log_since` is when the log begins."""
+
+    period: Period
+    counting: Counting
+    days: Sequence[SignInsOfDay]
+    figures: SignInFigures
+    active: Sequence[ActiveUsers]
+    log_since: datetime | None
+
+    @property
+    def succeeded(self) -> int:
+        """How many sign-ins succeeded in the period."""
+        return sum(one.succeeded for one in self.days)
+
+    @property
+    def refused(self) -> int:
+        """How many were refused in the period."""
+        return sum(one.refused for one in self.days)
+
+    @property
+    def now_active(self) -> ActiveUsers:
+        """The active users of the last day."""
+        return self.active[-1]
+
+
+def count_next(uow: UnitOfWork, limit: int) -> int:
+    """Count the next sign-ins of the log, at most `limit`; return how many."""
+    return uow.sign_in_counts.count_next(first_id_at(uow.now - SETTLES_AFTER), limit)
+
+
+def forget_days(uow: UnitOfWork, limit: int) -> int:
+    """Delete who was active on which day where no count needs it any more, at most `limit` rows; return how many."""
+    until = counting(uow).until
+    return uow.sign_in_counts.forget_days(until.date() - DAYS_KEPT, limit) if until is not None else 0
+
+
+def counting(uow: UnitOfWork) -> Counting:
+    """Return how far the log is counted."""
+    through = uow.sign_in_counts.counted_through()
+    until = moment_of(through) if through is not None else None
+    return Counting(until=until, is_complete=until is not None and uow.now - until <= NEWER_MAX)
+
+
+def show(uow: UnitOfWork, slug: str, days: int) -> SignInAnalytics:
+    """Return the plots of an organization for the last days."""
+    return of_organization(uow, authorize(uow, slug, Operation.ANALYTICS_READ).organization.id, days)
+
+
+def show_platform(uow: UnitOfWork, days: int) -> SignInAnalytics:
+    """Return the plots of the whole platform for the last days, as a platform owner or support."""
+    authorize_support(uow)
+    return of_organization(uow, None, days)
+
+
+def of_organization(uow: UnitOfWork, organization_id: UUID | None, days: int) -> SignInAnalytics:
+    """Return the plots of an organization, None for all, for the last days; the caller may see them."""
+    today = uow.now.date()
+    period = Period(start=today - timedelta(days=days - 1), end=today)
+    state = counting(uow)
+    figures = uow.sign_in_counts.figures(organization_id, period, state.newer_since)
+    by_day = {one.day: one for one in figures.days}
+    return SignInAnalytics(
+        period=period,
+        counting=state,
+        days=[by_day.get(day) or SignInsOfDay(day=day, succeeded=0, refused=0) for day in days_of(period)],
+        figures=figures,
+        active=uow.sign_in_counts.active_users(organization_id, period, state.newer_since),
+        log_since=uow.sign_in_counts.first_at(organization_id),
+    )
+
+
+def days_of(period: Period) -> list[date]:
+    """Return the days of a period in order."""
+    return [period.start + timedelta(days=index) for index in range((period.end - period.start).days + 1)]
+
+
+def bars_of(period: Period, days: int) -> list[Period]:
+    """Return the parts of a period that have so many days each, in order; the first one has fewer where it must."""
+    parts: list[Period] = []
+    end = period.end
+    while end >= period.start:
+        start = max(period.start, end - timedelta(days=days - 1))
+        parts.append(Period(start=start, end=end))
+        end = start - timedelta(days=1)
+    return parts[::-1]

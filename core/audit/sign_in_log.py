@@ -1,0 +1,251 @@
+"""The log of sign-ins behind the plots: those of an organization or of the platform, found by day, outcome and more.
+
+The counts of `sign_in_counts.py` say on which days there are sign-ins that fit, so that the log is read on these days
+alone, however few there are; and how many there are in all. A search by the address of a network, which is not counted,
+looks at some days at a time, and the next page goes on from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.audit.analytics import Period
+from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFilter, counting
+from core.credentials import user_agents
+from core.organizations.access import Operation, authorize, authorize_support
+from core.positions import Position
+from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.sign_ins import SignInOutcome, outcome_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.audit.sign_in_counts import SignInsOfDay
+    from ports.unit_of_work import UnitOfWork
+
+# So many days are read for a page, and of the days of a search, until they have this many sign-ins.
+DAYS_AT_ONCE: Final = 40
+DAYS_OF_PLATFORM_AT_ONCE: Final = 2
+LOOKED_AT_MAX: Final = 10_000
+# More services are not offered in the filter of a list.
+SERVICES_MAX: Final = 100
+NO_SERVICE: Final = UUID(int=0)
+# How many days active users are counted of.
+WINDOWS: Final = frozenset({1, WEEK_DAYS, MONTH_DAYS})
+# No sign-in is older, and dates before it have no windows.
+FIRST_DAY: Final = date(2000, 1, 1)
+_LAST_ID: Final = UUID(int=2**128 - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedSignIn:
+    """One sign-in of the log.
+
+    Who it was and from where is None where the reader may not know: `email` tells whether they may. `is_member` is
+    about the organization that reads it.
+    """
+
+    id: UUID
+    created_at: datetime
+    provider: str
+    success: bool
+    reason: str | None
+    organization_id: UUID | None
+    organization_name: str | None
+    service_id: UUID | None
+    service_name: str | None
+    connection_name: str | None
+    user_id: UUID | None
+    email: str | None
+    is_member: bool
+    is_platform_owner: bool
+    ip_address: str | None
+    user_agent: str | None
+    request_id: str | None
+
+    @property
+    def position(self) -> Position:
+        """Its place in the list."""
+        return Position(at=self.created_at, id=self.id)
+
+    @property
+    def known_reason(self) -> SignInReason | None:
+        """Why it was refused; None for a success. A later version may have reasons that this one does not know."""
+        return None if self.success else reason_of(self.reason) or SignInReason.NOT_RECORDED
+
+    @property
+    def outcome(self) -> SignInOutcome:
+        """The outcome."""
+        return outcome_of(self.known_reason)
+
+    @property
+    def device(self) -> str:
+        """What the browser or program says of itself."""
+        return user_agents.describe(self.user_agent).name
+
+    def without_person(self) -> LoggedSignIn:
+        """Return the sign-in as one reads it who may not know whose it was."""
+        return replace(self, user_id=None, email=None, ip_address=None, user_agent=None, request_id=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveUser:
+    """A user who signed in; `email` is None where the reader may not know who it is.
+
+    `is_member` is about the organization that reads it.
+    """
+
+    user_id: UUID
+    email: str | None
+    is_member: bool
+    is_platform_owner: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundActiveUsers:
+    """Users who signed in on some days, the oldest accounts first.
+
+    `total` is that of the counts, None where they are not complete; `next` is the id after which the list goes on, None
+    at its end.
+    """
+
+    period: Period
+    found: Sequence[ActiveUser]
+    total: int | None
+    next: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundSignIns:
+    """A part of the sign-ins that were found, the newest first.
+
+    `total` is that of the counts, None where they do not tell; `next` is where the list goes on, None at its end.
+    `looked_back_to` is the first day that was searched, where the list goes on before it was filled.
+    """
+
+    found: Sequence[LoggedSignIn]
+    total: int | None
+    next: Position | None
+    looked_back_to: date | None
+    counting: Counting
+
+
+def listed(uow: UnitOfWork, slug: str, asked: SignInFilter, *, after: Position | None, limit: int) -> FoundSignIns:
+    """Return sign-ins to an organization; who it was is told of its own people alone."""
+    organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
+    return find(uow, organization_id, asked, after=after, limit=limit, days_max=DAYS_AT_ONCE)
+
+
+def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position | None, limit: int) -> FoundSignIns:
+    """Return sign-ins of the whole platform, as a platform owner or support, who is told nothing of platform owners."""
+    sees_owners = authorize_support(uow).acts_as_platform_owner
+    page = find(uow, None, asked, after=after, limit=limit, days_max=DAYS_OF_PLATFORM_AT_ONCE)
+    shown = [one if sees_owners or not one.is_platform_owner else one.without_person() for one in page.found]
+    return replace(page, found=shown)
+
+
+def active_users(uow: UnitOfWork, slug: str, window: Period, *, after: UUID, limit: int) -> FoundActiveUsers:
+    """Return who signed in to an organization in a window; who it was is told of its own people alone."""
+    organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
+    return find_active(uow, organization_id, window, after=after, limit=limit)
+
+
+def active_users_of_platform(uow: UnitOfWork, window: Period, *, after: UUID, limit: int) -> FoundActiveUsers:
+    """Return who signed in to the platform in a window of the last thirty days, as a platform owner or support."""
+    sees_owners = authorize_support(uow).acts_as_platform_owner
+    page = find_active(uow, None, window, after=after, limit=limit)
+    shown = [one if sees_owners or not one.is_platform_owner else replace(one, email=None) for one in page.found]
+    return replace(page, found=shown)
+
+
+def services_to_choose(uow: UnitOfWork, slug: str) -> list[tuple[str, str]]:
+    """Return the ids and names of services of an organization, the first ones by name."""
+    organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
+    return [(str(one), name) for one, name in uow.sign_in_log.service_names(organization_id, SERVICES_MAX)]
+
+
+def window_of(today: date, day: date | None, days: int, *, kept_days: int | None = None) -> Period:
+    """Return the window of one, seven or thirty days that ends with a day; today where another one is named.
+
+    With `kept_days`, it begins no earlier than so many days ago.
+    """
+    end = max(min(day or today, today), FIRST_DAY)
+    days = days if days in WINDOWS else 1
+    if kept_days is not None and end - timedelta(days=days) < today - timedelta(days=kept_days):
+        end = today
+    return Period(start=end - timedelta(days=days - 1), end=end)
+
+
+def days_to_read(counted: Sequence[SignInsOfDay], *, after: date | None, enough: int, days_max: int) -> Sequence[date]:
+    """Return the latest days that together have enough sign-ins, none after the day where the page begins.
+
+    That day may have been shown in part, so it does not count.
+    """
+    days: list[date] = []
+    rows = 0
+    for one in counted:
+        if after is None or one.day <= after:
+            days.append(one.day)
+            rows += one.total if one.day != after else 0
+            if rows >= enough or len(days) == days_max:
+                break
+    return days
+
+
+def find(
+    uow: UnitOfWork,
+    organization_id: UUID | None,
+    asked: SignInFilter,
+    *,
+    after: Position | None,
+    limit: int,
+    days_max: int,
+) -> FoundSignIns:
+    """Return sign-ins to an organization, None for all, and read so many days at most; the caller may see them."""
+    state = counting(uow)
+    counted = uow.sign_in_counts.by_day(organization_id, asked, state.newer_since)
+    is_searched = asked.address is not None
+    days = days_to_read(
+        counted,
+        after=after.at.astimezone(UTC).date() if after is not None else None,
+        # One more tells that the list goes on.
+        enough=LOOKED_AT_MAX if is_searched else limit + 1,
+        days_max=days_max,
+    )
+    rows = uow.sign_in_log.listed(organization_id, asked, days=days, after=after, limit=limit + 1)
+    following: Position | None = None
+    looked_back_to: date | None = None
+    if len(rows) > limit:
+        following = rows[limit - 1].position
+    elif days and days[-1] != counted[-1].day:
+        # Before the first moment of that day.
+        looked_back_to = days[-1]
+        following = Position(at=datetime.combine(looked_back_to, time(), UTC) - timedelta(microseconds=1), id=_LAST_ID)
+    return FoundSignIns(
+        found=rows[:limit],
+        total=sum(one.total for one in counted) if state.is_complete and not is_searched else None,
+        next=following,
+        looked_back_to=looked_back_to,
+        counting=state,
+    )
+
+
+def find_active(
+    uow: UnitOfWork, organization_id: UUID | None, window: Period, *, after: UUID, limit: int
+) -> FoundActiveUsers:
+    """Return who signed in to an organization, None for all, in a window; the caller may see them."""
+    state = counting(uow)
+    rows = uow.sign_in_log.active_in(organization_id, window, state.newer_since, after=after, limit=limit + 1)
+    [counts] = uow.sign_in_counts.active_users(
+        organization_id, Period(start=window.end, end=window.end), state.newer_since
+    )
+    of_window = {1: counts.users, WEEK_DAYS: counts.week, MONTH_DAYS: counts.month}
+    return FoundActiveUsers(
+        period=window,
+        found=rows[:limit],
+        total=of_window[(window.end - window.start).days + 1] if state.is_complete else None,
+        next=rows[limit - 1].user_id if len(rows) > limit else None,
+    )

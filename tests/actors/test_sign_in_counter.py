@@ -1,0 +1,52 @@
+"""The sign-in counter: it counts sign-ins in advance, in batches, and forgets who was active when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+import trio
+
+from actors.sign_in_counter import BATCH_SIGN_INS_MAX, PAUSE_SECONDS, PERIOD_SECONDS, SignInCounter
+from adapters.prometheus import PrometheusMetrics
+from core.audit.sign_in_counts import count_next, forget_days
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
+
+    from ports.database import Database
+
+
+class FakeDatabase:
+    """A fake database of sign-ins that records when they were counted, and when days were forgotten."""
+
+    def __init__(self, sign_ins: int) -> None:
+        self.sign_ins = sign_ins
+        self.counted_at: list[float] = []
+        self.forgotten_at: list[float] = []
+
+    async def transact(self, use_case: object, limit: int) -> int:
+        await trio.lowlevel.checkpoint()
+        if use_case is forget_days:
+            self.forgotten_at.append(trio.current_time())
+            return 0
+        assert use_case is count_next
+        self.counted_at.append(trio.current_time())
+        counted = min(self.sign_ins, limit)
+        self.sign_ins -= counted
+        return counted
+
+
+async def test_it_counts_in_batches_with_pauses_and_again_every_period(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    database, began_at = FakeDatabase(BATCH_SIGN_INS_MAX + 7), trio.current_time()
+    metrics = PrometheusMetrics(version="1.2.3")
+    nursery.start_soon(SignInCounter(database=cast("Database", cast("Any", database)), metrics=metrics).run)
+
+    await trio.sleep(PERIOD_SECONDS + 2)
+
+    counted = [moment - began_at for moment in database.counted_at]
+    assert counted == pytest.approx([0, PAUSE_SECONDS, PERIOD_SECONDS + PAUSE_SECONDS])
+    assert len(database.forgotten_at) == 2
+    assert database.sign_ins == 0
