@@ -104,6 +104,7 @@ from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import directory as directory_page
 from entrypoints.pages.scim import setup as scim_setup
+from entrypoints.pages.services import api_keys as service_key_pages
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import end_users as end_user_pages
 from entrypoints.pages.sessions import sessions as session_pages
@@ -278,6 +279,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_audit_pages.routes,
     invited_pages.routes,
     end_user_pages.routes,
+    service_key_pages.routes,
     directory_page.routes,
     data_page.routes,
     personal_data_pages.routes,
