@@ -61,6 +61,7 @@ from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.audit import audit as audit_pages
 from entrypoints.pages.audit import siem as siem_setup
+from entrypoints.pages.billing import buy as buying_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.billing import subscriptions as own_subscription_pages
 from entrypoints.pages.credentials import devices as device_pages
@@ -107,6 +108,7 @@ from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import api_keys as service_key_pages
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import end_users as end_user_pages
+from entrypoints.pages.services import plans as plan_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -280,6 +282,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     invited_pages.routes,
     end_user_pages.routes,
     service_key_pages.routes,
+    plan_pages.routes,
+    buying_pages.routes,
     directory_page.routes,
     data_page.routes,
     personal_data_pages.routes,

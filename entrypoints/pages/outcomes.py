@@ -30,4 +30,8 @@ OUTCOMES: Final = {
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
     "key-revoked": marked("The key is revoked. Programs that use it are refused from now on."),
+    "plan-created": marked("The plan is created."),
+    "plan-changed": marked("The plan is saved. Its subscribers have the new features with their next tokens."),
+    "plan-deleted": marked("The plan is deleted."),
+    "bought": marked("Thank you. The subscription begins as soon as the payment provider reports the payment."),
 }

@@ -1,13 +1,17 @@
 """The pages of one service with sample values: a part of `samples.py`."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from core.billing.checkout import Offer
 from core.organizations.access import Capability, RequiredStanding
 from core.positions import FoundRows
 from core.services.api_keys import ApiKey, ListedApiKey, Permission
+from core.services.plans import CountedPlan, Plan, PlanEnd
 from entrypoints.pages.services.api_keys import EXPIRIES, PERMISSIONS
+from entrypoints.pages.services.plans import FEATURES_SHOWN
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
@@ -44,6 +48,28 @@ _KEYS: Final[dict[str, Any]] = {
     "shown": _LISTED,
     "lacks_change": Capability.SERVICES_MANAGE,
 }
+_PLAN: Final = Plan(
+    id=UUID(ID),
+    organization_id=UUID(ID),
+    service_id=UUID(ID),
+    name=NAME,
+    price_cents=99_999_999,
+    currency="eur",
+    features=["f" * 100, NAME, "reports", "export"],
+    billing_price_id="price_" + "x" * 249,
+    is_default=False,
+    created_at=NOW,
+)
+_PLANS: Final[dict[str, Any]] = {
+    **SERVICE,
+    "plans": f"{_PAGE}/plans",
+    "lacks_change": None,
+    "is_sandbox": True,
+    "price": "999999.99 EUR",
+    "problems": dict.fromkeys(("name", "price", "currency", "features", "billing_price_id"), PROBLEM),
+    "form": SimpleNamespace(name=NAME, price="x", currency="eur", features=NAME, billing_price_id=NAME),
+    "shown": PlanEnd(plan=_PLAN, live=10_001, ended=3),
+}
 
 SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "service_keys.html": {
@@ -67,4 +93,35 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_change": RequiredStanding.OWNER,
     },
     "service_key_revocation.html": _KEYS,
+    "service_plans.html": {
+        **_PLANS,
+        "query": SimpleNamespace(search=NAME),
+        "found": FoundRows(
+            found=[
+                CountedPlan(plan=_PLAN, subscription_count=10_001),
+                CountedPlan(plan=replace(_PLAN, is_default=True, features=[]), subscription_count=0),
+                CountedPlan(plan=replace(_PLAN, billing_price_id=None), subscription_count=1),
+            ],
+            total=99,
+            next=None,
+        ),
+        "prices": {_PLAN.id: "999999.99 EUR"},
+        "features_shown": FEATURES_SHOWN,
+        "first": f"{_PAGE}/plans",
+        "next": f"{_PAGE}/plans?after=b",
+    },
+    "service_plan_new.html": _PLANS,
+    "service_plan.html": {
+        **_PLANS,
+        "checkout": f"https://id.example.com{_PAGE}/plans/{ID}/buy",
+        "checkout_call": 'curl -X POST "https://id.example.com/api/service/users/$USER_ID/checkout"',
+        "keys": f"{_PAGE}/api-keys/new",
+    },
+    "service_plan_deletion.html": {**_PLANS, "shown": PlanEnd(plan=_PLAN, live=0, ended=214)},
+    "service_checkout.html": {
+        **_PLANS,
+        "page": f"{_PAGE}/plans/{ID}/buy",
+        "offer": Offer(service=SERVICE["service"], plan=_PLAN, is_subscribed=False),
+        "address": "",
+    },
 }

@@ -31,6 +31,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     ),
     "seen_max_services": _field("The own limit of services that the page has shown; empty for that of the tier."),
     "seen_max_users": _field("The own limit of members that the page has shown; empty for that of the tier."),
+    "price": _field("The price, with a point or a comma before the cents."),
+    "PlanForm.features": _field("What the plan includes, one on each line."),
+    "seen_state": _field("The state that the page has shown; the form is refused when it is another one by now."),
     "NewKeyForm.expires": _field("After how many days the key expires; empty for never."),
     "seen_sessions": _field("How many sessions the page has shown; the form is refused when there are fewer by now."),
     "seen_enabled_at": _field(
