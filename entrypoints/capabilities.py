@@ -102,6 +102,7 @@ from entrypoints.pages.saml import authenticate as saml_authenticate
 from entrypoints.pages.saml import login as saml_login
 from entrypoints.pages.saml import logout as saml_logout
 from entrypoints.pages.saml import setup as saml_setup
+from entrypoints.pages.saml import single_sign_on as saml_pages
 from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import directory as directory_page
 from entrypoints.pages.scim import setup as scim_setup
@@ -284,6 +285,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     service_key_pages.routes,
     plan_pages.routes,
     buying_pages.routes,
+    saml_pages.routes,
     directory_page.routes,
     data_page.routes,
     personal_data_pages.routes,

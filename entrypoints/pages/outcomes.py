@@ -34,4 +34,7 @@ OUTCOMES: Final = {
     "plan-changed": marked("The plan is saved. Its subscribers have the new features with their next tokens."),
     "plan-deleted": marked("The plan is deleted."),
     "bought": marked("Thank you. The subscription begins as soon as the payment provider reports the payment."),
+    "saml-saved": marked("The settings are saved, and count from the next sign-in on."),
+    "saml-certificate": marked("The certificate is created, and signs from now on."),
+    "saml-deleted": marked("The application is deleted here. Nobody signs in there by SAML any more."),
 }

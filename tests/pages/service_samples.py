@@ -10,6 +10,9 @@ from core.organizations.access import Capability, RequiredStanding
 from core.positions import FoundRows
 from core.services.api_keys import ApiKey, ListedApiKey, Permission
 from core.services.plans import CountedPlan, Plan, PlanEnd
+from entrypoints.pages.saml.application_fields import NAMES, copies_of
+from entrypoints.pages.saml.application_kinds import KINDS, OTHER
+from entrypoints.pages.saml.single_sign_on import ATTRIBUTES, BINDINGS
 from entrypoints.pages.services.api_keys import EXPIRIES, PERMISSIONS
 from entrypoints.pages.services.plans import FEATURES_SHOWN
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
@@ -25,7 +28,7 @@ SERVICE: Final[dict[str, Any]] = {
         (f"{_PAGE}/grants", "People", Capability.SERVICES_MANAGE),
         (f"{_PAGE}/plans", "Plans", None),
         (f"{_PAGE}/api-keys", "API keys", None),
-        (f"{_PAGE}/saml", "SAML", None),
+        (f"{_PAGE}/single-sign-on", "SAML", None),
     ],
 }
 _KEY: Final = ApiKey(
@@ -69,6 +72,59 @@ _PLANS: Final[dict[str, Any]] = {
     "problems": dict.fromkeys(("name", "price", "currency", "features", "billing_price_id"), PROBLEM),
     "form": SimpleNamespace(name=NAME, price="x", currency="eur", features=NAME, billing_price_id=NAME),
     "shown": PlanEnd(plan=_PLAN, live=10_001, ended=3),
+}
+_APPLICATION: Final = SimpleNamespace(
+    configuration=SimpleNamespace(
+        entity_id=f"https://sp.example/{NAME}", acs_url="https://sp.example/acs", enabled=True
+    ),
+    certificate=SimpleNamespace(
+        public_key="-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n", valid_until=NOW
+    ),
+    certificate_id=ID,
+    contact=SimpleNamespace(last_request_at=NOW, last_error=PROBLEM, last_error_at=NOW),
+    is_begun=True,
+    state="state",
+)
+_SAML: Final[dict[str, Any]] = {
+    **SERVICE,
+    "saml": f"{_PAGE}/single-sign-on",
+    "shown": _APPLICATION,
+    "kinds": KINDS,
+    "kind": OTHER,
+    "names": NAMES,
+    "bindings": BINDINGS,
+    "attributes": ATTRIBUTES,
+    "copies": copies_of("https://id.example.com/saml/royal/harbour"),
+    "test": f"/api/organizations/{LONG_SLUG}/services/{LONG_SLUG}/saml/login",
+    "typed": SimpleNamespace(
+        metadata="<EntityDescriptor/>", entity_id=NAME, acs_url=NAME, name_id_format="", email_attribute=NAME
+    ),
+    "details": SimpleNamespace(
+        enabled="on",
+        members_only="",
+        sign_assertions="on",
+        sign_response="",
+        sp_certificate=NAME,
+        slo_url=NAME,
+        slo_binding="post",
+        attributes=dict.fromkeys(ATTRIBUTES, NAME),
+    ),
+    "problems": dict.fromkeys(
+        (
+            "metadata",
+            "entity_id",
+            "acs_url",
+            "name_id_format",
+            "attribute_mapping",
+            "sign_response",
+            "sp_certificate",
+            "slo_url",
+            "slo_binding",
+        ),
+        PROBLEM,
+    ),
+    "lacks_change": None,
+    "lacks_certificate": None,
 }
 
 SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
@@ -124,4 +180,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "offer": Offer(service=SERVICE["service"], plan=_PLAN, is_subscribed=False),
         "address": "",
     },
+    "service_saml.html": _SAML,
+    "service_saml_certificate.html": _SAML,
+    "service_saml_deletion.html": {**_SAML, "sessions": 10_001},
 }

@@ -37,6 +37,7 @@ OTHERS = {
     "console_service.html",
     "mailbox.html",
     "platform_components.html",
+    "saml_components.html",
     "service_plan_components.html",
     "platform_console.html",
     "platform_words.html",

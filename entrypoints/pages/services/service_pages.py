@@ -82,6 +82,6 @@ def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | R
         (f"{page}/people", marked("People"), at.reader.lacks(Operation.SERVICE_GRANTS_CHANGE)),
         (f"{page}/plans", marked("Plans"), None),
         (f"{page}/api-keys", marked("API keys"), None),
-        (f"{page}/saml", marked("SAML"), None),
+        (f"{page}/single-sign-on", marked("SAML"), None),
         (f"{page}/sign-ins", marked("Sign-ins"), at.reader.lacks(Operation.END_USERS_READ)),
     ]
