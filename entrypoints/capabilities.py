@@ -109,6 +109,7 @@ from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import api_keys as service_key_pages
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import end_users as end_user_pages
+from entrypoints.pages.services import grants as grant_pages
 from entrypoints.pages.services import plans as plan_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
@@ -286,6 +287,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     plan_pages.routes,
     buying_pages.routes,
     saml_pages.routes,
+    grant_pages.routes,
     directory_page.routes,
     data_page.routes,
     personal_data_pages.routes,

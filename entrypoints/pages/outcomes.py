@@ -37,4 +37,6 @@ OUTCOMES: Final = {
     "saml-saved": marked("The settings are saved, and count from the next sign-in on."),
     "saml-certificate": marked("The certificate is created, and signs from now on."),
     "saml-deleted": marked("The application is deleted here. Nobody signs in there by SAML any more."),
+    "access-granted": marked("The access is saved, and counts from the next request of this person."),
+    "access-revoked": marked("The access is taken away. What the role of this person allows stays."),
 }

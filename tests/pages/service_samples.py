@@ -7,15 +7,18 @@ from uuid import UUID
 
 from core.billing.checkout import Offer
 from core.organizations.access import Capability, RequiredStanding
+from core.organizations.relations import ServiceRelation
 from core.positions import FoundRows
 from core.services.api_keys import ApiKey, ListedApiKey, Permission
+from core.services.grants import Grantee, ServiceGrant
 from core.services.plans import CountedPlan, Plan, PlanEnd
 from entrypoints.pages.saml.application_fields import NAMES, copies_of
 from entrypoints.pages.saml.application_kinds import KINDS, OTHER
 from entrypoints.pages.saml.single_sign_on import ATTRIBUTES, BINDINGS
 from entrypoints.pages.services.api_keys import EXPIRIES, PERMISSIONS
+from entrypoints.pages.services.grants import RELATIONS
 from entrypoints.pages.services.plans import FEATURES_SHOWN
-from tests.pages.console_samples import CONSOLE, LONG_SLUG
+from tests.pages.console_samples import CONSOLE, LONG_SLUG, MEMBER
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _PAGE: Final = f"/app/organizations/{LONG_SLUG}/services/{LONG_SLUG}"
@@ -126,6 +129,9 @@ _SAML: Final[dict[str, Any]] = {
     "lacks_change": None,
     "lacks_certificate": None,
 }
+_GRANT: Final = ServiceGrant(
+    user=Grantee(id=UUID(ID), email=EMAIL), relation=ServiceRelation.MANAGER, granted_by=None, created_at=NOW
+)
 
 SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "service_keys.html": {
@@ -183,4 +189,26 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "service_saml.html": _SAML,
     "service_saml_certificate.html": _SAML,
     "service_saml_deletion.html": {**_SAML, "sessions": 10_001},
+    "service_grants.html": {
+        **SERVICE,
+        "query": SimpleNamespace(search=EMAIL, find=EMAIL),
+        "people": SimpleNamespace(candidates=[MEMBER, MEMBER], end_users=10_001),
+        "found": FoundRows(found=[_GRANT, _GRANT], total=99, next=None),
+        "relation_names": dict(RELATIONS),
+        "lacks_members": None,
+        "lacks_end_users": None,
+        "end_users": f"/app/organizations/{LONG_SLUG}/people/end-users?service={LONG_SLUG}",
+        "grants": f"{_PAGE}/grants",
+        "first": f"{_PAGE}/grants",
+        "next": f"{_PAGE}/grants?after=b",
+    },
+    "service_grant.html": {
+        **SERVICE,
+        "access": SimpleNamespace(user_id=ID, email=EMAIL, role="a" * 50),
+        "present": "viewer",
+        "chosen": "manager",
+        "relations": RELATIONS,
+        "relation_names": dict(RELATIONS),
+        "grants": f"{_PAGE}/grants",
+    },
 }

@@ -43,6 +43,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "name_attribute": _field("The attribute of the name in assertions; empty for none."),
     "role_attribute": _field("The attribute of the role in assertions; empty for none."),
     "groups_attribute": _field("The attribute of the groups in assertions; empty for none."),
+    "seen_relation": _field("The access that the page has shown; the form is refused when it is another one by now."),
+    "GrantForm.relation": _field("What the member may do: `manager` or `viewer`."),
     "NewKeyForm.expires": _field("After how many days the key expires; empty for never."),
     "seen_sessions": _field("How many sessions the page has shown; the form is refused when there are fewer by now."),
     "seen_enabled_at": _field(
