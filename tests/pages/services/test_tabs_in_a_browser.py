@@ -46,9 +46,9 @@ def test_an_admin_makes_a_key_and_a_plan_and_opens_its_checkout(site: Site, watc
     page.get_by_label(re.compile("Read the service")).press("Space")
     page.get_by_role("button", name="Create the key").press("Enter")
     words = shlex.split(page.get_by_label("A call with this key").input_value())
-    header = next(word for word in words if word.startswith("X-Api-Key"))
+    [(name, value)] = [word.split(": ") for word in words if word.startswith("X-Api-Key")]
     address = next(word for word in words if "/api/service/" in word)
-    answer = httpx.get(site.url + "/api/service/" + address.partition("/api/service/")[2], headers=[header.split(": ")])
+    answer = httpx.get(site.url + "/api/service/" + address.partition("/api/service/")[2], headers={name: value})
 
     page.get_by_role("link", name="Plans", exact=True).press("Enter")
     page.get_by_role("link", name="Create a plan").press("Enter")
