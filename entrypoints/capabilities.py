@@ -63,6 +63,7 @@ from entrypoints.pages.audit import active_users as active_user_pages
 from entrypoints.pages.audit import analytics as analytics_pages
 from entrypoints.pages.audit import audit as audit_pages
 from entrypoints.pages.audit import siem as siem_setup
+from entrypoints.pages.billing import buy as buying_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.billing import subscriptions as own_subscription_pages
 from entrypoints.pages.credentials import devices as device_pages
@@ -108,11 +109,15 @@ from entrypoints.pages.saml import authenticate as saml_authenticate
 from entrypoints.pages.saml import login as saml_login
 from entrypoints.pages.saml import logout as saml_logout
 from entrypoints.pages.saml import setup as saml_setup
+from entrypoints.pages.saml import single_sign_on as saml_pages
 from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import directory as directory_page
 from entrypoints.pages.scim import setup as scim_setup
+from entrypoints.pages.services import api_keys as service_key_pages
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import end_users as end_user_pages
+from entrypoints.pages.services import grants as grant_pages
+from entrypoints.pages.services import plans as plan_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -295,6 +300,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_audit_pages.routes,
     invited_pages.routes,
     end_user_pages.routes,
+    service_key_pages.routes,
+    plan_pages.routes,
+    buying_pages.routes,
+    saml_pages.routes,
+    grant_pages.routes,
     directory_page.routes,
     data_page.routes,
     personal_data_pages.routes,

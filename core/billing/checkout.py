@@ -18,6 +18,7 @@ from core.billing.provider import BillingFailed, CheckoutOrder
 from core.billing.provider_objects import SubscriptionBinding
 from core.errors import BadRequest, Conflict, all_valid
 from core.organizations.access import Operation, authorize
+from core.services.plans import PlanUnknown
 from core.services.services import ServiceUnknown
 from core.wording import Wording
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from core.billing.provider import BillingMode
     from core.organizations.organizations import Organization
     from core.services.plans import Plan
+    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 URL_CHARACTERS_MAX: Final = 2048
@@ -117,6 +119,28 @@ class Started:
             price_cents=self.plan.price_cents,
             currency=self.plan.currency,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A plan that the caller may buy; `is_subscribed` tells that they have a live subscription to the service."""
+
+    service: Service
+    plan: Plan
+    is_subscribed: bool
+
+
+def show_offer(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> Offer:
+    """Return a plan of a service to a member; raise `ServiceUnknown`, then `PlanUnknown`."""
+    authorized = authorize(uow, slug, Operation.CHECKOUT)
+    service = uow.services.by_slug(authorized.organization.id, service_slug)
+    if service is None:
+        raise ServiceUnknown
+    plan = uow.plans.find(service.id, plan_id)
+    if plan is None:
+        raise PlanUnknown
+    current = uow.subscriptions.current(service.id, authorized.caller.user_id)
+    return Offer(service=service, plan=plan, is_subscribed=current is not None and current.is_live)
 
 
 def start(

@@ -5,55 +5,37 @@ The holder says where the service provider is. Who may sign in there stays with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from core.organizations import setup_links
 from core.organizations.setup_links import Part, SetupLinkDead
-from core.saml import certificates, configuration
-from core.saml.assertions import DEFAULT_MAPPING
+from core.saml import applications, certificates, configuration
+from core.saml.applications import SamlApplication
 from core.saml.configuration import SamlNotSetUp
-from core.saml.contacts import LastContact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from core.key_certificates import MadeCertificate, SamlCertificate
+    from core.key_certificates import MadeCertificate
     from core.organizations.setup_links import OpenSetup
-    from core.saml.configuration import SamlConfiguration
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SamlSetup:
-    """The service of a link with its configuration; `certificate` is the active one.
-
-    `is_begun` says whether there is a service provider or a certificate, which can be deleted.
-    """
+class SamlSetup(SamlApplication):
+    """The service of a link with its application."""
 
     setup: OpenSetup
-    service: Service
-    configuration: SamlConfiguration
-    is_begun: bool
-    certificate: SamlCertificate | None
-    contact: LastContact
 
 
 def show(uow: UnitOfWork, cookie: str) -> SamlSetup:
     """Return what the holder of a link sees; raise `SetupLinkDead`."""
     setup = setup_links.present(uow, cookie, Part.SAML)
-    service = _service(uow, setup)
-    view = uow.saml_configurations.view(service)
-    return SamlSetup(
-        setup=setup,
-        service=service,
-        configuration=view.configuration,
-        is_begun=view.is_begun,
-        certificate=uow.saml_certificates.active(service),
-        contact=uow.saml_configurations.last_contact(service) or LastContact(),
-    )
+    shown = applications.application_of(uow, _service(uow, setup))
+    return SamlSetup(setup=setup, **{one.name: getattr(shown, one.name) for one in fields(shown)})
 
 
 def configure(uow: UnitOfWork, cookie: str, changes: Mapping[str, Any], *, email_attribute: str) -> None:
@@ -64,14 +46,7 @@ def configure(uow: UnitOfWork, cookie: str, changes: Mapping[str, Any], *, email
     setup = setup_links.lock(uow, cookie, Part.SAML)
     service = _service(uow, setup)
     present = uow.saml_configurations.view(service).configuration
-    if changes["entity_id"] != present.entity_id:
-        # The certificate and the logout address of one application are none of another's.
-        changes = {"sp_certificate": None, "slo_url": None, **changes}
-    mapping = {
-        **(present.attribute_mapping or DEFAULT_MAPPING),
-        "email": email_attribute or DEFAULT_MAPPING["email"],
-    }
-    changes = {**changes, "enabled": True, "attribute_mapping": mapping}
+    changes = applications.described(present, changes, email_attribute=email_attribute)
     configuration.change(uow, service, changes, **setup.recorded)
 
 

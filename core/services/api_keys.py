@@ -18,6 +18,7 @@ from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, 
 from core.events.actions import AuditAction
 from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
+from core.positions import Position, found_rows
 from core.prefixed_tokens import TokenCaller, TokenForm
 from core.secrets import hash_token
 from core.services import access
@@ -27,6 +28,7 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from core.positions import FoundRows
     from core.prefixed_tokens import PrefixedToken
     from core.secrets import Secret
     from core.services.services import Service
@@ -120,6 +122,23 @@ class ApiKey:
     expires_at: datetime | None
     created_at: datetime
     created_by: UUID | None
+
+    def has_expired(self, at: datetime) -> bool:
+        """Whether the key no longer counts at a moment."""
+        return self.expires_at is not None and self.expires_at <= at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedApiKey:
+    """A key in the console; `maker_email` is None when its maker is no member of the organization any more."""
+
+    key: ApiKey
+    maker_email: str | None
+
+    @property
+    def position(self) -> Position:
+        """The place of the key in the list."""
+        return Position(at=self.key.created_at, id=self.key.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +243,47 @@ def show(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> ApiKey:
     return key
 
 
+def search(
+    uow: UnitOfWork, slug: str, service_slug: str, *, search: str, after: Position | None, limit: int
+) -> FoundRows[ListedApiKey]:
+    """Find keys of a service by a part of their name or prefix, the newest first; an empty text finds all."""
+    service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
+    part = search.strip().casefold()
+    # A service has at most `KEYS_MAX`, so all of them are read.
+    found = [one for one in uow.api_keys.of_service(service) if part in f"{one.key.name}\n{one.key.prefix}".casefold()]
+    shown = [one for one in found if after is None or (one.key.created_at, one.key.id) < (after.at, after.id)]
+
+    def count(*, counted_max: int) -> int:
+        return len(found[:counted_max])
+
+    return found_rows(shown[: limit + 1], after=after, limit=limit, count=count)
+
+
+def show_made(
+    uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID, operation: Operation = Operation.API_KEYS_READ
+) -> ListedApiKey:
+    """Return a key with the address of its maker, to a caller who does this; raise `ApiKeyUnknown` without one."""
+    service = access.authorize(uow, slug, service_slug, operation).service
+    found = next((one for one in uow.api_keys.of_service(service) if one.key.id == key_id), None)
+    if found is None:
+        raise ApiKeyUnknown
+    return found
+
+
+def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
+    """Authorize the caller to create a key, before one is described."""
+    access.authorize(uow, slug, service_slug, Operation.API_KEY_CREATE)
+
+
+def lacking(capabilities: frozenset[Capability]) -> Mapping[Permission, Capability]:
+    """Return the permissions that a manager of the service with these capabilities cannot give, and what they take."""
+    return {
+        permission: capability
+        for permission, capability in CAPABILITIES.items()
+        if capability not in capabilities | access.OF_MANAGERS
+    }
+
+
 def delete(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> None:
     """Delete a key, which loses access at once."""
     service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_CHANGE).service
@@ -238,11 +298,7 @@ def _require_having(capabilities: frozenset[Capability], given: Collection[Permi
 
     The maker manages the service, by their role or by a grant.
     """
-    beyond = {
-        permission: capability
-        for permission, capability in CAPABILITIES.items()
-        if permission in given and capability not in capabilities | access.OF_MANAGERS
-    }
+    beyond = {permission: taken for permission, taken in lacking(capabilities).items() if permission in given}
     if beyond:
         raise PermissionBeyondMaker(beyond)
 

@@ -8,29 +8,44 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `ServiceGrant`
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import NotFound
+from core.email_addresses import part_of_email
+from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
+from core.limits import COUNTED_MAX
 from core.organizations import access
-from core.organizations.access import Operation
+from core.organizations.access import Capability, Operation
 from core.organizations.members import MemberUnknown
 from core.organizations.relations import ServiceRelation  # noqa: TC001 - likewise
+from core.positions import Position, found_rows
 from core.services.services import ServiceUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.organizations.access import OrganizationAccess
+    from core.organizations.people import ListedMember
+    from core.positions import FoundRows
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
+
+# How many members a search for somebody to grant access to shows.
+CANDIDATES_MAX: Final = 10
 
 
 class GrantUnknown(NotFound):
     """The member has no grant on the service."""
 
     default_message = "This member has no grant on the service."
+
+
+class GrantChanged(Conflict):
+    """The grant is not as the caller has seen it."""
+
+    default_message = "Another person has changed the access of this member meanwhile. Here is how it is now."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +65,36 @@ class ServiceGrant:
     granted_by: UUID | None
     created_at: datetime
 
+    @property
+    def position(self) -> Position:
+        """The place of the grant in the list."""
+        return Position(at=self.created_at, id=self.user.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServicePeople:
+    """Who looks after a service, and how many people use it.
+
+    `candidates` are the members that were found to be granted access; None when the caller may not see the members, or
+    searches for none. `end_users` is None when the caller may not see them.
+    """
+
+    service: Service
+    grants: FoundRows[ServiceGrant]
+    candidates: Sequence[ListedMember] | None
+    end_users: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberAccess:
+    """A member, and what a grant allows them on a service; `relation` is None without one."""
+
+    service: Service
+    user_id: UUID
+    email: str
+    role: str
+    relation: ServiceRelation | None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantsPage:
@@ -68,14 +113,70 @@ def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, page: int, limit
     return found
 
 
-def grant(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, relation: ServiceRelation) -> ServiceGrant:
-    """Make a member a manager or viewer of a service; this replaces their previous grant."""
+def show_people(
+    uow: UnitOfWork, slug: str, service_slug: str, *, search: str, find: str, after: Position | None, limit: int
+) -> ServicePeople:
+    """Return the grants on a service by a part of the address, the oldest first; raise `ServiceUnknown`.
+
+    `find` is a part of the address of the members who may be granted access; empty for none.
+    """
+    authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    service = _service(uow, authorized, service_slug)
+    part, wanted = (part_of_email(one, uow.domain_names.to_ascii) for one in (search, find))
+    found = uow.service_grants.found(service, part=part, after=after, limit=limit + 1)
+    count = partial(uow.service_grants.count_found, service, part=part)
+    return ServicePeople(
+        service=service,
+        grants=found_rows(found, after=after, limit=limit, count=count),
+        candidates=uow.people.page(authorized.organization.id, part=wanted, role="", after=None, limit=CANDIDATES_MAX)
+        if wanted and Capability.ORG_MEMBERS_VIEW in authorized.capabilities
+        else None,
+        end_users=uow.found_end_users.count(
+            authorized.organization.id, part="", service=service.slug, counted_max=COUNTED_MAX + 1
+        )
+        if Capability.END_USERS_VIEW in authorized.capabilities
+        else None,
+    )
+
+
+def show_access(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> MemberAccess:
+    """Return a member with their grant on a service; raise `ServiceUnknown`, then `MemberUnknown`."""
+    authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    service = _service(uow, authorized, service_slug)
+    member = uow.people.find(authorized.organization.id, user_id)
+    if member is None:
+        raise MemberUnknown
+    present = uow.service_grants.find(service, user_id)
+    return MemberAccess(
+        service=service,
+        user_id=user_id,
+        email=member.email,
+        role=member.role,
+        relation=present.relation if present is not None else None,
+    )
+
+
+def grant(
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    user_id: UUID,
+    relation: ServiceRelation,
+    *,
+    seen_relation: str | None = None,
+) -> ServiceGrant:
+    """Make a member a manager or viewer of a service; this replaces their previous grant.
+
+    `seen_relation` is that of the grant which the caller has seen, empty for none; raise `GrantChanged` for another.
+    """
     authorized = access.authorize_and_lock(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
     member = uow.members.find(authorized.organization.id, user_id)
     if member is None:
         raise MemberUnknown
     before = uow.service_grants.find(service, user_id)
+    if seen_relation not in {None, before.relation.value if before is not None else ""}:
+        raise GrantChanged
     if before is not None and before.relation is relation:
         return before
     granted = ServiceGrant(
@@ -90,13 +191,18 @@ def grant(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, relation
     return granted
 
 
-def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> None:
-    """Revoke a member's grant on a service; what their role allows stays."""
+def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, *, seen_relation: str | None = None) -> None:
+    """Revoke a member's grant on a service; what their role allows stays.
+
+    Raise `GrantChanged` when it is not the relation that the caller has seen.
+    """
     authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
     relation = uow.service_grants.remove(service, user_id)
     if relation is None:
         raise GrantUnknown
+    if seen_relation not in {None, relation.value}:
+        raise GrantChanged
     _record(uow, service, user_id, "access_revoked", relation=relation)
 
 

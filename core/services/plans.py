@@ -6,16 +6,20 @@ Each service has one default plan, which holds for users without a subscription.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Plan`
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, Conflict, NotFound, all_checked
 from core.events.actions import AuditAction
+from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
+from core.positions import Position, found_rows
 from core.services import access
 from core.text import checked_name, checked_public_name
 from core.wording import Grouped, Wording
@@ -23,6 +27,7 @@ from core.wording import Grouped, Wording
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from core.positions import FoundRows
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
@@ -50,6 +55,14 @@ class PriceTaken(Conflict):
     """Another plan of the installation has the price of the payment provider."""
 
     default_message = "Another plan has this billing_price_id already. A price belongs to one plan."
+
+
+class PlanChanged(Conflict):
+    """The plan is not as the caller has seen it."""
+
+    default_message = (
+        "Another person has changed this plan meanwhile. Above is how it is now; look at your changes, and save again."
+    )
 
 
 class PlanIsDefault(BadRequest):
@@ -95,6 +108,12 @@ class Plan(PlanFields):
     is_default: bool
     created_at: datetime
 
+    @property
+    def state(self) -> str:
+        """A short text that differs when any field does, with which a form says what its page has shown."""
+        shown = json.dumps([getattr(self, one.name) for one in fields(PlanFields)])
+        return hashlib.sha256(shown.encode()).hexdigest()[:32]
+
     def changes(self, before: Plan) -> dict[str, Any]:
         """Return the old and the new value of each changed field, in the form of an audit entry."""
         return {
@@ -110,6 +129,23 @@ class CountedPlan:
 
     plan: Plan
     subscription_count: int
+
+    @property
+    def position(self) -> Position:
+        """The place of the plan in the list."""
+        return Position(at=self.plan.created_at, id=self.plan.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEnd:
+    """A plan, and its subscriptions: those that keep it from being deleted, and those that go with it.
+
+    Both numbers are exact up to `COUNTED_MAX`, and one more than that beyond.
+    """
+
+    plan: Plan
+    live: int
+    ended: int
 
 
 def default_plan(uow: UnitOfWork, service: Service) -> Plan:
@@ -129,6 +165,36 @@ def list_all(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[CountedP
     """List the plans of a service, the oldest first."""
     service = access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
     return uow.plans.of_service(service)
+
+
+def search(
+    uow: UnitOfWork, slug: str, service_slug: str, *, search: str, after: Position | None, limit: int
+) -> FoundRows[CountedPlan]:
+    """Find plans of a service by a part of their name, the oldest first; an empty text finds all.
+
+    The numbers of subscriptions are exact up to `COUNTED_MAX`, and one more than that beyond.
+    """
+    service = access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
+    part = search.strip()
+    found = uow.plans.page(service, part=part, after=after, limit=limit + 1)
+    return found_rows(found, after=after, limit=limit, count=partial(uow.plans.count_found, service, part=part))
+
+
+def show(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> PlanEnd:
+    """Return a plan with its numbers of subscriptions; raise `PlanUnknown` when the service has none with that id."""
+    service = access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
+    return _with_numbers(uow, _find(uow, service, plan_id))
+
+
+def show_end(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> PlanEnd:
+    """Return what `show` does, to a caller who may delete the plan."""
+    service = access.authorize(uow, slug, service_slug, Operation.PLANS_CHANGE).service
+    return _with_numbers(uow, _find(uow, service, plan_id))
+
+
+def require_changeable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
+    """Authorize the caller to change plans, before one is described."""
+    access.authorize(uow, slug, service_slug, Operation.PLANS_CHANGE)
 
 
 def create(uow: UnitOfWork, slug: str, service_slug: str, given: PlanFields) -> Plan:
@@ -151,8 +217,19 @@ def create(uow: UnitOfWork, slug: str, service_slug: str, given: PlanFields) -> 
     return plan
 
 
-def change(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID, changes: dict[str, Any]) -> Plan:
-    """Change the given fields of a plan; None removes the price id, and leaves any other field as it is."""
+def change(
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    plan_id: UUID,
+    changes: dict[str, Any],
+    *,
+    seen_state: str | None = None,
+) -> Plan:
+    """Change the given fields of a plan; None removes the price id, and leaves any other field as it is.
+
+    Raise `PlanChanged` when the caller has seen another state of the plan than the stored one.
+    """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
     # Invalid input is refused before an unknown plan (decisions 1.6).
     checked = _checked(
@@ -161,6 +238,8 @@ def change(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID, changes
     if not checked:
         raise BadRequest("Name at least one field to change.")
     before = _find(uow, service, plan_id)
+    if seen_state not in {None, before.state}:
+        raise PlanChanged
     after = replace(before, **checked)
     if after == before:
         return before
@@ -183,6 +262,11 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> None
         raise PlanInUse
     uow.plans.remove(plan)
     _record(uow, AuditAction.PLAN_DELETED, service, plan)
+
+
+def _with_numbers(uow: UnitOfWork, plan: Plan) -> PlanEnd:
+    live, ended = uow.plans.subscriptions(plan, counted_max=COUNTED_MAX + 1)
+    return PlanEnd(plan=plan, live=live, ended=ended)
 
 
 def _find(uow: UnitOfWork, service: Service, plan_id: UUID) -> Plan:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
 from core.audit.siem import SiemUnknown
+from core.billing.checkout import PlanNotForSale
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
 from core.errors import (
     BadRequest,
@@ -36,6 +37,7 @@ from core.organizations.settings.domain import DomainUnset
 from core.organizations.tiers import TierUnknown
 from core.saml.messages import MessageRefused
 from core.scim.tokens import ScimTokenUnknown
+from core.services.plans import PriceTaken
 from core.sessions.callers import ClosedWhileImpersonating
 from core.sign_in.upstream.domain_routes import DomainRoutedAlready, RouteUnknown
 from entrypoints.pages.acting import past_acting
@@ -77,6 +79,10 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MessageRefused: MessageRefused.default_message,
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
     PasswordAlreadySet: marked("Your account has a password by now. Load this page again to change it."),
+    PlanNotForSale: marked(
+        "This plan cannot be bought: it has no price at the payment provider. Ask an administrator of the organization."
+    ),
+    PriceTaken: marked("Another plan has this price already. A price at the payment provider belongs to one plan."),
     RouteUnknown: marked("There is no such mail domain here. It may be removed already."),
     ScimTokenUnknown: marked("There is no such token here. It may be revoked already."),
     SecondFactorRequired: marked(

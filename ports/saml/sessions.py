@@ -6,6 +6,7 @@ from uuid import UUID
 
 from core.saml.providers import SamlProvider
 from core.saml.sessions import SamlSession, SessionState
+from core.services.services import Service
 
 
 class SamlSessions(Protocol):
@@ -35,6 +36,10 @@ class SamlSessions(Protocol):
 
     def end_earlier(self, user_id: UUID, parent_id: UUID, provider: SamlProvider) -> None:
         """End the sessions of a service provider that began from a session of a user, and are stored here."""
+        ...
+
+    def count_live(self, service: Service, *, counted_max: int) -> int:
+        """Count the live sessions that the service provider of a service knows, at most as many."""
         ...
 
     def alive_of(

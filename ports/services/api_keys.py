@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.prefixed_tokens import PrefixedToken
-from core.services.api_keys import ApiKey, ApiKeysPage, ServiceCaller
+from core.services.api_keys import ApiKey, ApiKeysPage, ListedApiKey, ServiceCaller
 from core.services.services import Service
 
 
@@ -31,6 +31,10 @@ class ApiKeys(Protocol):
 
     def page(self, service: Service, *, limit: int, offset: int) -> ApiKeysPage:
         """Return the keys of a service, the newest first, and their number, in one statement."""
+        ...
+
+    def of_service(self, service: Service) -> Sequence[ListedApiKey]:
+        """Return all keys of a service with the addresses of their makers, the newest first."""
         ...
 
     def find(self, service: Service, key_id: UUID) -> ApiKey | None:

@@ -1,10 +1,12 @@
 """Storage of service grants."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.organizations.relations import ServiceRelation
+from core.positions import Position
 from core.services.grants import GrantsPage, ServiceGrant
 from core.services.services import Service
 
@@ -14,6 +16,14 @@ class ServiceGrants(Protocol):
 
     def page(self, organization_id: UUID, service_slug: str, *, limit: int, offset: int) -> GrantsPage | None:
         """Return the grants on a service, the oldest first, in one statement; None when the service does not exist."""
+        ...
+
+    def found(self, service: Service, *, part: str, after: Position | None, limit: int) -> Sequence[ServiceGrant]:
+        """Return grants on a service of members whose address has a part, after a position, the oldest first."""
+        ...
+
+    def count_found(self, service: Service, *, part: str, counted_max: int) -> int:
+        """Count the same grants, to a maximum."""
         ...
 
     def find(self, service: Service, user_id: UUID) -> ServiceGrant | None:

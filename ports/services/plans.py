@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
+from core.positions import Position
 from core.services.plans import CountedPlan, Plan
 from core.services.services import Service
 
@@ -13,6 +14,21 @@ class Plans(Protocol):
 
     def of_service(self, service: Service) -> Sequence[CountedPlan]:
         """List the plans of a service with their numbers of live subscriptions, the oldest first."""
+        ...
+
+    def page(self, service: Service, *, part: str, after: Position | None, limit: int) -> Sequence[CountedPlan]:
+        """Return plans of a service that have this in their name, the oldest first, after a position.
+
+        Their live subscriptions are counted up to one more than `COUNTED_MAX`.
+        """
+        ...
+
+    def count_found(self, service: Service, *, part: str, counted_max: int) -> int:
+        """Count the plans of a service that have this in their name, at most as many."""
+        ...
+
+    def subscriptions(self, plan: Plan, *, counted_max: int) -> tuple[int, int]:
+        """Return how many live and how many ended subscriptions a plan has, each at most as many."""
         ...
 
     def count(self, service: Service) -> int:

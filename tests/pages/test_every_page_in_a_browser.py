@@ -36,9 +36,12 @@ OTHERS = {
     "console.html",
     "console_components.html",
     "console_person.html",
+    "console_service.html",
     "mailbox.html",
     "job_components.html",
     "platform_components.html",
+    "saml_components.html",
+    "service_plan_components.html",
     "platform_console.html",
     "platform_words.html",
     "plot_components.html",
@@ -160,7 +163,7 @@ FROM_THE_FIRST = """
 """
 CONTROLS = """
 [...document.querySelectorAll(
-    'a[href], button:enabled, input, select, textarea, summary, iframe[name], [tabindex="0"]')]
+    'a[href], button:enabled, input:enabled, select, textarea, summary, iframe[name], [tabindex="0"]')]
   .filter(one => one.checkVisibility() && one.type !== 'hidden')
   .map(one => one.outerHTML)
 """

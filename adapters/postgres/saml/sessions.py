@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.saml.providers import SamlProvider
+    from core.services.services import Service
 
 NAMED: Final = """
     SELECT   session_id
@@ -37,6 +38,14 @@ ALIVE: Final = f"""
     ORDER BY s.id
     LIMIT    %(limit)s
 """  # noqa: S608 - made of constants alone
+LIVE_OF_SERVICE: Final = f"""
+    SELECT count(*)
+    FROM   (SELECT
+            FROM   saml_sessions p
+            JOIN   sessions s ON s.id = p.session_id
+            WHERE  p.organization_id = %(organization_id)s AND p.service_id = %(service_id)s AND {IS_LIVE}
+            LIMIT  %(counted_max)s) AS live
+"""  # noqa: S608 - likewise
 
 
 class PostgresSamlSessions(Aggregate):
@@ -106,6 +115,17 @@ class PostgresSamlSessions(Aggregate):
               AND  p.session_id = s.id AND p.organization_id = %s AND p.service_id = %s
             """,
             (self._transaction.now, parent_id, user_id, provider.organization_id, provider.service_id),
+        )
+
+    def count_live(self, service: Service, *, counted_max: int) -> int:
+        return self._value(
+            LIVE_OF_SERVICE,
+            {
+                "organization_id": service.organization_id,
+                "service_id": service.id,
+                "counted_max": counted_max,
+                **live_at(self._transaction.now),
+            },
         )
 
     def alive_of(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
-from core.services.api_keys import ApiKey, ApiKeysPage, Permission, ServiceCaller
+from core.services.api_keys import ApiKey, ApiKeysPage, ListedApiKey, Permission, ServiceCaller
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,14 @@ PAGE: Final = f"""
                        ORDER BY created_at DESC, id DESC
                        LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
     ORDER BY  page.created_at DESC, page.id DESC
+"""  # noqa: S608 - made of the names of fields
+OF_SERVICE: Final = f"""
+    SELECT    {columns(ApiKey, table="k")}, u.email AS maker_email
+    FROM      api_keys k
+    LEFT JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.created_by
+    LEFT JOIN users u ON u.id = m.user_id
+    WHERE     k.organization_id = %s AND k.service_id = %s
+    ORDER BY  k.created_at DESC, k.id DESC
 """  # noqa: S608 - made of the names of fields
 
 
@@ -81,6 +89,9 @@ class PostgresApiKeys(Aggregate):
         totals = [row.pop("total") for row in rows]
         return ApiKeysPage(api_keys=[_key(**row) for row in rows if row["id"] is not None], total=totals[0])
 
+    def of_service(self, service: Service) -> Sequence[ListedApiKey]:
+        return self._all(_listed, OF_SERVICE, (service.organization_id, service.id))
+
     def find(self, service: Service, key_id: UUID) -> ApiKey | None:
         return self._one(
             _key,
@@ -106,3 +117,7 @@ class PostgresApiKeys(Aggregate):
 
 def _key(*, permissions: list[str], **columns: Any) -> ApiKey:
     return ApiKey(permissions=[Permission(permission) for permission in permissions], **columns)
+
+
+def _listed(*, maker_email: str | None, **columns: Any) -> ListedApiKey:
+    return ListedApiKey(key=_key(**columns), maker_email=maker_email)

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.relations import ServiceRelation
+from core.positions import BEGIN
 from core.services.grants import Grantee, GrantsPage, ServiceGrant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from core.positions import Position
     from core.services.services import Service
 
 # At least one row where the service exists, for the total.
@@ -30,6 +33,19 @@ PAGE: Final = """
     WHERE     s.organization_id = %(organization_id)s AND s.slug = %(service_slug)s
     ORDER BY  g.created_at, g.user_id
 """
+_FOUND: Final = """
+    FROM   service_grants g
+    JOIN   users u ON u.id = g.user_id
+    WHERE  g.organization_id = %(organization_id)s AND g.service_id = %(service_id)s AND strpos(u.email, %(part)s) > 0
+"""
+FOUND: Final = f"""
+    SELECT   g.user_id, u.email, g.relation, g.granted_by, g.created_at
+    {_FOUND}
+    AND      (g.created_at, g.user_id) > (%(at)s, %(after)s)
+    ORDER BY g.created_at, g.user_id
+    LIMIT    %(limit)s
+"""
+COUNT_FOUND: Final = f"SELECT count(*) FROM (SELECT {_FOUND} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
 
 
 class PostgresServiceGrants(Aggregate):
@@ -43,6 +59,14 @@ class PostgresServiceGrants(Aggregate):
             return None
         totals = [row.pop("total") for row in rows]
         return GrantsPage(grants=[_grant(**row) for row in rows if row["user_id"] is not None], total=totals[0])
+
+    def found(self, service: Service, *, part: str, after: Position | None, limit: int) -> Sequence[ServiceGrant]:
+        begin = after or BEGIN
+        shown = {"at": begin.at, "after": begin.id, "limit": limit}
+        return self._all(_grant, FOUND, _found_of(service, part) | shown)
+
+    def count_found(self, service: Service, *, part: str, counted_max: int) -> int:
+        return self._value(COUNT_FOUND, _found_of(service, part) | {"counted_max": counted_max})
 
     def find(self, service: Service, user_id: UUID) -> ServiceGrant | None:
         return self._one(
@@ -93,6 +117,10 @@ class PostgresServiceGrants(Aggregate):
         self._connection.execute_later(
             "DELETE FROM service_grants WHERE user_id = %s AND created_at >= %s", (user_id, moment)
         )
+
+
+def _found_of(service: Service, part: str) -> dict[str, Any]:
+    return {"organization_id": service.organization_id, "service_id": service.id, "part": part}
 
 
 def _grant(*, user_id: UUID, email: str, relation: str, **columns: Any) -> ServiceGrant:

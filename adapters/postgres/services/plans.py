@@ -8,12 +8,15 @@ from psycopg.errors import UniqueViolation
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.limits import COUNTED_MAX
+from core.positions import BEGIN
 from core.services.plans import CountedPlan, Plan, PlanFields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from core.positions import Position
     from core.services.services import Service
 
 PLAN: Final = f"SELECT {columns(Plan)} FROM plans"  # noqa: S608 - made of the names of fields
@@ -26,6 +29,35 @@ OF_SERVICE: Final = f"""
     WHERE    p.organization_id = %s AND p.service_id = %s
     ORDER BY p.created_at, p.id
 """  # noqa: S608 - made of the names of fields
+# A service has few plans, so what they are called needs no index.
+_FOUND: Final = """
+    FROM   plans p
+    WHERE  p.organization_id = %(organization_id)s AND p.service_id = %(service_id)s
+    AND    (%(part)s = '' OR strpos(lower(p.name), lower(%(part)s)) > 0)
+"""
+FOUND: Final = f"""
+    SELECT   page.*, (SELECT count(*)
+                      FROM   (SELECT
+                              FROM   subscriptions
+                              WHERE  plan_id = page.id AND status IN ('active', 'past_due')
+                              LIMIT  %(counted_max)s) AS live) AS subscription_count
+    FROM     (SELECT   {columns(Plan, table="p")}
+              {_FOUND}
+              AND      (p.created_at, p.id) > (%(at)s, %(after)s)
+              ORDER BY p.created_at, p.id
+              LIMIT    %(limit)s) AS page
+    ORDER BY page.created_at, page.id
+"""  # noqa: S608 - made of the names of fields
+SUBSCRIPTIONS: Final = """
+    SELECT (SELECT count(*)
+            FROM   (SELECT FROM subscriptions
+                    WHERE  plan_id = %(plan_id)s AND status IN ('active', 'past_due')
+                    LIMIT  %(counted_max)s) AS live) AS live,
+           (SELECT count(*)
+            FROM   (SELECT FROM subscriptions
+                    WHERE  plan_id = %(plan_id)s AND status IN ('cancelled', 'expired')
+                    LIMIT  %(counted_max)s) AS ended) AS ended
+"""
 
 
 class PostgresPlans(Aggregate):
@@ -33,6 +65,18 @@ class PostgresPlans(Aggregate):
 
     def of_service(self, service: Service) -> Sequence[CountedPlan]:
         return self._all(_counted, OF_SERVICE, (service.organization_id, service.id))
+
+    def page(self, service: Service, *, part: str, after: Position | None, limit: int) -> Sequence[CountedPlan]:
+        begin = after or BEGIN
+        shown = {"at": begin.at, "after": begin.id, "limit": limit, "counted_max": COUNTED_MAX + 1}
+        return self._all(_counted, FOUND, _found_of(service, part) | shown)
+
+    def count_found(self, service: Service, *, part: str, counted_max: int) -> int:
+        return min(self._value(f"SELECT count(*) {_FOUND}", _found_of(service, part)), counted_max)
+
+    def subscriptions(self, plan: Plan, *, counted_max: int) -> tuple[int, int]:
+        [row] = self._rows(SUBSCRIPTIONS, {"plan_id": plan.id, "counted_max": counted_max})
+        return row["live"], row["ended"]
 
     def count(self, service: Service) -> int:
         return self._value(
@@ -92,6 +136,10 @@ class PostgresPlans(Aggregate):
             "DELETE FROM plans WHERE organization_id = %s AND service_id = %s AND id = %s",
             (plan.organization_id, plan.service_id, plan.id),
         )
+
+
+def _found_of(service: Service, part: str) -> dict[str, Any]:
+    return {"organization_id": service.organization_id, "service_id": service.id, "part": part}
 
 
 def _counted(*, subscription_count: int, **columns: Any) -> CountedPlan:

@@ -6,11 +6,11 @@ from uuid import UUID
 import msgspec
 
 from core.billing import checkout
-from core.billing.checkout import AlreadySubscribed, PlanNotForSale, PlanNotFound, PlanOfAnotherService, Started
+from core.billing.checkout import AlreadySubscribed, PlanNotForSale, PlanNotFound, PlanOfAnotherService
 from core.billing.provider import BillingFailed, CheckoutSession
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
-from entrypoints.http.billing.customers import ensure_customer
+from entrypoints.shared.billing.checkouts import open_checkout
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
@@ -54,17 +54,3 @@ async def start_checkout(call: Call, org_slug: str, service_slug: str, body: Che
         mode=call.installation.billing.mode,
     )
     return await open_checkout(call, started)
-
-
-async def open_checkout(call: Call, started: Started) -> CheckoutSession:
-    """Return the page of a started checkout, made by the payment provider; raise `BillingFailed`."""
-    billing = call.installation.billing
-    try:
-        customer_id = await ensure_customer(call, started.customer_id, started.customer)
-        session = await billing.open_checkout(started.order(customer_id), key=started.checkout.idempotency_key)
-    except BillingFailed as failed:
-        if failed.is_refused:
-            await call.transact(checkout.abandon, started.checkout)
-        raise
-    await call.transact(checkout.finish, started.checkout, session.session_id)
-    return session

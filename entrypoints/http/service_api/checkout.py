@@ -9,8 +9,9 @@ from core.service_api.subscriptions import PlanOfSiblingService, SubscriptionExi
 from core.service_api.users import ServiceUserUnknown
 from core.services.api_keys import Permission
 from core.services.plans import PlanUnknown
-from entrypoints.http.billing.checkout import CheckoutWanted, open_checkout
+from entrypoints.http.billing.checkout import CheckoutWanted
 from entrypoints.http.service_api.subscriptions import routes as subscription_routes
+from entrypoints.shared.billing.checkouts import open_checkout
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes

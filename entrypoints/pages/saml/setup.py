@@ -1,7 +1,6 @@
 """The page of a setup link for SAML: where the application is, what to enter there, and what it has sent since."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from quart import Response
 
@@ -10,9 +9,7 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.setup_links import SetupLinkDead
 from core.saml import setup
 from core.saml.configuration import SamlNotSetUp
-from core.saml.messages import NameIdFormat
 from entrypoints.pages.declaring import setup_pages, shows_again
-from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -21,10 +18,11 @@ from entrypoints.pages.organizations.setup import (
     protected_cookie,
     setup_cookie,
 )
-from entrypoints.pages.organizations.steps import ProviderKind, kind_of
+from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.saml import application_kinds
+from entrypoints.pages.saml.application_fields import NAMES, changes_of, copies_of, proposed
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
@@ -33,12 +31,6 @@ from entrypoints.web.serving.credentials import public
 routes = setup_pages()
 
 SAML: Final = "/app/setup/parts/saml"
-# The names of users in assertions that the page offers.
-NAMES: Final = (
-    (NameIdFormat.EMAIL_ADDRESS.value, marked("Email address")),
-    (NameIdFormat.PERSISTENT.value, marked("Persistent id")),
-    (NameIdFormat.UNSPECIFIED.value, marked("Unspecified")),
-)
 
 
 class CertificateForm(SetupForm, kw_only=True):
@@ -63,15 +55,6 @@ class SamlSetupForm(CertificateForm, kw_only=True):
     email_attribute: str = ""
 
 
-# What Microsoft Entra is as a service provider, the same for all of its customers.
-ENTRA: Final = SamlSetupForm(
-    entity_id=application_kinds.ENTRA_ENTITY_ID,
-    acs_url="https://login.microsoftonline.com/login.srf",
-    name_id_format=NameIdFormat.PERSISTENT.value,
-    email_attribute="http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
-)
-
-
 async def _page(
     call: Call, form: SamlSetupForm | None = None, refusal: BadRequest | None = None, *, word: str = ""
 ) -> Response:
@@ -91,15 +74,10 @@ async def _page(
         shown=shown,
         kinds=application_kinds.KINDS,
         kind=kind,
-        typed=form or _proposed(shown, kind, stored),
+        typed=form or proposed(shown.configuration, kind, stored),
         problems=problems,
         names=NAMES,
-        copies={
-            "entity_id": (marked("Entity id, or issuer"), entity_id),
-            "sso_url": (marked("Sign-in address"), f"{entity_id}/sso"),
-            "slo_url": (marked("Sign-out address"), f"{entity_id}/slo"),
-            "metadata_url": (marked("Metadata address"), f"{entity_id}/metadata"),
-        },
+        copies=copies_of(entity_id),
     )
 
 
@@ -118,7 +96,7 @@ async def set_saml(call: Call, form: SamlSetupForm) -> PageOrRedirect:
     cookie = protected_cookie(call, form)
     # Reading metadata takes a thread, so a dead link is refused before.
     await call.read(setup.show, cookie)
-    changes = await _changes(call, form)
+    changes = await changes_of(call, form)
     await call.transact(setup.configure, cookie, changes, email_attribute=form.email_attribute.strip())
     # With the kind of application that is stored now, whose fields are filled in.
     return see_other(SAML)
@@ -155,34 +133,6 @@ async def delete_saml(call: Call, form: SamlDeletionForm) -> None:
     """
     await call.transact(setup.remove, protected_cookie(call, form), form.shown_entity_id)
     call.headers["Location"] = SAML
-
-
-async def _changes(call: Call, form: SamlSetupForm) -> Mapping[str, Any]:
-    """Return what the form changes; what metadata say is followed, whatever is typed beside them."""
-    typed = {
-        "entity_id": form.entity_id.strip() or None,
-        "acs_url": form.acs_url.strip() or None,
-        "name_id_format": form.name_id_format or None,
-    }
-    if not form.metadata.strip():
-        return typed
-    fields = await call.installation.saml.read_metadata(form.metadata, at=call.installation.clock())
-    return {**fields, "name_id_format": fields["name_id_format"] or typed["name_id_format"]}
-
-
-def _proposed(shown: setup.SamlSetup, kind: ProviderKind | None, stored_kind: ProviderKind | None) -> SamlSetupForm:
-    """Return the fields as they are stored; of another application than the stored one, what is known of it."""
-    stored = shown.configuration
-    if kind is not None and kind is not stored_kind:
-        proposed = ENTRA if kind.word == "entra" else SamlSetupForm(name_id_format=stored.effective_format.value)
-    else:
-        proposed = SamlSetupForm(
-            entity_id=stored.entity_id or "",
-            acs_url=stored.acs_url or "",
-            name_id_format=stored.effective_format.value,
-            email_attribute=(stored.attribute_mapping or {}).get("email", ""),
-        )
-    return proposed
 
 
 def _address(word: str) -> str:

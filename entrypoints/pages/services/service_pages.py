@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from core.organizations.access import Operation
 from core.services import standing
-from entrypoints.pages.console_pages import api, console_page, page_of
+from entrypoints.pages.console_pages import api, console_page, page_of, with_query
 from entrypoints.pages.languages import marked
 
 if TYPE_CHECKING:
@@ -76,12 +76,14 @@ def api_of_service(slug: str, service_slug: str) -> str:
 
 
 def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | RequiredStanding | None]]:
+    sign_ins = f"{page_of(at.reader.organization.slug)}/analytics/sign-ins"
     return [
         (page, marked("Connect"), None),
         (f"{page}/settings", marked("Settings"), None),
-        (f"{page}/people", marked("People"), at.reader.lacks(Operation.SERVICE_GRANTS_CHANGE)),
+        (f"{page}/grants", marked("People"), at.reader.lacks(Operation.SERVICE_GRANTS_CHANGE)),
         (f"{page}/plans", marked("Plans"), None),
         (f"{page}/api-keys", marked("API keys"), None),
-        (f"{page}/saml", marked("SAML"), None),
-        (f"{page}/sign-ins", marked("Sign-ins"), at.reader.lacks(Operation.END_USERS_READ)),
+        (f"{page}/single-sign-on", marked("SAML"), None),
+        # The list of all services, filtered.
+        (with_query(sign_ins, service=at.service.id), marked("Sign-ins"), at.reader.lacks(Operation.SIGN_INS_READ)),
     ]

@@ -34,6 +34,7 @@ routes: Routes = console_pages()
 SLUG_TYPED_MAX: Final = 100
 WAYS: Final = [("", marked("Every way")), *((way.value, text) for way, text in rule_texts.WAYS.items())]
 PEOPLE: Final = marked("People")
+SAML: Final = marked("SAML")
 # In the call of the interface, before anything was asked.
 EXAMPLE: Final = "ann@example.com"
 
@@ -100,11 +101,13 @@ def _places(slug: str, service: str, people: SettingPlace | None) -> dict[Rule, 
         Rule.SINGLE_SIGN_ON: f"{path}/domain-routes",
         Rule.SERVICE: f"{path}/services",
         Rule.SECURITY_PROFILE: of_service,
-        Rule.SAML_ADMISSION: f"{of_service}/saml",
         Rule.REQUIRED_SECOND_FACTOR: path,
     }
+    # One who explains sign-ins may lack the right to open it, and is told so there.
+    saml = SettingPlace(href=f"{page_of(slug)}/services/{quote(service, safe='')}/single-sign-on", text=SAML)
     of_people = (Rule.ACCOUNT, Rule.SEAT, Rule.AFFILIATION, Rule.MEMBERSHIP, Rule.NOT_SUSPENDED)
     return {
         **{rule: SettingPlace(call=one) for rule, one in calls.items()},
+        Rule.SAML_ADMISSION: saml if service else SettingPlace(call=f"{of_service}/saml"),
         **(dict.fromkeys(of_people, people) if people is not None else {}),
     }

@@ -1,0 +1,182 @@
+"""The application that signs its users in to a service by SAML, as the console of an organization sets it up.
+
+It is the service provider of `configuration.py`, with the certificate and what was sent lately. With a setup link the
+same is done by `setup.py`, without what the organization decides itself: who may sign in, and what is signed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.errors import Conflict
+from core.limits import COUNTED_MAX
+from core.organizations.access import Operation
+from core.saml import certificates, configuration
+from core.saml.assertions import DEFAULT_MAPPING
+from core.saml.configuration import SamlNotSetUp
+from core.saml.contacts import LastContact
+from core.services import access
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from core.key_certificates import MadeCertificate, SamlCertificate
+    from core.saml.configuration import SamlConfiguration
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
+
+
+class SamlConfigurationChanged(Conflict):
+    """The configuration is not as the caller has seen it."""
+
+    default_message = (
+        "Another person has changed these settings meanwhile. Load the page in another window to see how they are now,"
+        " and save again to replace them."
+    )
+
+
+class SamlCertificateChanged(Conflict):
+    """The active certificate is not the one that the caller has seen."""
+
+    default_message = "Another person has made a certificate meanwhile. It is shown here; use it, or replace it again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlApplication:
+    """The configuration of a service with its active certificate, and what the application has sent lately.
+
+    `is_begun` says whether there is an application or a certificate, which can be deleted.
+    """
+
+    service: Service
+    configuration: SamlConfiguration
+    is_begun: bool
+    certificate: SamlCertificate | None
+    contact: LastContact
+
+    @property
+    def state(self) -> str:
+        """A short text that differs when any setting does, with which a form says what its page has shown."""
+        return hashlib.sha256(repr(astuple(self.configuration)).encode()).hexdigest()[:32]
+
+    @property
+    def certificate_id(self) -> str:
+        """The id of the active certificate; empty without one."""
+        return str(self.certificate.id) if self.certificate is not None else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamlEnd:
+    """What is about to be deleted; `sessions` counts who is signed in there, exactly up to `COUNTED_MAX`."""
+
+    application: SamlApplication
+    sessions: int
+
+
+def application_of(uow: UnitOfWork, service: Service) -> SamlApplication:
+    """Return the application of a service, for a caller who was authorized."""
+    view = uow.saml_configurations.view(service)
+    return SamlApplication(
+        service=service,
+        configuration=view.configuration,
+        is_begun=view.is_begun,
+        certificate=uow.saml_certificates.active(service),
+        contact=uow.saml_configurations.last_contact(service) or LastContact(),
+    )
+
+
+def described(present: SamlConfiguration, changes: Mapping[str, Any], *, email_attribute: str) -> Mapping[str, Any]:
+    """Return the changes that describe an application and enable SAML.
+
+    `email_attribute` is the name under which assertions contain the address; empty for the usual one.
+    """
+    if changes["entity_id"] != present.entity_id:
+        # The certificate and the logout address of one application are none of another's.
+        changes = {"sp_certificate": None, "slo_url": None, **changes}
+    mapping = {
+        **(present.attribute_mapping or DEFAULT_MAPPING),
+        "email": email_attribute or DEFAULT_MAPPING["email"],
+    }
+    return {**changes, "enabled": True, "attribute_mapping": mapping}
+
+
+def show(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation = Operation.SAML_READ) -> SamlApplication:
+    """Return the application of a service to a caller who does this."""
+    return application_of(uow, access.authorize(uow, slug, service_slug, operation).service)
+
+
+def set_application(
+    uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[str, Any], *, email_attribute: str, seen_state: str
+) -> None:
+    """Say where the application is, and enable SAML; raise `SamlConfigurationChanged`."""
+    shown = _locked(uow, slug, service_slug, seen_state)
+    changes = described(shown.configuration, changes, email_attribute=email_attribute)
+    configuration.change(uow, shown.service, changes)
+
+
+def set_details(
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    changes: Mapping[str, Any],
+    *,
+    attributes: Mapping[str, str],
+    seen_state: str,
+) -> None:
+    """Say who may sign in, what is signed and what assertions contain; raise `SamlConfigurationChanged`.
+
+    `attributes` are the names of the fields of a user in assertions; what has an empty name is left out.
+    """
+    shown = _locked(uow, slug, service_slug, seen_state)
+    present = shown.configuration
+    mapping = {
+        "email": (present.attribute_mapping or DEFAULT_MAPPING).get("email", DEFAULT_MAPPING["email"]),
+        **{field: name for field, name in attributes.items() if name},
+    }
+    where = {"entity_id": present.entity_id, "acs_url": present.acs_url}
+    configuration.change(uow, shown.service, {**where, **changes, "attribute_mapping": mapping})
+
+
+def add_certificate(
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    made: MadeCertificate,
+    *,
+    valid_from: datetime,
+    seen_certificate: str,
+) -> None:
+    """Make a certificate the active one, in place of the one that the caller has seen.
+
+    Most applications want the certificate before they say where they are, so this needs no enabled configuration.
+    Raise `SamlCertificateChanged` when another one is active by now.
+    """
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
+    if application_of(uow, service).certificate_id != seen_certificate:
+        raise SamlCertificateChanged
+    certificates.add(uow, service, made, valid_from=valid_from)
+
+
+def show_end(uow: UnitOfWork, slug: str, service_slug: str) -> SamlEnd:
+    """Return what the caller is about to delete; raise `SamlNotSetUp` when there is nothing."""
+    shown = show(uow, slug, service_slug, Operation.SAML_CHANGE)
+    if not shown.is_begun:
+        raise SamlNotSetUp
+    sessions = uow.saml_sessions.count_live(shown.service, counted_max=COUNTED_MAX + 1)
+    return SamlEnd(application=shown, sessions=sessions)
+
+
+def remove(uow: UnitOfWork, slug: str, service_slug: str, shown_entity_id: str) -> None:
+    """Delete the application that the caller was shown, with the certificates; raise `SamlNotSetUp`."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    configuration.remove(uow, service, shown_entity_id)
+
+
+def _locked(uow: UnitOfWork, slug: str, service_slug: str, seen_state: str) -> SamlApplication:
+    shown = application_of(uow, access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service)
+    if shown.state != seen_state:
+        raise SamlConfigurationChanged
+    return shown

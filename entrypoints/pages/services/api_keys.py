@@ -1,0 +1,265 @@
+"""The tab of a service with its API keys: the list, creating one, whose secret is shown once, and revoking one."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest, Refusal
+from core.organizations.access import Operation
+from core.services import api_keys
+from core.services.api_keys import ApiKeyUnknown, ListedApiKey, Permission, PermissionBeyondMaker, TooManyKeys
+from core.services.services import ServiceUnknown
+from entrypoints.pages.console_pages import ROWS_SHOWN, PagedQuery, Program, after, with_query
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.languages import marked
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+KEYS: Final = "/app/organizations/:org_slug/services/:service_slug/api-keys"
+KEY: Final = f"{KEYS}/:api_key_id"
+TAB: Final = "/api-keys"
+# What each permission is called, and what it allows.
+PERMISSIONS: Final = {
+    Permission.READ_USERS: (marked("Read users"), marked("Lists the people who use the service, and reads one.")),
+    Permission.WRITE_USERS: (
+        marked("Add and change users"),
+        marked("Adds people by their address, and changes the address of accounts that are yours alone."),
+    ),
+    Permission.DELETE_USERS: (
+        marked("Remove users"),
+        marked("Removes people from the service, with their sessions and subscriptions there."),
+    ),
+    Permission.READ_SUBSCRIPTIONS: (marked("Read subscriptions"), marked("Lists who has which plan, and until when.")),
+    Permission.WRITE_SUBSCRIPTIONS: (
+        marked("Change subscriptions"),
+        marked("Gives people a plan or another one, and starts their checkout."),
+    ),
+    Permission.DELETE_SUBSCRIPTIONS: (
+        marked("Delete subscriptions"),
+        marked("Takes the plan of a person away, and forgets earlier ones."),
+    ),
+    Permission.READ_ANALYTICS: (
+        marked("Read figures"),
+        marked("Reads how many people use the service, how often they sign in, and how many pay."),
+    ),
+    Permission.READ_SERVICE: (marked("Read the service"), marked("Reads the settings of the service itself.")),
+    Permission.WRITE_SERVICE: (
+        marked("Change the service"),
+        marked("Changes the settings of the service, the addresses that sign-ins lead back to among them."),
+    ),
+}
+# After how many days a key expires; "" for never.
+EXPIRIES: Final = (
+    ("30", marked("After 30 days")),
+    ("90", marked("After 90 days")),
+    ("365", marked("After one year")),
+    ("730", marked("After two years")),
+    ("", marked("Never")),
+)
+# The call that shows a new key at work, by the first of its permissions here; what reads comes first. The name is that
+# of the service, so that nothing changes.
+_EXAMPLES: Final[Mapping[Permission, tuple[str, str, Mapping[str, Any]]]] = {
+    Permission.READ_SERVICE: ("GET", "/api/service/info", {}),
+    Permission.READ_USERS: ("GET", "/api/service/users", {}),
+    Permission.READ_SUBSCRIPTIONS: ("GET", "/api/service/subscriptions", {}),
+    Permission.READ_ANALYTICS: ("GET", "/api/service/analytics", {}),
+    Permission.WRITE_USERS: ("POST", "/api/service/users", {"email": "ann@example.com"}),
+    Permission.WRITE_SERVICE: ("PATCH", "/api/service/info", {"name": None}),
+    Permission.WRITE_SUBSCRIPTIONS: (
+        "POST",
+        "/api/service/subscriptions",
+        {"user_id": "$USER_ID", "plan_id": "$PLAN_ID"},
+    ),
+    Permission.DELETE_SUBSCRIPTIONS: ("DELETE", "/api/service/subscriptions/$USER_ID", {}),
+    Permission.DELETE_USERS: ("DELETE", "/api/service/users/$USER_ID", {}),
+}
+
+
+class ApiKeysQuery(PagedQuery, kw_only=True):
+    """Which keys to show."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the name or of the prefix.", max_length=100)] = ""
+
+
+class NewKeyForm(ProtectedForm, kw_only=True):
+    """What a new key is for, what it allows, and when it expires."""
+
+    name: str = ""
+    permissions: list[str] = msgspec.field(default_factory=list[str])
+    expires: str = "365"
+
+
+async def _list(
+    call: Call, org_slug: str, service_slug: str, *, query: ApiKeysQuery | None = None, refusal: Refusal | None = None
+) -> Page:
+    query = query or ApiKeysQuery()
+    at, found = await opened_service(
+        call,
+        org_slug,
+        service_slug,
+        Operation.API_KEYS_READ,
+        api_keys.search,
+        search=query.search,
+        after=query.position,
+        limit=ROWS_SHOWN,
+    )
+    keys = page_of_service(org_slug, service_slug) + TAB
+    return service_page(
+        call,
+        "service_keys.html",
+        at,
+        program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys"),
+        done=query.done,
+        refusal=refusal,
+        query=query,
+        found=found,
+        permissions=PERMISSIONS,
+        now=call.installation.clock(),
+        lacks_change=at.lacks(Operation.API_KEY_CREATE),
+        keys=keys,
+        first=with_query(keys, search=query.search) if query.after else "",
+        next=with_query(keys, search=query.search, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(KEYS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.API_KEYS_READ)
+async def show_keys(call: Call, org_slug: str, service_slug: str, query: ApiKeysQuery) -> Page:
+    """Show the API keys of a service, the newest first, also those that have expired."""
+    return await _list(call, org_slug, service_slug, query=query)
+
+
+async def _new(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    *,
+    form: NewKeyForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    at, _ = await opened_service(call, org_slug, service_slug, Operation.API_KEY_CREATE, api_keys.require_creatable)
+    form = form or NewKeyForm()
+    return service_page(
+        call,
+        "service_key_new.html",
+        at,
+        program=Program(
+            path=f"{api_of_service(org_slug, service_slug)}/api-keys",
+            method="POST",
+            body={"name": form.name or "Backend", "permissions": form.permissions or ["read:users"]},
+        ),
+        refusal=refusal,
+        form=form,
+        problems=problems_of(refusal),
+        permissions=PERMISSIONS,
+        lacking=api_keys.lacking(at.reader.capabilities),
+        expiries=EXPIRIES,
+        keys=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+@routes.get(f"{KEYS}/new", refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.API_KEY_CREATE)
+async def ask_for_key(call: Call, org_slug: str, service_slug: str) -> Page:
+    """Show the form of a new API key, with what each permission allows."""
+    return await _new(call, org_slug, service_slug)
+
+
+@routes.post(f"{KEYS}/new", refuses=(ServiceUnknown, TooManyKeys, PermissionBeyondMaker))
+@on_service_in_console(Operation.API_KEY_CREATE)
+@shows_again(_new, BadRequest, PermissionBeyondMaker)
+async def create_key(call: Call, org_slug: str, service_slug: str, form: NewKeyForm) -> Page:
+    """Create an API key and show its secret once; programs use `POST …/services/:service_slug/api-keys`."""
+    if form.expires not in dict(EXPIRIES):
+        raise BadRequest.of_field("expires", "Choose one of these.")
+    key, secret = await call.transact(
+        api_keys.create,
+        org_slug,
+        service_slug,
+        name=form.name,
+        permissions=[Permission(one) for one in form.permissions if one in set(Permission)],
+        expires_in_days=int(form.expires) if form.expires else None,
+    )
+    return await _key(call, org_slug, service_slug, key.id, secret=secret.reveal())
+
+
+async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, secret: str = "") -> Page:
+    at, shown = await opened_service(call, org_slug, service_slug, Operation.API_KEYS_READ, api_keys.show_made, key_id)
+    return service_page(
+        call,
+        "service_key.html",
+        at,
+        program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{key_id}"),
+        shown=shown,
+        secret=secret,
+        example=_example(call, at.service.name, shown, secret) if secret else "",
+        permissions=PERMISSIONS,
+        now=call.installation.clock(),
+        lacks_change=at.lacks(Operation.API_KEYS_CHANGE),
+        keys=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+@routes.get(KEY, refuses=(ServiceUnknown, ApiKeyUnknown))
+@on_service_in_console(Operation.API_KEYS_READ)
+async def show_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID) -> Page:
+    """Show an API key, without its secret."""
+    return await _key(call, org_slug, service_slug, api_key_id)
+
+
+@routes.get(f"{KEY}/revoke", refuses=(ServiceUnknown, ApiKeyUnknown))
+@on_service_in_console(Operation.API_KEYS_CHANGE)
+async def ask_to_revoke_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID) -> Page:
+    """Show what stops with an API key."""
+    at, shown = await opened_service(
+        call,
+        org_slug,
+        service_slug,
+        Operation.API_KEYS_CHANGE,
+        api_keys.show_made,
+        api_key_id,
+        Operation.API_KEYS_CHANGE,
+    )
+    return service_page(
+        call,
+        "service_key_revocation.html",
+        at,
+        program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{api_key_id}", method="DELETE"),
+        shown=shown,
+        permissions=PERMISSIONS,
+        now=call.installation.clock(),
+        keys=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+@routes.post(f"{KEY}/revoke", refuses=(ServiceUnknown, ApiKeyUnknown))
+@on_service_in_console(Operation.API_KEYS_CHANGE)
+@shows_again(_list, ApiKeyUnknown)
+async def revoke_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID) -> PageOrRedirect:
+    """Revoke an API key; programs use `DELETE …/services/:service_slug/api-keys/:api_key_id`."""
+    await call.transact(api_keys.delete, org_slug, service_slug, api_key_id)
+    return after(page_of_service(org_slug, service_slug) + TAB, "key-revoked")
+
+
+def _example(call: Call, name: str, shown: ListedApiKey, secret: str) -> str:
+    """Return a call with a key as a command; it works as it is, except where it says what to put in."""
+    method, path, body = next(_EXAMPLES[one] for one in _EXAMPLES if one in shown.key.permissions)
+    lines = [
+        "curl " + ("" if method == "GET" else f"-X {method} ") + call.installation.settings.base_url + path,
+        f"-H 'X-Api-Key: {secret}'",
+    ]
+    if body:
+        sent = encode({field: value or name for field, value in body.items()}).decode()
+        lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(sent)}"]
+    return " \\\n  ".join(lines)

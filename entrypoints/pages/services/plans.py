@@ -1,0 +1,271 @@
+"""The tab of a service with its plans: the list, creating, changing and deleting one, and the link to its checkout."""
+
+import shlex
+from dataclasses import asdict
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+
+from core.billing.provider import BillingMode
+from core.errors import BadRequest, Refusal
+from core.organizations.access import Operation
+from core.services import plans
+from core.services.plans import (
+    DEFAULT_CURRENCY,
+    Plan,
+    PlanChanged,
+    PlanFields,
+    PlanInUse,
+    PlanIsDefault,
+    PlanUnknown,
+    PriceTaken,
+    TooManyPlans,
+)
+from core.services.services import ServiceUnknown
+from entrypoints.pages.console_pages import ROWS_SHOWN, PagedQuery, Program, after, with_query
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.prices import amount_of, cents_of, price_of
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+PLANS: Final = "/app/organizations/:org_slug/services/:service_slug/plans"
+PLAN: Final = f"{PLANS}/:plan_id"
+TAB: Final = "/plans"
+# More features of one plan are counted, so that a page stays small.
+FEATURES_SHOWN: Final = 3
+
+
+class PlansQuery(PagedQuery, kw_only=True):
+    """Which plans to show."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the name.", max_length=100)] = ""
+
+
+class PlanForm(ProtectedForm, kw_only=True):
+    """What a plan is, as it is typed, and the state that the page has shown of it."""
+
+    name: str = ""
+    price: str = ""
+    currency: str = DEFAULT_CURRENCY
+    features: str = ""
+    billing_price_id: str = ""
+    seen_state: str = ""
+
+    @property
+    def fields(self) -> PlanFields:
+        """The plan that is meant; raise `BadRequest` for a price that is none."""
+        return PlanFields(
+            name=self.name,
+            price_cents=cents_of("price", self.price),
+            currency=self.currency.strip().lower(),
+            features=[line.strip() for line in self.features.splitlines() if line.strip()],
+            billing_price_id=self.billing_price_id.strip() or None,
+        )
+
+
+async def _list(
+    call: Call, org_slug: str, service_slug: str, *, query: PlansQuery | None = None, refusal: Refusal | None = None
+) -> Page:
+    query = query or PlansQuery()
+    at, found = await opened_service(
+        call,
+        org_slug,
+        service_slug,
+        Operation.PLANS_READ,
+        plans.search,
+        search=query.search,
+        after=query.position,
+        limit=ROWS_SHOWN,
+    )
+    page = page_of_service(org_slug, service_slug) + TAB
+    return service_page(
+        call,
+        "service_plans.html",
+        at,
+        program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans"),
+        done=query.done,
+        refusal=refusal,
+        query=query,
+        found=found,
+        prices={one.plan.id: _price(one.plan) for one in found.found},
+        features_shown=FEATURES_SHOWN,
+        lacks_change=at.lacks(Operation.PLANS_CHANGE),
+        plans=page,
+        first=with_query(page, search=query.search) if query.after else "",
+        next=with_query(page, search=query.search, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(PLANS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.PLANS_READ)
+async def show_plans(call: Call, org_slug: str, service_slug: str, query: PlansQuery) -> Page:
+    """Show the plans of a service with their numbers of subscriptions, the oldest first."""
+    return await _list(call, org_slug, service_slug, query=query)
+
+
+async def _new(
+    call: Call, org_slug: str, service_slug: str, *, form: PlanForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    at, _ = await opened_service(call, org_slug, service_slug, Operation.PLANS_CHANGE, plans.require_changeable)
+    form = form or PlanForm()
+    return service_page(
+        call,
+        "service_plan_new.html",
+        at,
+        program=Program(
+            path=f"{api_of_service(org_slug, service_slug)}/plans",
+            method="POST",
+            body={"name": form.name or "Team", "price_cents": 990, "currency": form.currency},
+        ),
+        refusal=refusal,
+        form=form,
+        problems=problems_of(refusal),
+        is_sandbox=call.installation.billing.mode is BillingMode.SANDBOX,
+        plans=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+@routes.get(f"{PLANS}/new", refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.PLANS_CHANGE)
+async def ask_for_plan(call: Call, org_slug: str, service_slug: str) -> Page:
+    """Show the form of a new plan."""
+    return await _new(call, org_slug, service_slug)
+
+
+@routes.post(f"{PLANS}/new", refuses=(ServiceUnknown, TooManyPlans, PriceTaken))
+@on_service_in_console(Operation.PLANS_CHANGE)
+@shows_again(_new, BadRequest, PriceTaken)
+async def create_plan(call: Call, org_slug: str, service_slug: str, form: PlanForm) -> PageOrRedirect:
+    """Create a plan; programs use `POST …/services/:service_slug/plans`."""
+    await call.read(plans.require_changeable, org_slug, service_slug)
+    plan = await call.transact(plans.create, org_slug, service_slug, form.fields)
+    return after(f"{page_of_service(org_slug, service_slug)}{TAB}/{plan.id}", "plan-created")
+
+
+async def _plan(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    plan_id: UUID,
+    *,
+    query: DoneQuery | None = None,
+    form: PlanForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    at, shown = await opened_service(call, org_slug, service_slug, Operation.PLANS_READ, plans.show, plan_id)
+    plan, base_url = shown.plan, call.installation.settings.base_url
+    page = page_of_service(org_slug, service_slug)
+    return service_page(
+        call,
+        "service_plan.html",
+        at,
+        program=Program(
+            path=f"{api_of_service(org_slug, service_slug)}/plans/{plan_id}",
+            method="PATCH",
+            body={"name": plan.name, "price_cents": plan.price_cents},
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        shown=shown,
+        price=_price(plan),
+        form=form or _form(plan),
+        problems=problems_of(refusal),
+        lacks_change=at.lacks(Operation.PLANS_CHANGE),
+        is_sandbox=call.installation.billing.mode is BillingMode.SANDBOX,
+        checkout=f"{base_url}{page}{TAB}/{plan_id}/buy",
+        checkout_call=_checkout_call(base_url, plan),
+        plans=page + TAB,
+        keys=f"{page}/api-keys/new",
+    )
+
+
+@routes.get(PLAN, refuses=(ServiceUnknown, PlanUnknown))
+@on_service_in_console(Operation.PLANS_READ)
+async def show_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID, query: DoneQuery) -> Page:
+    """Show a plan, with the link to its checkout."""
+    return await _plan(call, org_slug, service_slug, plan_id, query=query)
+
+
+@routes.post(PLAN, refuses=(ServiceUnknown, PlanUnknown, PriceTaken, PlanChanged))
+@on_service_in_console(Operation.PLANS_CHANGE)
+@shows_again(_plan, BadRequest, PriceTaken, PlanChanged)
+async def change_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID, form: PlanForm) -> PageOrRedirect:
+    """Change a plan; programs use `PATCH …/services/:service_slug/plans/:plan_id`."""
+    await call.read(plans.show_end, org_slug, service_slug, plan_id)
+    changes = asdict(form.fields)
+    await call.transact(plans.change, org_slug, service_slug, plan_id, changes, seen_state=form.seen_state)
+    return after(f"{page_of_service(org_slug, service_slug)}{TAB}/{plan_id}", "plan-changed")
+
+
+async def _deletion(
+    call: Call, org_slug: str, service_slug: str, plan_id: UUID, *, refusal: Refusal | None = None
+) -> Page:
+    at, shown = await opened_service(call, org_slug, service_slug, Operation.PLANS_CHANGE, plans.show_end, plan_id)
+    return service_page(
+        call,
+        "service_plan_deletion.html",
+        at,
+        program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans/{plan_id}", method="DELETE"),
+        refusal=refusal,
+        shown=shown,
+        plans=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+@routes.get(f"{PLAN}/delete", refuses=(ServiceUnknown, PlanUnknown))
+@on_service_in_console(Operation.PLANS_CHANGE)
+async def ask_to_delete_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID) -> Page:
+    """Show what is deleted with a plan, in numbers."""
+    return await _deletion(call, org_slug, service_slug, plan_id)
+
+
+@routes.post(f"{PLAN}/delete", refuses=(ServiceUnknown, PlanUnknown, PlanInUse, PlanIsDefault))
+@on_service_in_console(Operation.PLANS_CHANGE)
+@shows_again(_deletion, PlanInUse, PlanIsDefault)
+@shows_again(_list, PlanUnknown)
+async def delete_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID) -> PageOrRedirect:
+    """Delete a plan; programs use `DELETE …/services/:service_slug/plans/:plan_id`."""
+    await call.transact(plans.delete, org_slug, service_slug, plan_id)
+    return after(page_of_service(org_slug, service_slug) + TAB, "plan-deleted")
+
+
+def _price(plan: Plan) -> str:
+    return price_of(plan.price_cents, plan.currency)
+
+
+def _form(plan: Plan) -> PlanForm:
+    """Return the form with what is stored of a plan."""
+    return PlanForm(
+        name=plan.name,
+        price=amount_of(plan.price_cents),
+        currency=plan.currency,
+        features="\n".join(plan.features),
+        billing_price_id=plan.billing_price_id or "",
+    )
+
+
+def _checkout_call(base_url: str, plan: Plan) -> str:
+    """Return the command with which the backend of the service starts the checkout of an end user."""
+    body = {
+        "plan_id": str(plan.id),
+        "success_url": "https://www.example.com/thanks",
+        "cancel_url": "https://www.example.com/prices",
+    }
+    return " \\\n  ".join(
+        (
+            f'curl -X POST "{base_url}/api/service/users/$USER_ID/checkout"',
+            '-H "X-Api-Key: $API_KEY"',
+            "-H 'Content-Type: application/json'",
+            f"-d {shlex.quote(encode(body).decode())}",
+        )
+    )

@@ -1,0 +1,1 @@
+"""Buying plans: what pages and the interface share."""
