@@ -43,6 +43,10 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             ),
         ),
         SectionGroup(
+            marked("Sign-in"),
+            (Section("/sign-in", marked("Sign-in rules and connections"), lacks(Operation.CONNECTIONS_READ)),),
+        ),
+        SectionGroup(
             marked("Organization"),
             (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
         ),

@@ -21,6 +21,7 @@ from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
+from tests.pages.connection_samples import CONNECTION_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
@@ -204,7 +205,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW),
         ),
     },
-    "leading_on.html": {"address": "https://harbour.example/callback?state=x", "frames": ()},
+    "leading_on.html": {"address": "https://harbour.example/callback?state=x", "frames": (), "text": ""},
     "logout.html": {
         **_FORM,
         "service_name": NAME,
@@ -286,6 +287,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
+    **CONNECTION_SAMPLES,
     **PEOPLE_SAMPLES,
     **FLEET_SAMPLES,
     **PLATFORM_SAMPLES,

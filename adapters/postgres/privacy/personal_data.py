@@ -25,6 +25,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM passkeys WHERE user_id = %(user_id)s",
     "DELETE FROM identities WHERE user_id = %(user_id)s",
     "DELETE FROM upstream_sign_ins WHERE user_id = %(user_id)s",
+    "DELETE FROM trial_sign_ins WHERE user_id = %(user_id)s",
     "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",
     "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
     "DELETE FROM open_registrations WHERE user_id = %(user_id)s",
@@ -50,6 +51,7 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
     "UPDATE scim_log_entries SET user_name = NULL WHERE user_name = ANY (%(addresses)s)",
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
+    "DELETE FROM trial_sign_ins WHERE lower(email) = ANY (%(addresses)s)",
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a
