@@ -39,11 +39,6 @@ class TrialVerdict(StrEnum):
     JOINS = "joins"
     USER = "user"
 
-    @property
-    def is_let_in(self) -> bool:
-        """Whether the person is signed in, at the latest after they have shown once that the account is theirs."""
-        return self in {TrialVerdict.LINKED, TrialVerdict.TO_LINK, TrialVerdict.JOINS, TrialVerdict.USER}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialJudgement:

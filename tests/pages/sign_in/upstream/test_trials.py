@@ -253,6 +253,13 @@ async def test_a_trial_by_saml_shows_the_attributes_and_changes_nothing(
     assert "NameID" in shown.text
     assert everything(world) == before
 
+    other = asked(await console.begin())
+    returned = await browser.open(f"/auth/upstream/callback?code=x&state={other.relay_state}")
+    garbage = await acme.post("bm9uc2Vuc2U=", other.relay_state)
+    unread = await browser.open(garbage.headers["Location"])
+    assert returned.status == 400
+    assert "Nothing that could be read." in unread.text
+
     request = asked(await console.begin())
     elsewhere = replace(acme.idp, entity_id="https://other.example")
     wrong = await acme.post(elsewhere.answer(request), request.relay_state)
