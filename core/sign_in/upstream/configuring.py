@@ -15,7 +15,6 @@ from core.organizations import management
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import MEMBER
 from core.sign_in.upstream import checks, connections, domain_routes
-from core.sign_in.upstream.domain_routes import RouteUnknown
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.failures import SHOWN_MAX
 from core.sign_in.upstream.providers import EXTERNAL
@@ -166,9 +165,9 @@ def remove_route(uow: UnitOfWork, slug: str, route_id: UUID, *, seen: SeenRoute)
 def _require_seen_route(uow: UnitOfWork, slug: str, route_id: UUID, seen: SeenRoute) -> None:
     organization_id = authorize_and_lock(uow, slug, Operation.DOMAIN_ROUTES_CHANGE).organization.id
     claim = uow.domain_routes.lock(organization_id, route_id)
-    if claim is None:
-        raise RouteUnknown
-    if seen.connection_id and (str(claim.connection_id), claim.enforced) != (seen.connection_id, seen.enforced):
+    # One that is gone is refused by what follows.
+    now = (str(claim.connection_id), claim.enforced) if claim is not None else None
+    if seen.connection_id and now not in {None, (seen.connection_id, seen.enforced)}:
         raise RouteSeenOtherwise
 
 
