@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -36,4 +36,4 @@ def test_of_two_answers_to_one_trial_the_second_is_refused() -> None:
     )
 
     with pytest.raises(SignInOver):
-        trials.keep_answer(cast("Any", uow), uuid4(), "trial~used", trials.TrialAnswer())
+        trials.keep_answer(uow, uuid4(), "trial~used", trials.TrialAnswer())
