@@ -83,6 +83,7 @@ from entrypoints.pages.organizations import jobs as job_pages
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
+from entrypoints.pages.organizations import sign_in as sign_in_rules_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import active_users as platform_active_user_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
@@ -131,8 +132,13 @@ from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.pages.sign_in import sign_ins as own_sign_in_pages
 from entrypoints.pages.sign_in import why as why_page
 from entrypoints.pages.sign_in.upstream import acs as upstream_saml_pages
+from entrypoints.pages.sign_in.upstream import connections as connection_settings_pages
+from entrypoints.pages.sign_in.upstream import enabling as enabling_pages
+from entrypoints.pages.sign_in.upstream import mail_domains as mail_domain_pages
+from entrypoints.pages.sign_in.upstream import oauth_credentials as credential_pages
 from entrypoints.pages.sign_in.upstream import providers as upstream_pages
 from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
+from entrypoints.pages.sign_in.upstream import trials as trial_pages
 from entrypoints.pages.sign_in.upstream import upstream as connection_pages
 from entrypoints.web.describing import openapi
 
@@ -278,6 +284,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_active_user_pages.routes,
     selected_members_pages.routes,
     why_page.routes,
+    sign_in_rules_pages.routes,
+    connection_settings_pages.routes,
+    trial_pages.routes,
+    enabling_pages.routes,
+    mail_domain_pages.routes,
+    credential_pages.routes,
     platform_overview_pages.routes,
     platform_search_pages.routes,
     platform_organization_pages.routes,

@@ -2044,6 +2044,40 @@ COMMENT ON TABLE totp_secrets IS 'The second factor of a person; a step of it is
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_pkey PRIMARY KEY (user_id);
 
+CREATE TABLE trial_sign_ins (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    state_hash bytea NOT NULL,
+    client_id text,
+    tested_as bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    concluded_at timestamp with time zone,
+    problem text,
+    reason text DEFAULT ''::text NOT NULL,
+    subject text,
+    email text,
+    claims jsonb DEFAULT '[]'::jsonb NOT NULL
+);
+COMMENT ON TABLE trial_sign_ins IS 'Sign-ins by which administrators test connections. No other sign-in is ever found here, and none of these elsewhere.';
+COMMENT ON COLUMN trial_sign_ins.user_id IS 'The administrator who has begun it.';
+COMMENT ON COLUMN trial_sign_ins.session_id IS 'The browser session in which it began, and in which alone it is concluded.';
+COMMENT ON COLUMN trial_sign_ins.tested_as IS 'The SHA-256 of what of the connection leads to its provider, by which a later change is seen.';
+COMMENT ON COLUMN trial_sign_ins.problem IS 'A word of core/sign_in/upstream/provider_problems.py; null for none, and before it is concluded.';
+COMMENT ON COLUMN trial_sign_ins.reason IS 'The reason that the log has as well.';
+COMMENT ON COLUMN trial_sign_ins.claims IS 'Pairs of a name and a text, cut to a limit: what the provider has said of the user.';
+ALTER TABLE ONLY trial_sign_ins
+    ADD CONSTRAINT trial_sign_ins_pkey PRIMARY KEY (organization_id, id);
+ALTER TABLE ONLY trial_sign_ins
+    ADD CONSTRAINT trial_sign_ins_state_hash_key UNIQUE (state_hash);
+CREATE INDEX trial_sign_ins_addresses ON trial_sign_ins USING btree (lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX trial_sign_ins_ended ON trial_sign_ins USING btree (expires_at);
+CREATE INDEX trial_sign_ins_of_connection ON trial_sign_ins USING btree (organization_id, connection_id, concluded_at DESC);
+CREATE INDEX trial_sign_ins_of_user ON trial_sign_ins USING btree (user_id);
+
 CREATE TABLE upstream_connections (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -2650,6 +2684,12 @@ ALTER TABLE ONLY subscriptions
 
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY trial_sign_ins
+    ADD CONSTRAINT trial_sign_ins_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY trial_sign_ins
+    ADD CONSTRAINT trial_sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -227,6 +227,16 @@ KINDS = {
         " SELECT gen_random_uuid(), 'organizations.approve', '{}', %(user)s, gen_random_uuid(), 1, ended, ended"
         " FROM ends",
     ),
+    Leftover.TRIAL_SIGN_INS: Kind(
+        "expires_at",
+        90 * DAY,
+        ", connection AS (INSERT INTO upstream_connections (id, organization_id, type, name, scopes,"
+        " attribute_mapping, trust_mfa, enabled, created_at, updated_at) VALUES (gen_random_uuid(), %(organization)s,"
+        " 'saml', 'Acme', '{}', '{}', false, false, now(), now()) RETURNING organization_id, id)"
+        " INSERT INTO trial_sign_ins (organization_id, id, connection_id, user_id, session_id, state_hash, tested_as,"
+        " expires_at) SELECT organization_id, gen_random_uuid(), id, %(user)s, gen_random_uuid(),"
+        " gen_random_uuid()::text::bytea, '', ended FROM connection, ends",
+    ),
     Leftover.SCIM_LOG_ENTRIES: Kind(
         "created_at",
         30 * DAY,

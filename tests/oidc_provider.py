@@ -19,12 +19,12 @@ CALLBACK = "http://localhost:8000/auth/upstream/callback"
 
 
 @contextmanager
-def running_oidc_provider(folder: Path) -> Generator[str]:
+def running_oidc_provider(folder: Path, callback: str = CALLBACK) -> Generator[str]:
     """Run the provider from a folder, and return its issuer."""
     library = peer("oidc-provider")
     shutil.copy(library.files / "provider.mjs", folder)
     (folder / "node_modules").symlink_to(library.programs.parent)
-    command = [shutil.which("node") or "node", "provider.mjs", CLIENT_ID, CLIENT_SECRET, CALLBACK]
+    command = [shutil.which("node") or "node", "provider.mjs", CLIENT_ID, CLIENT_SECRET, callback]
     with subprocess.Popen(
         command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:

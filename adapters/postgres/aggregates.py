@@ -127,6 +127,7 @@ from adapters.postgres.sign_in.upstream.failures import PostgresUpstreamFailures
 from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
 from adapters.postgres.sign_in.upstream.oauth_credentials import PostgresOauthCredentials
 from adapters.postgres.sign_in.upstream.provider_sessions import PostgresProviderSessions
+from adapters.postgres.sign_in.upstream.trials import PostgresTrialSignIns
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.events import PostgresEventFeed
@@ -174,6 +175,7 @@ class Aggregates:
     oauth_credentials: PostgresOauthCredentials
     upstream_connections: PostgresUpstreamConnections
     upstream_failures: PostgresUpstreamFailures
+    trial_sign_ins: PostgresTrialSignIns
     provider_sessions: PostgresProviderSessions
     connection_keys: PostgresConnectionKeys
     domain_routes: PostgresDomainRoutes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts import own_accounts, sign_in_failures
 from core.platform import bulk_work
 from core.scim import log
-from core.sign_in.upstream import failures
+from core.sign_in.upstream import failures, trials
 from core.webhooks import deliveries, events
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Leftover(Enum):
     SCIM_LOG_ENTRIES = ("scim_log_entries", log.RETENTION)
     # Counted from the last time.
     UPSTREAM_FAILURES = ("upstream_failures", failures.RETENTION)
+    # The last of each connection is kept for that long; the others are deleted when it is concluded.
+    TRIAL_SIGN_INS = ("trial_sign_ins", trials.RETENTION)
 
     kept_for: timedelta
 

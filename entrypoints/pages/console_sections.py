@@ -50,7 +50,10 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
         ),
         SectionGroup(
             marked("Sign-in"),
-            (Section("/branding", marked("Branding"), lacks(Operation.BRANDING_READ)),),
+            (
+                Section("/sign-in", marked("Sign-in rules and connections"), lacks(Operation.CONNECTIONS_READ)),
+                Section("/branding", marked("Branding"), lacks(Operation.BRANDING_READ)),
+            ),
         ),
         SectionGroup(
             marked("Organization"),

@@ -18,6 +18,7 @@ from ports.sign_in.upstream.failures import UpstreamFailures
 from ports.sign_in.upstream.flows import UpstreamSignIns
 from ports.sign_in.upstream.oauth_credentials import OauthCredentials
 from ports.sign_in.upstream.provider_sessions import ProviderSessions
+from ports.sign_in.upstream.trials import TrialSignIns
 
 
 class SignInUnit(Protocol):
@@ -61,6 +62,9 @@ class SignInUnit(Protocol):
 
     @property
     def upstream_failures(self) -> UpstreamFailures: ...
+
+    @property
+    def trial_sign_ins(self) -> TrialSignIns: ...
 
     @property
     def connection_keys(self) -> ConnectionKeys: ...

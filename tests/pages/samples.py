@@ -23,6 +23,7 @@ from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.acting_samples import ACTED, ACTING
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.branding_samples import BRANDING_SAMPLES
+from tests.pages.connection_samples import CONNECTION_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.job_samples import JOB_SAMPLES
@@ -210,7 +211,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW),
         ),
     },
-    "leading_on.html": {"address": "https://harbour.example/callback?state=x", "frames": ()},
+    "leading_on.html": {"address": "https://harbour.example/callback?state=x", "frames": (), "text": ""},
     "logout.html": {
         **_FORM,
         "service_name": NAME,
@@ -294,6 +295,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_setup.html": _WAY,
     **BRANDING_SAMPLES,
     **CONSOLE_SAMPLES,
+    **CONNECTION_SAMPLES,
     **PEOPLE_SAMPLES,
     **JOB_SAMPLES,
     **FLEET_SAMPLES,

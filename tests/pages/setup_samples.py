@@ -29,7 +29,7 @@ _SETUP: Final[dict[str, Any]] = {
         support_email=EMAIL,
     ),
 }
-_COPIES: Final = {
+COPIES: Final = {
     name: (label, "https://id.example.com/auth/upstream/0191d3c1-0000-7000-8000-00000000000f/" + name)
     for name, label in (
         ("redirect_uri", "Redirect URI"),
@@ -67,7 +67,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "connection": SimpleNamespace(id=ID, name=NAME, is_saml=True, enabled=True, issuer="https://idp.example"),
         "kind": provider_kinds.SAML,
         "typed": _CONNECTION_FORM,
-        "copies": _COPIES,
+        "copies": COPIES,
         "progress": _PROGRESS,
         "sentences": problems.SENTENCES,
         "failures": [
@@ -213,7 +213,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "kind": provider_kinds.KINDS[1],
         "is_saml": False,
         "typed": _CONNECTION_FORM,
-        "copies": _COPIES,
+        "copies": COPIES,
         "problem": PROBLEM,
         "problems": dict.fromkeys(("name", "issuer", "client_id", "client_secret"), PROBLEM),
         "right_issuer": "https://idp.example/",

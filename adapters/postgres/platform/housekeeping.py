@@ -295,6 +295,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.TRIAL_SIGN_INS: """
+        DELETE FROM trial_sign_ins
+        WHERE  ctid = ANY (ARRAY(
+            SELECT   ctid
+            FROM     trial_sign_ins
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     # The addresses of an account are found by its events. Those of old events are kept, or the account could not be
     # anonymized completely.
     Leftover.EVENTS: """

@@ -25,6 +25,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM passkeys WHERE user_id = %(user_id)s",
     "DELETE FROM identities WHERE user_id = %(user_id)s",
     "DELETE FROM upstream_sign_ins WHERE user_id = %(user_id)s",
+    "DELETE FROM trial_sign_ins WHERE user_id = %(user_id)s",
     "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",
     "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
     "DELETE FROM open_registrations WHERE user_id = %(user_id)s",
@@ -52,6 +53,7 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE lower(label) = ANY (%(addresses)s)",
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE subject_id = %(user_id)s",
+    "DELETE FROM trial_sign_ins WHERE lower(email) = ANY (%(addresses)s)",
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a

@@ -64,7 +64,7 @@ def prepare_new(
     editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
     connections.require_none_linked(uow, editor)
     connection = connections.checked(uow, editor, kind, wishes, None, tuple(allowed))
-    return _to_check(uow, editor, connection, wishes)
+    return to_check(uow, editor, connection, wishes)
 
 
 def prepare_change(
@@ -74,24 +74,20 @@ def prepare_change(
     editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
     before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
     connections.require_not_in_force(uow, editor, before)
-    after = connection_wishes.applied(uow, editor, before, wishes, None, tuple(allowed))
-    if changes.leads_elsewhere(before, after, known=None, named=None):
-        # The secret at one issuer is never sent to another.
-        changes.require_allowed(uow, editor, before, after, wishes, keeps_people=False)
-    return _to_check(uow, editor, after, wishes)
+    return changed(uow, editor, before, wishes, allowed=allowed)
 
 
 def prepare_test(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionToCheck:
     """Return a connection to the holder of a setup link who tests it; raise `ConnectionUnknown`."""
     editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
     connection = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    return _to_check(uow, editor, connection)
+    return to_check(uow, editor, connection)
 
 
 def prepare_test_by_member(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionToCheck:
     """Do what `prepare_test` does, for a member."""
     organization_id, connection = connections.find_to_test(uow, slug, connection_id)
-    return _to_check(uow, Editor(organization_id=organization_id), connection)
+    return to_check(uow, Editor(organization_id=organization_id), connection)
 
 
 def create(
@@ -141,9 +137,26 @@ def record(uow: UnitOfWork, checked: ConnectionToCheck, finding: Finding) -> Non
         uow.upstream_failures.save_check(checked.organization_id, now.id, finding.problem, at=uow.now)
 
 
-def _to_check(
+def changed(
+    uow: UnitOfWork,
+    editor: Editor,
+    before: ConnectionRecord,
+    wishes: ConnectionWishes,
+    *,
+    allowed: Iterable[Network],
+) -> ConnectionToCheck:
+    """Return a connection as its editor wants it to be, to be checked before it is saved; raise what refuses that."""
+    after = connection_wishes.applied(uow, editor, before, wishes, None, tuple(allowed))
+    if changes.leads_elsewhere(before, after, known=None, named=None):
+        # The secret at one issuer is never sent to another.
+        changes.require_allowed(uow, editor, before, after, wishes, keeps_people=False)
+    return to_check(uow, editor, after, wishes)
+
+
+def to_check(
     uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, wishes: ConnectionWishes | None = None
 ) -> ConnectionToCheck:
+    """Return a connection with what is asked of its provider: the secret of the wishes, else the one that is stored."""
     client = None
     if not connection.is_saml:
         assert connection.client_id is not None, "an OpenID connection has no client id"

@@ -19,10 +19,12 @@ from core.organizations.setup_links import Part
 from core.sign_in.upstream import changes, connection_wishes
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
+from core.text import checked_note
 from core.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from core.outbound import Network
@@ -46,6 +48,15 @@ class ConnectionInForce(Conflict):
     default_message = (
         "This connection is in use: it gives roles, replaces a second factor, or is enforced. Ask the person who sent"
         " you the link to change it."
+    )
+
+
+class ConnectionSeenOtherwise(Conflict):
+    """The connection is not as the caller has seen it."""
+
+    default_message = (
+        "Another person has changed this connection meanwhile. This page shows it as it is now: look at it again, and"
+        " repeat your change if it is still right."
     )
 
 
@@ -128,10 +139,16 @@ def change(
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
+    seen: datetime | None = None,
 ) -> ConnectionRecord:
-    """Change the given fields of a connection; what ends with that, and who may make it, is in `changes.py`."""
+    """Change the given fields of a connection; what ends with that, and who may make it, is in `changes.py`.
+
+    Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change.
+    """
     editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = uow.upstream_connections.find(editor.organization_id, connection_id)
+    if before is not None:
+        require_seen(before, seen)
     return _change(uow, editor, before, wishes, described, tuple(allowed))
 
 
@@ -151,10 +168,16 @@ def change_by_link(
     return _change(uow, editor, before, wishes, described, tuple(allowed))
 
 
-def delete(uow: UnitOfWork, slug: str, connection_id: UUID) -> None:
-    """Delete a connection, its identities and its domain routes; the sessions that began by it end."""
+def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | None = None, note: str = "") -> None:
+    """Delete a connection, its identities and its domain routes; the sessions that began by it end.
+
+    Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change. The note is kept in
+    the audit log alone.
+    """
     editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
-    _delete(uow, editor, found(uow.upstream_connections.find(editor.organization_id, connection_id)))
+    connection = found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    require_seen(connection, seen)
+    _delete(uow, editor, connection, note=checked_note(note))
 
 
 def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
@@ -194,6 +217,12 @@ def require_not_in_force(uow: UnitOfWork, editor: Editor, connection: Connection
     is_enforced = uow.domain_routes.is_enforced(editor.organization_id, connection.id)
     if connection.joins_as is not None or connection.trust_mfa or is_enforced:
         raise ConnectionInForce
+
+
+def require_seen(connection: ConnectionRecord, seen: datetime | None) -> None:
+    """Raise `ConnectionSeenOtherwise` when a connection is not as of the change at this time, which its caller saw."""
+    if seen is not None and seen != connection.updated_at:
+        raise ConnectionSeenOtherwise
 
 
 def found(looked_up: LookedUp | None) -> LookedUp:
@@ -242,10 +271,11 @@ def _create(
     return connection
 
 
-def _delete(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:
+def _delete(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, *, note: str = "") -> None:
     ended = changes.end_sessions(uow, editor.organization_id, connection.id)
     uow.upstream_connections.remove(editor.organization_id, connection.id)
-    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended)
+    noted = {"audit_only": {"note": note}} if note else {}
+    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended, **noted)
 
 
 def _change(

@@ -1,4 +1,4 @@
-"""What ends with a connection, before it is deleted with a setup link (decisions 13.5 and 13.7)."""
+"""What ends with a connection, before it is deleted or switched off (decisions 13.5 and 13.7)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.organizations import setup_links
+from core.organizations.access import Operation, authorize
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import connections
 from core.sign_in.upstream.connections import ConnectionInForce
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 class ConnectionEnds:
     """A connection with what ends when it is deleted: accounts that it signs in, sessions, and mail domains.
 
-    `is_open` says whether the holder of the link may delete it: nobody has signed in by it, and the organization does
-    not rely on it.
+    `without_other_way` is how many of the accounts have no password, no passkey and no other provider, so that a mailed
+    link alone signs them in afterwards. `is_open` says whether the holder of a setup link may delete it: nobody has
+    signed in by it, and the organization does not rely on it.
     """
 
     connection: ConnectionRecord
     identities: int
+    without_other_way: int
     sessions: int
     domains: Sequence[str]
     is_open: bool
@@ -37,16 +40,27 @@ class ConnectionEnds:
 def show_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionEnds:
     """Return what ends with a connection, to the holder of a setup link; raise `ConnectionUnknown`."""
     setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    organization_id = setup.organization_id
+    return _show(uow, Editor.of_setup(setup), connection_id)
+
+
+def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionEnds:
+    """Return what ends with a connection, to a member; raise `ConnectionUnknown`."""
+    organization = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).organization
+    return _show(uow, Editor(organization_id=organization.id), connection_id)
+
+
+def _show(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> ConnectionEnds:
+    organization_id = editor.organization_id
     connection = connections.found(uow.upstream_connections.find(organization_id, connection_id))
     identities, sessions = uow.upstream_connections.count_uses(organization_id, connection_id, at=uow.now)
     routes = uow.domain_routes.of_organization(organization_id)
     return ConnectionEnds(
         connection=connection,
         identities=identities,
+        without_other_way=uow.upstream_connections.count_without_other_way(organization_id, connection_id),
         sessions=sessions,
         domains=[one.proof.domain for one in routes if one.connection_id == connection_id],
-        is_open=identities == 0 and not _is_in_force(uow, Editor.of_setup(setup), connection),
+        is_open=identities == 0 and not _is_in_force(uow, editor, connection),
     )
 
 

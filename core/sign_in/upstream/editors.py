@@ -47,6 +47,17 @@ class Editor:
         )
 
     @classmethod
+    def of_reader(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
+        """Do what `of_member` does, before a change is made: nothing is locked for them."""
+        member = access.authorize(uow, slug, operation)
+        return cls(
+            organization_id=member.organization.id,
+            user_id=member.caller.user_id,
+            capabilities=member.capabilities,
+            member=member,
+        )
+
+    @classmethod
     def of_link(cls, uow: UnitOfWork, cookie: str) -> Editor:
         """Return the holder of a setup link; raise `SetupLinkDead`."""
         uow.organizations.lock(setup_links.present(uow, cookie, Part.UPSTREAM).organization_id)

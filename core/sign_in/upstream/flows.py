@@ -127,8 +127,7 @@ def depart(
         way=way,
         expires_at=uow.now + LIFETIME,
     )
-    state = _add(uow, sign_in, browser)
-    return Departure(sign_in=sign_in, state=state, verifier=_verifier(uow, state), nonce=_nonce(uow, state))
+    return departure(uow, sign_in, _add(uow, sign_in, browser))
 
 
 def arrive(uow: UnitOfWork, provider: Provider, state: str, *, browser: str | None) -> Departure:
@@ -138,8 +137,12 @@ def arrive(uow: UnitOfWork, provider: Provider, state: str, *, browser: str | No
     sign_in = uow.upstream_sign_ins.use(hash_token(state), provider, browser_hash=hash_token(browser))
     if sign_in is None:
         raise SignInOver().because("unknown_state")
-    secret = Secret(state)
-    return Departure(sign_in=sign_in, state=secret, verifier=_verifier(uow, secret), nonce=_nonce(uow, secret))
+    return departure(uow, sign_in, Secret(state))
+
+
+def departure(uow: UnitOfWork, sign_in: UpstreamSignIn, state: Secret) -> Departure:
+    """Return what the browser of a sign-in takes along, or had taken along, with this state."""
+    return Departure(sign_in=sign_in, state=state, verifier=_verifier(uow, state), nonce=_nonce(uow, state))
 
 
 def request_id_of(uow: UnitOfWork, state: str) -> str:

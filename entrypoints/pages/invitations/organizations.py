@@ -184,4 +184,5 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         done=query.done,
         found=found,
         shown=shown,
+        lacks_provider=standing.lacks(Operation.CONNECTION_CONFIGURE),
     )

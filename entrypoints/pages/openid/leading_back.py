@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from entrypoints.pages.carried_messages import open_to_other_sites
-from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, page
+from entrypoints.pages.leading_on import leading_page
+from entrypoints.pages.rendering import page
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.languages import offered
 
@@ -25,17 +25,3 @@ def led_back(call: Call, back: LeadBack, *, is_after_form: bool) -> Response:
             page(call, "form_post.html", address=back.address, fields=back.posted, submits_itself=True)
         )
     return leading_page(call, back.address) if is_after_form else see_other(back.address)
-
-
-def leading_page(call: Call, address: str, *, frames: tuple[str, ...] = (), seconds: int = 0) -> Response:
-    """Return a page that leads on to an address, for the answer to a form.
-
-    A browser follows no redirect from a form to another site, because the pages with forms forbid that (form-action).
-    `frames` are pages of services that the browser loads before it goes on.
-    """
-    shown = page(call, "leading_on.html", address=address, frames=frames)
-    shown.headers["Refresh"] = f"{seconds}; url={address}"
-    if frames:
-        sources = " ".join(sorted({f"{urlsplit(uri).scheme}://{urlsplit(uri).netloc}" for uri in frames}))
-        shown.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}; frame-src {sources}"
-    return shown

@@ -15,7 +15,7 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import LIFETIME, BrowserReturn
 from entrypoints.pages import returns
 from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.openid.leading_back import leading_page
+from entrypoints.pages.leading_on import leading_page
 from entrypoints.pages.rendering import PageOrRedirect, form_page
 from entrypoints.pages.returns import ReturnQuery
 from entrypoints.pages.saml import carriers

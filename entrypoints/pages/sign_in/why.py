@@ -35,6 +35,8 @@ SLUG_TYPED_MAX: Final = 100
 WAYS: Final = [("", marked("Every way")), *((way.value, text) for way, text in rule_texts.WAYS.items())]
 PEOPLE: Final = marked("People")
 SAML: Final = marked("SAML")
+CONNECTIONS: Final = marked("Sign-in rules and connections")
+MAIL_DOMAINS: Final = marked("Mail domains")
 # In the call of the interface, before anything was asked.
 EXAMPLE: Final = "ann@example.com"
 
@@ -63,7 +65,10 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         question = SignInQuestion(email=email, service_slug=service or None, way=way)
         _, explanation = await explained_to_organization(call, org_slug, question)
         people = SettingPlace(href=members, text=PEOPLE) if lacks_members is None else None
-        answer = shown(explanation, _places(org_slug, service, people))
+        answer = shown(
+            explanation,
+            _places(org_slug, service, people, opens_sign_in=standing.lacks(Operation.CONNECTIONS_READ) is None),
+        )
     return console_page(
         call,
         "console_why.html",
@@ -90,24 +95,31 @@ def way_of(typed: str) -> SignInWay | None:
     return SignInWay(typed) if typed in set(SignInWay) else None
 
 
-def _places(slug: str, service: str, people: SettingPlace | None) -> dict[Rule, SettingPlace]:
-    """Return where an organization changes what the rules depend on; `people` is its page of members, if it is open."""
+def _places(slug: str, service: str, people: SettingPlace | None, *, opens_sign_in: bool) -> dict[Rule, SettingPlace]:
+    """Return where an organization changes what the rules depend on.
+
+    `people` is its page of members, if it is open to the reader; `opens_sign_in` says whether those of the sign-in are.
+    """
     path = api(slug)
     of_service = f"{path}/services/{quote(service, safe='') or ':service_slug'}"
     calls = {
-        Rule.CONNECTION_OPEN: f"{path}/upstream-providers",
-        Rule.CONNECTION_KEPT: f"{path}/upstream-providers",
-        Rule.MAIL_DOMAIN: f"{path}/domain-routes",
-        Rule.SINGLE_SIGN_ON: f"{path}/domain-routes",
         Rule.SERVICE: f"{path}/services",
         Rule.SECURITY_PROFILE: of_service,
-        Rule.REQUIRED_SECOND_FACTOR: path,
     }
     # One who explains sign-ins may lack the right to open it, and is told so there.
     saml = SettingPlace(href=f"{page_of(slug)}/services/{quote(service, safe='')}/single-sign-on", text=SAML)
+    sign_in = f"{page_of(slug)}/sign-in"
+    connections, domains = (
+        (SettingPlace(href=sign_in, text=CONNECTIONS), SettingPlace(href=f"{sign_in}/mail-domains", text=MAIL_DOMAINS))
+        if opens_sign_in
+        else (SettingPlace(call=f"{path}/upstream-providers"), SettingPlace(call=f"{path}/domain-routes"))
+    )
     of_people = (Rule.ACCOUNT, Rule.SEAT, Rule.AFFILIATION, Rule.MEMBERSHIP, Rule.NOT_SUSPENDED)
     return {
         **{rule: SettingPlace(call=one) for rule, one in calls.items()},
         Rule.SAML_ADMISSION: saml if service else SettingPlace(call=f"{of_service}/saml"),
+        **dict.fromkeys((Rule.CONNECTION_OPEN, Rule.CONNECTION_KEPT), connections),
+        Rule.REQUIRED_SECOND_FACTOR: connections if opens_sign_in else SettingPlace(call=path),
+        **dict.fromkeys((Rule.MAIL_DOMAIN, Rule.SINGLE_SIGN_ON), domains),
         **(dict.fromkeys(of_people, people) if people is not None else {}),
     }

@@ -76,6 +76,32 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "seen_enabled_at": _field(
         "Since when the page has shown the second factor to be on; the form is refused when it is another one by now."
     ),
+    "seen": _field(
+        "When the state was stored that the page has shown; the form is refused when it is another one by now."
+    ),
+    "seen_mfa_required": _field(
+        "Whether the page has shown that a second factor is required; the form is refused when that is not so by now.",
+        enum=["", "yes", "no"],
+    ),
+    "seen_device_trust_days": _field(
+        "How many days the page has shown; the form is refused when it is another number."
+    ),
+    "seen_provider_id": _field(
+        "The connection that the page has shown, by its id; the form is refused when it is another one by now."
+    ),
+    "seen_enforced": _field(
+        "Whether the page has shown the domain as enforced; the form is refused when that is not so by now.",
+        enum=["", "yes", "no"],
+    ),
+    "RulesForm.mfa_required": _field("Whether members need a second factor.", **_BOX),
+    "RulesForm.device_trust_days": _field("For how many days a device is trusted; empty changes nothing."),
+    "ConnectionForm.provider": _field("The kind of provider whose steps the page has shown."),
+    "OptionsForm.scopes": _field("The scopes to ask the provider for, separated by blanks; empty changes nothing."),
+    "OptionsForm.trust_mfa": _field("Whether the connection satisfies the second factor.", **_BOX),
+    "claim_of_id": _field("The claim or attribute with the stable id; empty for the usual one."),
+    "claim_of_email": _field("The claim or attribute with the address; empty for the usual one."),
+    "EnablingForm.enabled": _field("Whether the connection signs in from now on.", enum=["", "yes", "no"]),
+    "RoutingForm.enforced": _field("Whether every other way to sign in is refused for this domain.", **_BOX),
     "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
     "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),
     "repeated": _field("The new password once more."),

@@ -88,6 +88,10 @@ class UpstreamConnections(Protocol):
         """Return how many identities of a connection are linked, and how many of its sessions are alive."""
         ...
 
+    def count_without_other_way(self, organization_id: UUID, connection_id: UUID) -> int:
+        """Return how many accounts of a connection have no password, no passkey and no other provider."""
+        ...
+
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
         """Delete the identities of a connection, and the sign-ins by it that are under way; return how many."""
         ...

@@ -204,6 +204,19 @@ class PostgresUpstreamConnections(Aggregate):
         )
         return (0, 0) if row is None else (row["identities"], row["sessions"])
 
+    def count_without_other_way(self, organization_id: UUID, connection_id: UUID) -> int:
+        return self._value(
+            """
+            SELECT count(*)
+            FROM   identities i
+            JOIN   users u ON u.id = i.user_id
+            WHERE  i.organization_id = %s AND i.connection_id = %s AND u.password_hash IS NULL
+              AND  NOT EXISTS (SELECT FROM passkeys p WHERE p.user_id = i.user_id)
+              AND  NOT EXISTS (SELECT FROM identities other WHERE other.user_id = i.user_id AND other.id <> i.id)
+            """,
+            (organization_id, connection_id),
+        )
+
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
         # The provider that comes next must not get what the one before has answered.
         self._connection.execute_later(

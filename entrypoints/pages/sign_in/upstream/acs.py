@@ -10,29 +10,24 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
-from quart import Response
 
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from core.secrets import Secret
-from core.sign_in.upstream import by_connection, changes, connection_keys, flows, refused, saml
+from core.sign_in.upstream import by_connection, changes, flows, refused, saml, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
-from core.sign_in.upstream.connections import ConnectionRecord
-from core.sign_in.upstream.flows import Departure, SignInOver
+from core.sign_in.upstream.flows import SignInOver
 from core.sign_in.upstream.saml import (
     Expected,
     MetadataExpired,
     SamlAnswer,
-    SamlDescription,
-    SamlRecipient,
-    SamlRequest,
-    ServiceProvider,
 )
-from entrypoints.pages.carried_messages import posting_page
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import PageOrRedirect
 from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.upstream import ended_trials
+from entrypoints.pages.sign_in.upstream.assertions import expected_of, read_answer, require_for_us
 from entrypoints.pages.sign_in.upstream.providers import (
     RETURNING,
     ContinueQuery,
@@ -41,9 +36,6 @@ from entrypoints.pages.sign_in.upstream.providers import (
     repeatable,
 )
 from entrypoints.pages.sign_in.upstream.recording import recording_failures
-from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
-from entrypoints.shared.sign_in.upstream.saml_connections import current_description
-from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.routes import Routes
@@ -70,21 +62,16 @@ class AcsForm(msgspec.Struct, kw_only=True):
 @public
 async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None:
     """Take the answer of a SAML identity provider to our request; its browser goes on after the redirect."""
+    if trials.is_trial(form.relay_state):
+        await ended_trials.keep_answer(call, connection_id, form.saml_response, form.relay_state)
+        return
     target = await call.read(by_connection.find, connection_id)
     connection = target.connection
     if not connection.is_saml or connection.issuer is None:
         raise ConnectionClosed
     async with recording_failures(call, target.context):
-        answer = await call.installation.saml_connections.read_answer(
-            target.organization_id, connection.metadata, form.saml_response, await _recipient(call, target)
-        )
-        if answer.is_declined:
-            raise SignInDeclined
-        expected = Expected(
-            issuer=connection.issuer,
-            provider=service_provider(call, connection),
-            request_id=await call.read(flows.request_id_of, form.relay_state),
-        )
+        answer = await read_answer(call, target, form.saml_response)
+        expected = await expected_of(call, target, form.relay_state)
         try:
             continue_id = await _keep(call, target, answer, expected, form.relay_state)
         except (UpstreamFailed, SignInOver) as refusal:
@@ -98,6 +85,8 @@ async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None
 @in_browser_or_not
 async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQuery) -> PageOrRedirect:
     """Complete a sign-in with the answer that was posted, in the browser that began it."""
+    if trials.is_trial(query.id):
+        return await ended_trials.conclude_posted(call, connection_id, query.id)
     began, proven = await call.transact(flows.use_proven, query.id, browser=ways.upstream_binding(call))
     async with repeatable(call, began):
         if began.user_id is not None or began.context.connection_id != connection_id:
@@ -106,20 +95,10 @@ async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQ
             return await complete(call, began, proven)
 
 
-async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:
-    """Return the recipient for which the identity provider of a connection encrypts."""
-    connection = target.connection
-    keys = await call.read(connection_keys.usable, target.organization_id, connection.id)
-    return SamlRecipient(
-        entity_id=service_provider(call, connection).entity_id, private_pems=[key.private_pem for key in keys]
-    )
-
-
 async def _keep(call: Call, target: OpenConnection, answer: SamlAnswer, expected: Expected, relay_state: str) -> Secret:
     """Verify an answer and keep it; return the id under which its browser goes on."""
     connection = target.connection
-    await current_description(call, target.organization_id, connection)
-    assertion = saml.require_for_us(answer, expected, at=call.installation.clock())
+    assertion = await require_for_us(call, target, answer, expected)
     await _require_known_certificates(call, target, answer.certificates)
     proven = saml.identity(assertion, connection.attribute_mapping)
     return await call.transact(flows.keep_answer, connection.id, relay_state, proven)
@@ -141,30 +120,3 @@ async def _require_known_certificates(call: Call, target: OpenConnection, used: 
         raise SignInOver().because("certificates_replaced")
     if named.isdisjoint(changes.fingerprints(used)):
         raise SignInOver().because("certificates_outdated")
-
-
-async def send_request(
-    call: Call, target: OpenConnection, departure: Departure, described: SamlDescription
-) -> Response:
-    """Return the redirect or the page by which a browser takes a request to the identity provider.
-
-    It is signed with the key of the connection if the identity provider wants that.
-    """
-    connection, key = target.connection, None
-    if described.wants_signed_requests:
-        key = await ensure_key(call, target.organization_id, connection.id)
-    content = SamlRequest(
-        id=departure.request_id,
-        issued_at=call.installation.clock(),
-        destination=described.sso_url,
-        relay_state=departure.state.reveal(),
-        provider=service_provider(call, connection),
-        is_posted=described.takes_posts_alone,
-    )
-    message = await call.installation.saml_connections.request(content, key)
-    return posting_page(call, message, connection.name) if content.is_posted else see_other(message.url)
-
-
-def service_provider(call: Call, connection: ConnectionRecord) -> ServiceProvider:
-    """Return what Gatehouse is for the identity provider of a connection."""
-    return ServiceProvider.of(call.installation.settings.base_url, connection.id)

@@ -126,6 +126,20 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
         "A sign-in was refused for another reason. The operator finds it in the log by the request id."
     ),
 }
+# What the console says to members, in place of what is for the holder of a setup link.
+TO_MEMBERS: Final[Mapping[ProviderProblem, str]] = {
+    **SENTENCES,
+    ProviderProblem.ORGANIZATION_FULL: marked(
+        "The organization has as many members as it may have. Remove members who have left, or ask for a larger tier."
+    ),
+    ProviderProblem.NO_ADDRESS: marked(
+        "The provider sent no email address, or one outside of your verified mail domains. Add the claim or attribute"
+        " email there, and verify the mail domain here."
+    ),
+    ProviderProblem.OTHER: marked(
+        "The answer was refused for another reason. The operators of the platform find it in their log."
+    ),
+}
 # The field that a problem is about; the issuer for every other one.
 _FIELDS: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.WRONG_SECRET: "client_secret",

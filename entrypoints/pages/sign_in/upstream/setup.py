@@ -15,18 +15,13 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import setup_links
 from core.organizations.settings.domain import DomainVerifiedElsewhere
 from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
-from core.rate_limits import RateLimit
 from core.sign_in.upstream import checks, connection_keys, connections, deletion, domain_routes, failures
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes
 from core.sign_in.upstream.domain_routes import RouteInForce, RouteUnknown
-from core.sign_in.upstream.provider_problems import Finding, ProviderProblem, problem_of
-from core.sign_in.upstream.saml import MetadataUnusable, ServiceProvider
 from entrypoints.pages import refusals
 from entrypoints.pages.declaring import setup_pages, shows_again
-from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -38,9 +33,17 @@ from entrypoints.pages.organizations.setup import (
 from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.problems import SENTENCES, field_of
+from entrypoints.pages.sign_in.upstream.connection_values import (
+    NotUsable,
+    copies_of,
+    described_change,
+    redirect_uri,
+    required,
+    stored,
+)
+from entrypoints.pages.sign_in.upstream.problems import SENTENCES
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
-from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK, found_by_check, read_metadata, tested
+from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
@@ -80,17 +83,6 @@ class MailDomainForm(SetupForm, kw_only=True):
     domain: str = ""
 
 
-class NotUsable(BadRequest):
-    """A provider cannot be used as it was typed; `finding` is what a check of it has found."""
-
-    def __init__(self, finding: Finding, field: str) -> None:
-        assert finding.problem is not None, "a provider without a problem cannot be used"
-        sentence = finding.text if finding.problem is ProviderProblem.METADATA else SENTENCES[finding.problem]
-        invalid = BadRequest.of_field(field, sentence)
-        super().__init__(invalid.message, details=invalid.details)
-        self.finding = finding
-
-
 async def _new_page(
     call: Call, form: UpstreamSetupForm | None = None, refusal: Refusal | None = None, *, word: str = ""
 ) -> Response:
@@ -114,7 +106,7 @@ async def _new_page(
         **shown,
         is_saml=kind is not None and provider_kinds.is_saml(kind),
         typed=typed,
-        copies=_redirect_uri(call),
+        copies=redirect_uri(call),
     )
 
 
@@ -128,7 +120,6 @@ async def _page(
     cookie = setup_cookie(call)
     setup = await call.read(setup_links.present, cookie, Part.UPSTREAM)
     connection: ConnectionRecord = await call.read(connections.find_by_link, cookie, connection_id)
-    provider = ServiceProvider.of(call.installation.settings.base_url, connection.id)
     claimed = await call.read(domain_routes.list_by_link, cookie)
     sent = form if isinstance(form, UpstreamSetupForm) else None
     word = sent.provider if sent is not None else query.provider if query is not None else ""
@@ -139,22 +130,12 @@ async def _page(
         refusal,
         connection=connection,
         kind=provider_kinds.kind_of_connection(connection, word),
-        typed=sent or _stored(connection),
+        typed=sent or UpstreamSetupForm(**stored(connection)),
         progress=await call.read(failures.find_progress_by_link, cookie, connection.id),
         failures=await call.read(failures.list_by_link, cookie, connection.id),
         typed_domain=form.domain if isinstance(form, MailDomainForm) else "",
         claimed=[route for route in claimed if route.provider_id == connection.id],
-        copies={
-            **_redirect_uri(call),
-            "metadata_address": (marked("Metadata address"), provider.entity_id),
-            "entity_id": (marked("Entity id, or audience"), provider.entity_id),
-            "acs_url": (marked("Address for assertions (ACS URL)"), provider.acs_url),
-            "slo_url": (marked("Sign-out address"), provider.slo_url),
-            "sign_in_address": (
-                marked("Address to sign in by this connection"),
-                f"{call.installation.settings.base_url}/auth/upstream?connection_id={connection.id}",
-            ),
-        },
+        copies=copies_of(call, connection.id),
     )
 
 
@@ -184,7 +165,7 @@ async def create_connection(call: Call, form: UpstreamSetupForm) -> PageOrRedire
     finding = None
     if form.type != "saml":
         to_check = await call.read(checks.prepare_new, cookie, form.type, wishes, allowed=allowed)
-        finding = _required(await found_by_check(call, to_check))
+        finding = required(await found_by_check(call, to_check))
     made = await call.transact(checks.create, cookie, form.type, wishes, finding, allowed=allowed)
     return see_other(_address(made.id, form.provider))
 
@@ -209,20 +190,10 @@ async def change_connection(call: Call, connection_id: UUID, form: UpstreamSetup
     organization_id, connection = await call.read(connections.find_to_test_by_link, cookie, connection_id)
     if not connection.is_saml:
         to_check = await call.read(checks.prepare_change, cookie, connection_id, wishes, allowed=allowed)
-        finding = _required(await found_by_check(call, to_check))
+        finding = required(await found_by_check(call, to_check))
         checked = CheckedChange(finding=finding, connection=to_check.connection)
     else:
-        field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
-        if wishes.metadata_url is None and wishes.metadata_xml is None:
-            raise BadRequest.of_field("metadata_url", "Enter the address of the metadata, or paste the file.")
-        call.limit_organization(organization_id, RateLimit.CONNECTION_CHECK)
-        try:
-            described = await read_metadata(call, organization_id, wishes)
-        except MetadataUnusable as unusable:
-            raise NotUsable(Finding(problem=ProviderProblem.METADATA, text=unusable.problem), field) from None
-        except UpstreamFailed as failed:
-            raise NotUsable(Finding(problem=problem_of(failed.reason), text=failed.problem), field) from None
-        checked = CheckedChange(finding=Finding(), described=described)
+        checked = await described_change(call, organization_id, wishes)
     await call.transact(checks.change, cookie, connection_id, wishes, checked, allowed=allowed)
     return see_other(_address(connection_id, form.provider))
 
@@ -319,23 +290,6 @@ async def _part_page(call: Call, template: str, setup: OpenSetup, refusal: Refus
     )
 
 
-def _required(finding: Finding) -> Finding:
-    """Return what a check has found; raise `NotUsable` when nobody could sign in."""
-    if finding.problem is not None and finding.prevents:
-        raise NotUsable(finding, field_of(finding.problem))
-    return finding
-
-
-def _stored(connection: ConnectionRecord) -> UpstreamSetupForm:
-    return UpstreamSetupForm(
-        type=connection.type,
-        name=connection.name,
-        issuer=connection.issuer or "",
-        client_id=connection.client_id or "",
-        metadata_url=connection.metadata_url or "",
-    )
-
-
 def _word(kind: Any) -> str:
     return kind.word if kind is not None else ""
 
@@ -343,7 +297,3 @@ def _word(kind: Any) -> str:
 def _address(connection_id: UUID, word: str) -> str:
     known = kind_of(provider_kinds.ALL, word)
     return f"{UPSTREAM}/{connection_id}" + (f"?provider={known.word}" if known is not None else "")
-
-
-def _redirect_uri(call: Call) -> dict[str, tuple[str, str]]:
-    return {"redirect_uri": (marked("Redirect URI"), f"{call.installation.settings.base_url}{CALLBACK}")}

@@ -8,24 +8,20 @@ from quart import Response
 
 from core.accounts.providers import Provider
 from core.errors import on_the_way_to
-from core.secrets import Secret
-from core.sign_in.upstream import answers, beginning, by_connection, discovery, flows, refused
+from core.sign_in.upstream import answers, beginning, by_connection, flows, refused, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.flows import Departure, ProviderClient, ReturnAddress
-from core.sign_in.upstream.providers import CodeExchange
 from core.sign_in.upstream.saml import MetadataExpired
 from entrypoints.pages.refusals import protocol_refusal_page
 from entrypoints.pages.rendering import PageOrRedirect
 from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.upstream import acs
+from entrypoints.pages.sign_in.upstream import assertions, ended_trials
+from entrypoints.pages.sign_in.upstream.exchanges import ConnectionCallbackQuery, callback_address, claims_of_answer
 from entrypoints.pages.sign_in.upstream.providers import (
     BEGINNING,
-    DECLINED,
     RETURNING,
-    CallbackQuery,
     DestinationQuery,
-    SignInDeclined,
     bind,
     complete,
     on_the_way_of,
@@ -48,12 +44,6 @@ class ConnectionQuery(DestinationQuery, kw_only=True):
     connection_id: Annotated[str, msgspec.Meta(description="The id of the connection.")] = ""
 
 
-class ConnectionCallbackQuery(CallbackQuery, kw_only=True):
-    """What the provider of a connection answers."""
-
-    iss: Annotated[str, msgspec.Meta(description="The issuer that answers (RFC 9207).")] = ""
-
-
 @routes.get("/auth/upstream", refuses=(*BEGINNING, ConnectionClosed, UpstreamFailed, MetadataExpired))
 @in_browser_or_not
 async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
@@ -74,18 +64,22 @@ async def _begin(call: Call, query: ConnectionQuery, target: OpenConnection) -> 
     if connection.is_saml:
         async with recording_failures(call, target.context):
             described = await current_description(call, target.organization_id, connection)
-        return await acs.send_request(call, target, await _depart(call, target, way), described)
+        return await assertions.send_request(call, target, await _depart(call, target, way), described)
     assert connection.issuer is not None, "an OpenID connection has no issuer"
     async with recording_failures(call, target.context):
         found = await call.installation.upstream_connections.discover(target.organization_id, connection.issuer)
     departure = await _depart(call, target, way)
-    return see_other(departure.address(found.authorize_url, redirect_uri=_callback(call), scopes=connection.scopes))
+    return see_other(
+        departure.address(found.authorize_url, redirect_uri=callback_address(call), scopes=connection.scopes)
+    )
 
 
 @routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed))
 @in_browser_or_not
 async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that the provider of a connection has answered."""
+    if trials.is_trial(query.state):
+        return await ended_trials.conclude(call, query)
     departure = await call.transact(flows.arrive, Provider.UPSTREAM, query.state, browser=ways.upstream_binding(call))
     with on_the_way_of(call, departure.sign_in):
         async with repeatable(call, departure.sign_in):
@@ -101,32 +95,14 @@ async def _arrived(call: Call, query: ConnectionCallbackQuery, departure: Depart
 async def _return(
     call: Call, query: ConnectionCallbackQuery, departure: Departure, target: OpenConnection, client: ProviderClient
 ) -> Response:
-    gateway, issuer = call.installation.upstream_connections, target.connection.issuer
-    assert issuer is not None, "an OpenID connection has no issuer"
-    discovery.require_own_answer(await gateway.discover(target.organization_id, issuer), query.iss)
-    if query.error in DECLINED:
-        raise SignInDeclined
-    if query.error or not query.code:
-        raise UpstreamFailed().because("no_code")
-    exchange = CodeExchange(
-        client=client,
-        code=Secret(query.code),
-        verifier=departure.verifier,
-        nonce=departure.nonce,
-        redirect_uri=_callback(call),
-    )
     mapping = target.connection.attribute_mapping
     try:
-        claims = await gateway.identify(target.organization_id, issuer, exchange)
+        claims = await claims_of_answer(call, query, departure, target, client)
     except UpstreamFailed as failed:
         await call.transact(refused.note_claims, target.context, mapping, failed)
         raise
     proven = answers.connection_identity(claims, mapping)
     return await complete(call, departure.sign_in, proven)
-
-
-def _callback(call: Call) -> str:
-    return f"{call.installation.settings.base_url}{CALLBACK}"
 
 
 async def _depart(call: Call, target: OpenConnection, way: ReturnAddress) -> Departure:

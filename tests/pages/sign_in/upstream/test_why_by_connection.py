@@ -53,7 +53,7 @@ async def test_a_connection_that_is_switched_off_is_named(acme: Acme) -> None:
 
     assert f"{ADA} cannot sign in by the connection “Acme”." in page.text
     assert "Switch the connection on again" in page.text
-    assert "<code>/api/organizations/acme/upstream-providers</code>" in page.text
+    assert 'href="/app/organizations/acme/sign-in">' in page.text
 
 
 @pytest.mark.parametrize("problem", [ProviderProblem.DECLINED, ProviderProblem.NO_ADDRESS])

@@ -1,0 +1,108 @@
+"""What becomes of the person whom a provider has signed in for a trial, if the sign-in were real, as things stand now.
+
+It follows the rules of a sign-in by a connection (`sign_in.py`, `core/sign_in/entitlement.py`), and says of people only
+what lies in the organization: whether another account has the address is told by signing in alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from core.accounts.providers import Provider
+from core.email_addresses import normalize_email
+from core.errors import BadRequest
+from core.sign_in.identities import IdentityContext
+from core.sign_in.upstream import by_connection, sign_in
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.organizations.organizations import Organization
+    from core.sign_in.upstream.connection_wishes import ConnectionRecord
+    from core.sign_in.upstream.trials import TrialAnswer
+    from ports.unit_of_work import UnitOfWork
+
+
+class TrialVerdict(StrEnum):
+    """What a sign-in of the person leads to."""
+
+    # Refused
+    NO_ADDRESS = "no_address"
+    FOREIGN_DOMAIN = "foreign_domain"
+    NOT_ADMITTED = "not_admitted"
+    ORGANIZATION_FULL = "organization_full"
+    # Let in
+    LINKED = "linked"
+    TO_LINK = "to_link"
+    JOINS = "joins"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialJudgement:
+    """The verdict, the address as it is understood, and the role; None where there is none."""
+
+    verdict: TrialVerdict
+    email: str | None
+    is_own_domain: bool
+    role: str | None = None
+
+
+def judged(
+    uow: UnitOfWork, organization: Organization, connection: ConnectionRecord, answer: TrialAnswer
+) -> TrialJudgement | None:
+    """Return what becomes of the person of a trial; None when it has brought nobody."""
+    if answer.problem is not None or answer.subject is None:
+        return None
+    email = _address(uow, answer.email)
+    is_own = email is not None and sign_in.vouches_for(uow, organization.id, email)
+    verdict, role = _verdict(uow, organization, connection, answer.subject, email, is_own=is_own)
+    return TrialJudgement(verdict=verdict, email=email, is_own_domain=is_own, role=role)
+
+
+def _verdict(
+    uow: UnitOfWork,
+    organization: Organization,
+    connection: ConnectionRecord,
+    subject: str,
+    email: str | None,
+    *,
+    is_own: bool,
+) -> tuple[TrialVerdict, str | None]:
+    context = IdentityContext(organization_id=organization.id, connection_id=connection.id)
+    identity = uow.identities.find(Provider.UPSTREAM, subject, context)
+    if identity is not None:
+        return _of_linked(uow, organization.id, connection.id, identity.user_id)
+    if email is None:
+        return TrialVerdict.NO_ADDRESS, None
+    if not is_own:
+        return TrialVerdict.FOREIGN_DOMAIN, None
+    known = uow.sign_ins.affiliated(organization.id, email)
+    membership = uow.members.of_user(organization.id, known) if known is not None else None
+    if membership is not None:
+        return TrialVerdict.TO_LINK, membership.role
+    role = by_connection.role_to_join(uow, organization.id, connection)
+    if role is None:
+        return TrialVerdict.USER, None
+    if not by_connection.has_room(uow, organization, joining=1):
+        return TrialVerdict.ORGANIZATION_FULL, None
+    return TrialVerdict.JOINS, role
+
+
+def _of_linked(
+    uow: UnitOfWork, organization_id: UUID, connection_id: UUID, user_id: UUID
+) -> tuple[TrialVerdict, str | None]:
+    standing = uow.identities.standing(user_id, organization_id, connection_id)
+    if standing is None or not standing.may_sign_in:
+        return TrialVerdict.NOT_ADMITTED, None
+    return TrialVerdict.LINKED, standing.role
+
+
+def _address(uow: UnitOfWork, given: str | None) -> str | None:
+    """Return an address as it is stored; None for none, and for one that cannot be one."""
+    try:
+        return normalize_email(given or "", uow.domain_names.to_ascii)
+    except BadRequest:
+        return None

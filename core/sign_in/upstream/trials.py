@@ -1,0 +1,316 @@
+"""Trial sign-ins: a real sign-in at the provider of a connection, which signs nobody in (decisions 13.5 and 10.8).
+
+An administrator tests a connection by it, also one that is switched off. It leaves and comes back as every sign-in
+does, and its answer is verified by the same rules. It is stored apart from sign-ins, so that no state of a trial ever
+completes a sign-in, nor the other way round: nothing is linked or provisioned, and no session begins.
+
+A trial is bound to the browser session that began it, is good for one answer, and expires. What the provider says of
+the user is foreign input: it is cut to a limit, and what cannot be printed is replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - the fields are read at run time
+
+from core.accounts.providers import Provider
+from core.errors import BadRequest
+from core.organizations.access import Operation, authorize
+from core.secrets import Secret, hash_token
+from core.sign_in.identities import IdentityContext
+from core.sign_in.reasons import SignInReason
+from core.sign_in.upstream import connections, flows
+from core.sign_in.upstream.by_connection import OpenConnection
+from core.sign_in.upstream.flows import ReturnAddress, SignInOver, UpstreamSignIn
+from core.sign_in.upstream.provider_problems import ProviderProblem  # noqa: TC001 - likewise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from core.sign_in.identities import ProvenIdentity
+    from core.sign_in.upstream.connection_wishes import ConnectionRecord
+    from core.sign_in.upstream.flows import Departure, ProviderClient
+    from core.sign_in.upstream.saml import SamlAssertion
+    from ports.unit_of_work import UnitOfWork
+
+# No state of a sign-in begins so: the characters of a token have no tilde.
+STATE_PREFIX: Final = "trial~"
+CLAIMS_MAX: Final = 40
+NAME_CHARACTERS_MAX: Final = 100
+VALUE_CHARACTERS_MAX: Final = 500
+REASON_CHARACTERS_MAX: Final = 300
+RETENTION: Final = timedelta(days=90)
+# What says nothing of the user.
+_LEFT_OUT: Final = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
+
+
+class NothingToTry(BadRequest):
+    """The connection has no metadata, so that no browser can be sent to its identity provider."""
+
+    default_message = "Save the metadata of the identity provider first. Then the connection can be tested."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSignIn:
+    """A trial that is under way: its connection as it was, and in which session it began."""
+
+    id: UUID
+    organization_id: UUID
+    organization_slug: str
+    connection_id: UUID
+    user_id: UUID
+    session_id: UUID
+    client_id: str | None
+    tested_as: bytes
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialAnswer:
+    """What a trial has brought: whom the provider has signed in there, or the problem because of which it was refused.
+
+    `claims` are names and texts that are safe to store; `reason` is what the log says of a problem.
+    """
+
+    problem: ProviderProblem | None = None
+    reason: str = ""
+    subject: str | None = None
+    email: str | None = None
+    claims: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialResult:
+    """The last trial of a connection, and who has begun it.
+
+    `tested_as` tells whether the connection is still the same.
+    """
+
+    connection_id: UUID
+    concluded_at: datetime
+    begun_by: str
+    tested_as: bytes
+    answer: TrialAnswer = field(default_factory=TrialAnswer)
+
+    def is_of(self, connection: ConnectionRecord) -> bool:
+        """Return whether the connection leads where it led in the trial."""
+        return self.tested_as == fingerprint(connection)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrivedTrial:
+    """A trial by OpenID Connect whose browser has come back, with its connection and our credentials there."""
+
+    trial: TrialSignIn
+    target: OpenConnection
+    departure: Departure
+    client: ProviderClient
+
+
+def is_trial(state: str) -> bool:
+    """Return whether a state, or the id under which a browser goes on, is that of a trial."""
+    return state.startswith(STATE_PREFIX)
+
+
+def fingerprint(connection: ConnectionRecord) -> bytes:
+    """Return the hash of what decides where a connection leads, and how its answers are read."""
+    leading = [
+        *(connection.issuer, connection.client_id, connection.scopes, connection.metadata_url, connection.metadata_xml),
+        sorted(connection.attribute_mapping.items()),
+    ]
+    return hashlib.sha256(json.dumps(leading).encode()).digest()
+
+
+def find(uow: UnitOfWork, slug: str, connection_id: UUID) -> OpenConnection:
+    """Return the connection that a caller wants to try, enabled or not; raise `ConnectionUnknown` or `NothingToTry`."""
+    organization = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).organization
+    connection = connections.found(uow.upstream_connections.find(organization.id, connection_id))
+    if connection.issuer is None:
+        raise NothingToTry
+    return _target(slug, organization.id, connection)
+
+
+def begin(uow: UnitOfWork, slug: str, target: OpenConnection) -> Departure:
+    """Store that the caller's browser goes to the provider of a connection, and return what it takes along."""
+    caller = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).caller
+    connection = target.connection
+    trial = TrialSignIn(
+        id=uow.randomness.new_id(),
+        organization_id=target.organization_id,
+        organization_slug=slug,
+        connection_id=connection.id,
+        user_id=caller.user_id,
+        session_id=caller.session_id,
+        client_id=connection.client_id,
+        tested_as=fingerprint(connection),
+        expires_at=uow.now + flows.LIFETIME,
+    )
+    state = _state(uow)
+    uow.trial_sign_ins.add(trial, _hash(state))
+    return flows.departure(uow, _sign_in(trial), state)
+
+
+def fail(uow: UnitOfWork, slug: str, target: OpenConnection, answer: TrialAnswer) -> None:
+    """Record a trial that could not begin, because the provider did not answer as it should."""
+    departure = begin(uow, slug, target)
+    uow.trial_sign_ins.conclude(target.organization_id, departure.sign_in.id, answer)
+
+
+def arrive(uow: UnitOfWork, state: str) -> ArrivedTrial:
+    """Use up the state of a trial by OpenID Connect, in the browser session of the caller that began it.
+
+    Raise `SignInOver` for any other, and when the connection was changed since; and as `authorize`.
+    """
+    trial = uow.trial_sign_ins.use(_hash(Secret(state)), session_id=uow.caller.session_id)
+    if trial is None:
+        raise SignInOver().because("unknown_state")
+    target = _of_trial(uow, trial)
+    connection = target.connection
+    assert connection.issuer is not None, "a connection has lost its issuer"
+    client = uow.upstream_connections.client_of(
+        trial.organization_id, connection.id, connection.issuer, is_to_be_tested=True
+    )
+    if client is None:
+        raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
+    departure = flows.departure(uow, _sign_in(trial), Secret(state))
+    return ArrivedTrial(trial=trial, target=target, departure=departure, client=client)
+
+
+def conclude(uow: UnitOfWork, arrived: ArrivedTrial, answer: TrialAnswer) -> None:
+    """Store what a trial has brought, in place of the one before."""
+    uow.trial_sign_ins.conclude(arrived.trial.organization_id, arrived.trial.id, answer)
+
+
+def find_posted(uow: UnitOfWork, connection_id: UUID, state: str) -> OpenConnection:
+    """Return the connection of a trial by SAML whose answer another site has posted; raise `SignInOver`.
+
+    Such a request has no cookie. In whose browser the trial began shows when it goes on.
+    """
+    trial = uow.trial_sign_ins.find_open(_hash(Secret(state)), connection_id)
+    if trial is None:
+        raise SignInOver().because("unknown_state")
+    target = _unchanged(uow, trial)
+    if not target.connection.is_saml:
+        raise SignInOver().because("of_another_connection")
+    return target
+
+
+def keep_answer(uow: UnitOfWork, connection_id: UUID, state: str, answer: TrialAnswer) -> Secret:
+    """Use up the state of a posted answer; return the id under which its browser goes on. Raise `SignInOver`."""
+    continue_id = _state(uow)
+    if not uow.trial_sign_ins.keep_answer(
+        _hash(Secret(state)), connection_id, answer, continue_hash=_hash(continue_id)
+    ):
+        raise SignInOver().because("unknown_state")
+    return continue_id
+
+
+def conclude_posted(uow: UnitOfWork, connection_id: UUID, continue_id: str) -> str:
+    """Conclude a trial by SAML in the browser session of the caller that began it; return the organization's slug.
+
+    Raise `SignInOver` for any other, and as `authorize`.
+    """
+    trial = uow.trial_sign_ins.use_answered(_hash(Secret(continue_id)), connection_id, session_id=uow.caller.session_id)
+    if trial is None:
+        raise SignInOver().because("unknown_continuation")
+    return _of_trial(uow, trial).organization_slug
+
+
+def last(uow: UnitOfWork, slug: str, connection_id: UUID) -> TrialResult | None:
+    """Return the last trial of a connection that was concluded; None when there is none."""
+    organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization
+    return uow.trial_sign_ins.last(organization.id, connection_id)
+
+
+def answer_of(
+    *,
+    claims: Iterable[tuple[str, Any]],
+    proven: ProvenIdentity | None = None,
+    problem: ProviderProblem | None = None,
+    reason: str = "",
+) -> TrialAnswer:
+    """Return what is kept of an answer: of its claims at most so many, each cut to a limit."""
+    return TrialAnswer(
+        problem=problem,
+        reason=_printable(reason, REASON_CHARACTERS_MAX),
+        subject=_printable(proven.subject, VALUE_CHARACTERS_MAX) if proven is not None else None,
+        email=_printable(proven.email, VALUE_CHARACTERS_MAX) if proven is not None and proven.email else None,
+        claims=tuple(
+            (_printable(name, NAME_CHARACTERS_MAX), _printable(_text(value), VALUE_CHARACTERS_MAX))
+            for name, value in list(claims)[:CLAIMS_MAX]
+        ),
+    )
+
+
+def claims_of_token(claims: Mapping[str, Any] | None) -> Sequence[tuple[str, Any]]:
+    """Return what an ID token and the description of the user say of them, without what only protects the token."""
+    return [(name, value) for name, value in (claims or {}).items() if name not in _LEFT_OUT]
+
+
+def claims_of_assertion(assertion: SamlAssertion | None) -> Sequence[tuple[str, Any]]:
+    """Return what an assertion says of its user: the name, its format, and the attributes."""
+    if assertion is None:
+        return []
+    attributes = [(name, ", ".join(values)) for name, values in assertion.attributes.items()]
+    return [("NameID", assertion.name_id), ("NameID Format", assertion.name_id_format or ""), *attributes]
+
+
+def _of_trial(uow: UnitOfWork, trial: TrialSignIn) -> OpenConnection:
+    """Return the connection of a trial to its caller, who has to be allowed to begin one still."""
+    authorize(uow, trial.organization_slug, Operation.CONNECTIONS_CHANGE)
+    return _unchanged(uow, trial)
+
+
+def _unchanged(uow: UnitOfWork, trial: TrialSignIn) -> OpenConnection:
+    connection = uow.upstream_connections.find(trial.organization_id, trial.connection_id)
+    if connection is None or fingerprint(connection) != trial.tested_as:
+        raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
+    return _target(trial.organization_slug, trial.organization_id, connection)
+
+
+def _target(slug: str, organization_id: UUID, connection: ConnectionRecord) -> OpenConnection:
+    context = IdentityContext(organization_id=organization_id, connection_id=connection.id)
+    return OpenConnection(
+        organization_slug=slug, organization_id=organization_id, connection=connection, context=context
+    )
+
+
+def _sign_in(trial: TrialSignIn) -> UpstreamSignIn:
+    """Return a trial as what travels to a provider. No sign-in of that id is stored, so that nothing concludes it."""
+    return UpstreamSignIn(
+        id=trial.id,
+        provider=Provider.UPSTREAM,
+        context=IdentityContext(organization_id=trial.organization_id, connection_id=trial.connection_id),
+        client_id=trial.client_id,
+        user_id=None,
+        way=ReturnAddress(),
+        expires_at=trial.expires_at,
+    )
+
+
+def _state(uow: UnitOfWork) -> Secret:
+    return Secret(STATE_PREFIX + uow.randomness.token().reveal())
+
+
+def _hash(state: Secret) -> bytes:
+    return hash_token(state.reveal())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "…"
+
+
+def _printable(text: str, characters_max: int) -> str:
+    """Return the begin of a text, in which a replacement stands for each character that cannot be printed."""
+    cut = text[:characters_max] + ("…" if len(text) > characters_max else "")
+    return "".join(character if character.isprintable() else _REPLACEMENT for character in cut)

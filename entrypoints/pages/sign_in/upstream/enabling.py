@@ -1,0 +1,79 @@
+"""Switching a connection on and off: what ends or begins with that, and whether it was tried as it is."""
+
+from typing import Final
+from uuid import UUID
+
+from core.errors import BadRequest, Conflict, Forbidden, Refusal
+from core.organizations.access import Operation
+from core.sign_in.upstream import configuring, connections, deletion
+from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
+from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.sign_in.upstream.connection_values import seen_at
+from entrypoints.pages.sign_in.upstream.connections import CONNECTION, SeenForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+ENABLING: Final = f"{CONNECTION}/enabling"
+
+
+class EnablingForm(SeenForm, kw_only=True):
+    """Whether a connection is to sign in from now on: `yes` or `no`."""
+
+    enabled: str = ""
+
+
+async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    standing, found = await opened(call, org_slug, Operation.CONNECTION_CONFIGURE, configuring.show, connection_id)
+    ends = await call.read(deletion.show, org_slug, connection_id)
+    connection = found.state.connection
+    return console_page(
+        call,
+        "console_connection_enabling.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/upstream-providers/{connection_id}",
+            method="PATCH",
+            body={"enabled": not connection.enabled},
+        ),
+        refusal=refusal,
+        found=found,
+        connection=connection,
+        ends=ends,
+        seen=connection.updated_at.isoformat(),
+        page=f"{page_of(org_slug)}/sign-in/connections/{connection_id}",
+    )
+
+
+@routes.get(ENABLING, refuses=(ConnectionUnknown,))
+@in_console(Operation.CONNECTION_CONFIGURE)
+async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID) -> Page:
+    """Show what switching a connection on or off does, in numbers."""
+    return await _page(call, org_slug, connection_id)
+
+
+@routes.post(ENABLING, refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
+@in_console(Operation.CONNECTION_CONFIGURE)
+@shows_again(_page, BadRequest, ConnectionSeenOtherwise)
+async def switch_connection(call: Call, org_slug: str, connection_id: UUID, form: EnablingForm) -> PageOrRedirect:
+    """Switch a connection on or off; programs use `PATCH …/upstream-providers/:id`."""
+    await call.read(connections.show, org_slug, connection_id)
+    if form.enabled not in {"yes", "no"}:
+        raise BadRequest.of_field("enabled", "This must be yes or no.")
+    is_on = form.enabled == "yes"
+    await call.transact(
+        configuring.change,
+        org_slug,
+        connection_id,
+        ConnectionWishes(enabled=is_on),
+        None,
+        allowed=call.installation.settings.outbound_allowed,
+        seen=seen_at(form.seen),
+    )
+    return after(
+        f"{page_of(org_slug)}/sign-in/connections/{connection_id}", "connection-on" if is_on else "connection-off"
+    )
