@@ -79,6 +79,7 @@ from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
+from entrypoints.pages.organizations import setup_links as setup_link_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit as platform_audit_pages
@@ -281,6 +282,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     directory_page.routes,
     data_page.routes,
     personal_data_pages.routes,
+    setup_link_pages.routes,
     closing_page.routes,
     registration_pages.routes,
     jwks.routes,

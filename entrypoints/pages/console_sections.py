@@ -43,6 +43,10 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             ),
         ),
         SectionGroup(
+            marked("Sign-in"),
+            (Section("/setup-links", marked("Setup links"), lacks(Operation.SETUP_LINKS_READ)),),
+        ),
+        SectionGroup(
             marked("Organization"),
             (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
         ),

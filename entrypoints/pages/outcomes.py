@@ -29,4 +29,5 @@ OUTCOMES: Final = {
     "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
+    "link-revoked": marked("The setup link is revoked, and opens nothing any more."),
 }

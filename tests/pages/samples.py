@@ -26,6 +26,7 @@ from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
+from tests.pages.settings_samples import SETTINGS_SAMPLES
 from tests.pages.setup_samples import SETUP_SAMPLES
 from tests.pages.system_samples import SYSTEM_SAMPLES
 from tests.pages.users_samples import USERS_SAMPLES
@@ -286,6 +287,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
+    **SETTINGS_SAMPLES,
     **PEOPLE_SAMPLES,
     **FLEET_SAMPLES,
     **PLATFORM_SAMPLES,

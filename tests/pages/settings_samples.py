@@ -1,0 +1,61 @@
+"""The pages of an organization's settings with sample values: a part of `samples.py`."""
+
+from collections import defaultdict
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, Final
+from uuid import UUID
+
+from core.organizations.access import Capability
+from core.organizations.setup_links import ListedSetupLink, Part, SetupLink
+from entrypoints.pages.organizations.setup import PARTS
+from entrypoints.pages.organizations.setup_links import ABOUT, DAYS
+from tests.pages.console_samples import CONSOLE, LONG_SLUG
+from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
+
+_PAGE: Final = f"/app/organizations/{LONG_SLUG}"
+_TITLES: Final = {part.value: PARTS[part][0] for part in Part}
+_LINK: Final = SetupLink(
+    id=UUID(ID),
+    parts=[part.value for part in Part],
+    service_slug=LONG_SLUG,
+    created_by=UUID(ID),
+    created_at=NOW,
+    expires_at=NOW,
+    last_used_at=NOW,
+)
+_LISTED: Final = ListedSetupLink(link=_LINK, maker_email=EMAIL, is_usable=True)
+
+
+def _problems(*fields: str) -> defaultdict[str, str]:
+    return defaultdict(str, dict.fromkeys(fields, PROBLEM))
+
+
+SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "console_setup_links.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/setup-links",
+        "found": [
+            _LISTED,
+            replace(_LISTED, link=replace(_LINK, last_used_at=None)),
+            replace(_LISTED, maker_email=None, is_usable=False),
+        ],
+        "form": SimpleNamespace(parts=["scim", "siem"], service_slug=NAME, expires_in_days="7"),
+        "problems": _problems("parts", "service_slug"),
+        "made": _LINK,
+        "made_url": f"https://id.example.com/app/setup/{'k' * 43}",
+        "titles": _TITLES,
+        "boxes": [
+            (part.value, PARTS[part][0], ABOUT[part], Capability.AUDIT_LOGS_VIEW if part is Part.SIEM else None)
+            for part in Part
+        ],
+        "services": ["shop", LONG_SLUG],
+        "days": DAYS,
+    },
+    "console_setup_link_revocation.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/setup-links",
+        "one": _LISTED,
+        "titles": _TITLES,
+    },
+}
