@@ -47,6 +47,10 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             (Section("/setup-links", marked("Setup links"), lacks(Operation.SETUP_LINKS_READ)),),
         ),
         SectionGroup(
+            marked("Integrations"),
+            (Section("/mail", marked("Mail server"), lacks(Operation.MAIL_SERVER_READ)),),
+        ),
+        SectionGroup(
             marked("Organization"),
             (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
         ),

@@ -29,5 +29,7 @@ OUTCOMES: Final = {
     "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
+    "mail-server-saved": marked("The mail server is saved. Send a test mail to see whether it takes mail."),
+    "mail-server-removed": marked("The mail server is removed. All mails leave by that of the platform."),
     "link-revoked": marked("The setup link is revoked, and opens nothing any more."),
 }

@@ -6,8 +6,11 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from core.mail.servers import TlsMode
 from core.organizations.access import Capability
+from core.organizations.settings.smtp import MailServerSettings, MailServerStatus
 from core.organizations.setup_links import ListedSetupLink, Part, SetupLink
+from entrypoints.pages.organizations.settings.mails import ENCRYPTIONS, MailServerForm
 from entrypoints.pages.organizations.setup import PARTS
 from entrypoints.pages.organizations.setup_links import ABOUT, DAYS
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
@@ -31,7 +34,41 @@ def _problems(*fields: str) -> defaultdict[str, str]:
     return defaultdict(str, dict.fromkeys(fields, PROBLEM))
 
 
+_MAIL_SERVER: Final = MailServerSettings(
+    host=f"mail.{'x' * 60}.example.com",
+    port=587,
+    tls=TlsMode.STARTTLS,
+    username=NAME,
+    has_password=True,
+    from_name=NAME,
+    from_email=EMAIL,
+    status=MailServerStatus.FAILING,
+    failing_since=NOW,
+    last_error=f"The mail server answered 550 {NAME}",
+    next_attempt_at=NOW,
+    last_success_at=None,
+    waiting_mails=12_000,
+    created_at=NOW,
+    updated_at=NOW,
+)
 SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "console_mail.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/mail",
+        "server": _MAIL_SERVER,
+        "form": MailServerForm(host=NAME, username=NAME, from_name=NAME, from_email=EMAIL),
+        "seen_state": "none",
+        "to": EMAIL,
+        "tested": SimpleNamespace(is_accepted=False, message="The mail server refused the login (535)."),
+        "problems": _problems("host", "password", "tls"),
+        "encryptions": ENCRYPTIONS,
+    },
+    "console_mail_removal.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/mail",
+        "server": _MAIL_SERVER,
+        "seen_state": "none",
+    },
     "console_setup_links.html": {
         **CONSOLE,
         "page": f"{_PAGE}/setup-links",

@@ -26,6 +26,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "note": _field("Why this is done; the audit log keeps it."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
     "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
+    "seen_state": _field(
+        "The state of the settings that the page has shown; the form is refused after another change."
+    ),
     "seen_tier": _field(
         "The tier that the page has shown, by its id; the form is refused when it is another one by now."
     ),
@@ -36,6 +39,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "Since when the page has shown the second factor to be on; the form is refused when it is another one by now."
     ),
     "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
+    "MailServerForm.port": _field("The port of the mail server, as it was typed.", examples=["587"]),
     "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),
     "repeated": _field("The new password once more."),
     "WhyLimitForm.address": _field("The address whose limits end."),

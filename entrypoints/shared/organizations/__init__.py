@@ -1,0 +1,1 @@
+"""What JSON handlers and pages of organizations share."""
