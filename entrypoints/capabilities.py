@@ -81,6 +81,7 @@ from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations import setup_links as setup_link_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
+from entrypoints.pages.organizations.settings import domain as domain_pages
 from entrypoints.pages.organizations.settings import mails as mail_server_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit as platform_audit_pages
@@ -171,6 +172,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     host_passkeys.routes,
     setup_links.routes,
     setup_pages.routes,
+    domain_pages.setup_routes,
     saml_setup.routes,
     scim_setup.routes,
     siem_setup.routes,
@@ -285,6 +287,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     personal_data_pages.routes,
     setup_link_pages.routes,
     mail_server_pages.routes,
+    domain_pages.routes,
     closing_page.routes,
     registration_pages.routes,
     jwks.routes,

@@ -44,7 +44,10 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
         ),
         SectionGroup(
             marked("Sign-in"),
-            (Section("/setup-links", marked("Setup links"), lacks(Operation.SETUP_LINKS_READ)),),
+            (
+                Section("/domain", marked("Own domain"), lacks(Operation.DOMAIN_READ)),
+                Section("/setup-links", marked("Setup links"), lacks(Operation.SETUP_LINKS_READ)),
+            ),
         ),
         SectionGroup(
             marked("Integrations"),

@@ -31,5 +31,8 @@ OUTCOMES: Final = {
     "mails-again": marked("The chosen mails are sent again, within seconds."),
     "mail-server-saved": marked("The mail server is saved. Send a test mail to see whether it takes mail."),
     "mail-server-removed": marked("The mail server is removed. All mails leave by that of the platform."),
+    "domain-claimed": marked("The domain is claimed. Publish both records, then let them be checked."),
+    "domain-verified": marked("The domain is verified, and its records are in place."),
+    "domain-deleted": marked("The domain is given up. Remove both records at your name servers."),
     "link-revoked": marked("The setup link is revoked, and opens nothing any more."),
 }

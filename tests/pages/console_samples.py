@@ -168,6 +168,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "console_overview.html": {
         **CONSOLE,
+        "lacks_domain": None,
         "found": Overview(
             steps=SetupSteps(
                 has_service=True,

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from core.mail.servers import TlsMode
 from core.organizations.access import Capability
+from core.organizations.domain_proofs import ProofStatus
+from core.organizations.settings.domain import CustomDomain
 from core.organizations.settings.smtp import MailServerSettings, MailServerStatus
 from core.organizations.setup_links import ListedSetupLink, Part, SetupLink
 from entrypoints.pages.organizations.settings.mails import ENCRYPTIONS, MailServerForm
@@ -51,7 +53,35 @@ _MAIL_SERVER: Final = MailServerSettings(
     created_at=NOW,
     updated_at=NOW,
 )
+_DOMAIN: Final = CustomDomain(
+    domain=f"id.{'x' * 60}.example.com",
+    status=ProofStatus.FAILING,
+    txt_name=f"_gatehouse.id.{'x' * 60}.example.com",
+    txt_value=f"gatehouse-verification={'k' * 43}",
+    verified_at=None,
+    checked_at=NOW,
+    failing_since=NOW,
+    ends_at=NOW,
+)
 SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "console_domain.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/domain",
+        "claimed": _DOMAIN,
+        "target": "id.example.com",
+        "typed": NAME,
+        "seen_state": "none",
+        "failure": PROBLEM,
+        "found": ["v=spf1 -all", NAME],
+        "problems": _problems("domain"),
+    },
+    "console_domain_deletion.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/domain",
+        "ends": SimpleNamespace(
+            claim=SimpleNamespace(id=ID, proof=SimpleNamespace(domain=_DOMAIN.domain)), sessions=214, passkeys=1
+        ),
+    },
     "console_mail.html": {
         **CONSOLE,
         "page": f"{_PAGE}/mail",

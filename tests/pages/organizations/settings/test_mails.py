@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.mail_server import PostOffice
 from tests.secret_watch import WATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from tests.application import Answer
+    from tests.mail_server import PostOffice
     from tests.world.team import Team
     from tests.world.visitor import Visitor
     from tests.world.world import World
@@ -39,13 +37,6 @@ async def ann(acme: Team, visitor: Visitor) -> Visitor:
     """The browser of the owner."""
     await visitor.sign_in("ann@example.com")
     return visitor
-
-
-@pytest.fixture
-def office() -> Generator[PostOffice]:
-    """A mail server that takes every mail."""
-    with PostOffice().open() as opened:
-        yield opened
 
 
 async def saved(ann: Visitor, **fields: str) -> Answer:
