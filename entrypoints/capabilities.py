@@ -77,6 +77,7 @@ from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import people as people_pages
+from entrypoints.pages.organizations import roles as role_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations import setup_links as setup_link_pages
@@ -287,6 +288,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     personal_data_pages.routes,
     setup_link_pages.routes,
     mail_server_pages.routes,
+    role_pages.routes,
     domain_pages.routes,
     closing_page.routes,
     registration_pages.routes,

@@ -42,7 +42,6 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/organizations/key_callers.py": "programs with a key of an organization read it",
     "core/organizations/keys.py": "members read it as JSON",
     "core/organizations/ownership.py": "members read it as JSON",
-    "core/organizations/roles.py": "members read it as JSON",
     "core/platform/health_figures.py": "operators read it as JSON",
     "core/platform/help_by_command.py": "operators read it in a terminal",
     "core/platform/impersonation.py": "platform owners read it as JSON",

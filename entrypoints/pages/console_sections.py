@@ -39,6 +39,7 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             marked("People and access"),
             (
                 Section("/people", marked("People"), lacks(Operation.MEMBERS_LIST)),
+                Section("/roles", marked("Roles"), lacks(Operation.ROLES_READ)),
                 Section("/why", marked("Sign-in problems"), lacks(Operation.SIGN_INS_EXPLAIN)),
             ),
         ),

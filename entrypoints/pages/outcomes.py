@@ -34,5 +34,8 @@ OUTCOMES: Final = {
     "domain-claimed": marked("The domain is claimed. Publish both records, then let them be checked."),
     "domain-verified": marked("The domain is verified, and its records are in place."),
     "domain-deleted": marked("The domain is given up. Remove both records at your name servers."),
+    "role-created": marked("The role is created. The owner assigns it to members."),
+    "role-saved": marked("The role is saved. It counts from the next request of each member who has it."),
+    "role-deleted": marked("The role is deleted."),
     "link-revoked": marked("The setup link is revoked, and opens nothing any more."),
 }

@@ -9,13 +9,18 @@ from uuid import UUID
 from core.mail.servers import TlsMode
 from core.organizations.access import Capability
 from core.organizations.domain_proofs import ProofStatus
+from core.organizations.role_records import FoundRoles, HeldRole, RoleHolders
+from core.organizations.roles import Role
 from core.organizations.settings.domain import CustomDomain
 from core.organizations.settings.smtp import MailServerSettings, MailServerStatus
 from core.organizations.setup_links import ListedSetupLink, Part, SetupLink
+from entrypoints.pages.console_sections import sections_of
+from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes
+from entrypoints.pages.organizations.roles import ChangedRoleForm, NewRoleForm
 from entrypoints.pages.organizations.settings.mails import ENCRYPTIONS, MailServerForm
 from entrypoints.pages.organizations.setup import PARTS
 from entrypoints.pages.organizations.setup_links import ABOUT, DAYS
-from tests.pages.console_samples import CONSOLE, LONG_SLUG
+from tests.pages.console_samples import CONSOLE, LONG_SLUG, standing
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _PAGE: Final = f"/app/organizations/{LONG_SLUG}"
@@ -63,6 +68,21 @@ _DOMAIN: Final = CustomDomain(
     failing_since=NOW,
     ends_at=NOW,
 )
+_ROLE: Final = Role(
+    slug=LONG_SLUG,
+    name="x" * 100,
+    description=NAME * 10,
+    permissions=[Capability.BILLING_MANAGE, Capability.AUDIT_LOGS_VIEW],
+    is_built_in=False,
+    created_at=NOW,
+    updated_at=NOW,
+)
+_OWNER: Final = replace(
+    _ROLE, slug="owner", name="Owner", permissions=list(Capability), is_built_in=True, created_at=None, updated_at=None
+)
+_HELD: Final = HeldRole(role=_ROLE, holders=RoleHolders(members=12_000, invitations=3))
+_BOXES: Final = capability_boxes({Capability.BILLING_MANAGE, Capability.SERVICES_VIEW})
+_PREVIEW: Final = sections_of(standing())
 SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_domain.html": {
         **CONSOLE,
@@ -98,6 +118,51 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"{_PAGE}/mail",
         "server": _MAIL_SERVER,
         "seen_state": "none",
+    },
+    "console_role.html": {
+        **CONSOLE,
+        "held": _HELD,
+        "role": _ROLE,
+        "words": CAPABILITIES,
+        "form": ChangedRoleForm(name=NAME, description=NAME, permissions=["billing.manage", "audit_logs.view"]),
+        "problems": _problems("name", "description", "permissions"),
+        "boxes": _BOXES,
+        "seen_state": "built in",
+        "preview": _PREVIEW,
+        "lacks_change": None,
+        "lacks_people": None,
+        "page": f"{_PAGE}/roles/{LONG_SLUG}",
+        "back": f"{_PAGE}/roles",
+        "copy": f"{_PAGE}/roles?copy={LONG_SLUG}#new",
+        "people": f"{_PAGE}/people?role={LONG_SLUG}",
+    },
+    "console_role_deletion.html": {
+        **CONSOLE,
+        "role": _ROLE,
+        "holders": RoleHolders(members=12_000, invitations=3),
+        "seen_state": "built in",
+        "page": f"{_PAGE}/roles/{LONG_SLUG}",
+        "people": f"{_PAGE}/people?role={LONG_SLUG}",
+        "invited": f"{_PAGE}/people/invited?status=pending",
+    },
+    "console_roles.html": {
+        **CONSOLE,
+        "found": FoundRoles(
+            found=[HeldRole(role=_OWNER, holders=None), _HELD, replace(_HELD, role=replace(_ROLE, slug="b" * 50))],
+            total=103,
+            next="b" * 50,
+        ),
+        "words": CAPABILITIES,
+        "form": NewRoleForm(slug=NAME, name=NAME, description=NAME, permissions=["billing.manage"]),
+        "copied": _ROLE,
+        "problems": _problems("name", "slug"),
+        "boxes": _BOXES,
+        "lacks_change": None,
+        "lacks_people": None,
+        "page": f"{_PAGE}/roles",
+        "people": f"{_PAGE}/people",
+        "first": f"{_PAGE}/roles",
+        "next": f"{_PAGE}/roles?after=b",
     },
     "console_setup_links.html": {
         **CONSOLE,

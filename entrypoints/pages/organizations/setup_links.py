@@ -11,7 +11,7 @@ import msgspec
 
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import setup_links
-from core.organizations.access import Capability, Operation
+from core.organizations.access import Capability, Operation, authorize
 from core.organizations.setup_links import AVAILABLE, DAYS_MAX, Part, SetupLinkUnknown, TooManySetupLinks
 from core.organizations.standing import Standing
 from core.services import suggestions
@@ -107,6 +107,7 @@ async def show_setup_links(call: Call, org_slug: str, query: DoneQuery) -> Page:
 @shows_again(_page, BadRequest)
 async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> Page:
     """Make a setup link and show it once; programs use `POST /api/organizations/:slug/setup-links`."""
+    await call.read(authorize, org_slug, Operation.SETUP_LINK_CREATE)
     made = await call.transact(
         setup_links.create,
         org_slug,

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from core.errors import BadRequest, RateLimitExceeded, Refusal
 from core.mail.servers import TlsMode
-from core.organizations.access import Operation
+from core.organizations.access import Operation, authorize
 from core.organizations.settings import smtp
 from core.organizations.settings.smtp import (
     PORT_MAX,
@@ -118,8 +118,7 @@ async def show_mail_server_page(call: Call, org_slug: str, query: DoneQuery) -> 
 @shows_again(_page, BadRequest, MailServerChanged)
 async def save_mail_server(call: Call, org_slug: str, form: MailServerForm) -> PageOrRedirect:
     """Set the mail server; programs use `PUT /api/organizations/:slug/smtp`."""
-    # Who may not set it is refused before what was typed.
-    await opened(call, org_slug, Operation.MAIL_SERVER_SET, smtp.find)
+    await call.read(authorize, org_slug, Operation.MAIL_SERVER_SET)
     await call.transact(
         smtp.configure,
         org_slug,
