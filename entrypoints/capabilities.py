@@ -76,6 +76,7 @@ from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
+from entrypoints.pages.organizations import keys as organization_key_pages
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import roles as role_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
@@ -289,6 +290,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     setup_link_pages.routes,
     mail_server_pages.routes,
     role_pages.routes,
+    organization_key_pages.routes,
     domain_pages.routes,
     closing_page.routes,
     registration_pages.routes,

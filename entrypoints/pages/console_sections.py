@@ -52,7 +52,10 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
         ),
         SectionGroup(
             marked("Integrations"),
-            (Section("/mail", marked("Mail server"), lacks(Operation.MAIL_SERVER_READ)),),
+            (
+                Section("/mail", marked("Mail server"), lacks(Operation.MAIL_SERVER_READ)),
+                Section("/keys", marked("API keys"), lacks(Operation.KEYS_READ)),
+            ),
         ),
         SectionGroup(
             marked("Organization"),

@@ -37,5 +37,6 @@ OUTCOMES: Final = {
     "role-created": marked("The role is created. The owner assigns it to members."),
     "role-saved": marked("The role is saved. It counts from the next request of each member who has it."),
     "role-deleted": marked("The role is deleted."),
+    "key-deleted": marked("The key is deleted, and opens nothing any more."),
     "link-revoked": marked("The setup link is revoked, and opens nothing any more."),
 }

@@ -9,6 +9,7 @@ from uuid import UUID
 from core.mail.servers import TlsMode
 from core.organizations.access import Capability
 from core.organizations.domain_proofs import ProofStatus
+from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.organizations.role_records import FoundRoles, HeldRole, RoleHolders
 from core.organizations.roles import Role
 from core.organizations.settings.domain import CustomDomain
@@ -16,6 +17,7 @@ from core.organizations.settings.smtp import MailServerSettings, MailServerStatu
 from core.organizations.setup_links import ListedSetupLink, Part, SetupLink
 from entrypoints.pages.console_sections import sections_of
 from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes
+from entrypoints.pages.organizations.keys import KeyForm
 from entrypoints.pages.organizations.roles import ChangedRoleForm, NewRoleForm
 from entrypoints.pages.organizations.settings.mails import ENCRYPTIONS, MailServerForm
 from entrypoints.pages.organizations.setup import PARTS
@@ -83,6 +85,18 @@ _OWNER: Final = replace(
 _HELD: Final = HeldRole(role=_ROLE, holders=RoleHolders(members=12_000, invitations=3))
 _BOXES: Final = capability_boxes({Capability.BILLING_MANAGE, Capability.SERVICES_VIEW})
 _PREVIEW: Final = sections_of(standing())
+_KEY: Final = MadeOrganizationKey(
+    key=OrganizationKey(
+        id=UUID(ID),
+        name="x" * 100,
+        prefix="ok_67CA25LA",
+        permissions=[Capability.BILLING_MANAGE, Capability.AUDIT_LOGS_VIEW],
+        created_at=NOW,
+        expires_at=NOW,
+        last_used_at=None,
+    ),
+    maker_email=EMAIL,
+)
 SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_domain.html": {
         **CONSOLE,
@@ -101,6 +115,20 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "ends": SimpleNamespace(
             claim=SimpleNamespace(id=ID, proof=SimpleNamespace(domain=_DOMAIN.domain)), sessions=214, passkeys=1
         ),
+    },
+    "console_key_deletion.html": {**CONSOLE, "page": f"{_PAGE}/keys", "one": _KEY, "words": CAPABILITIES},
+    "console_keys.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/keys",
+        "at": NOW,
+        "found": [_KEY, replace(_KEY, key=replace(_KEY.key, expires_at=None, last_used_at=NOW))],
+        "words": CAPABILITIES,
+        "form": KeyForm(name=NAME, permissions=["billing.manage"], expires_in_days="x"),
+        "problems": _problems("name", "permissions", "expires_in_days"),
+        "boxes": _BOXES,
+        "made": _KEY.key,
+        "secret": f"ok_{'k' * 43}",
+        "address": "https://id.example.com/api/organizations/harbour",
     },
     "console_mail.html": {
         **CONSOLE,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from core.errors import BadRequest
 from core.organizations.access import Capability
 from entrypoints.pages.languages import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 # The name of each capability, and what it allows.
 CAPABILITIES: Final = {
@@ -62,3 +63,11 @@ CAPABILITIES: Final = {
 def capability_boxes(held: Collection[Capability]) -> list[tuple[str, str, str, Capability | None]]:
     """Return the capabilities as boxes to tick: value, text, meaning, and itself where the reader does not hold it."""
     return [(one.value, text, about, None if one in held else one) for one, (text, about) in CAPABILITIES.items()]
+
+
+def chosen_capabilities(words: Sequence[str]) -> list[Capability]:
+    """Return the capabilities of a form; raise `BadRequest` for a word that the page does not offer."""
+    known = {one.value: one for one in Capability}
+    if not set(words) <= known.keys():
+        raise BadRequest.of_field("permissions", "Choose among these permissions.")
+    return [known[word] for word in words]

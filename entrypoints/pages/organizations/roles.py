@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -25,7 +25,7 @@ from entrypoints.pages.console_pages import Program, after, api, console_page, o
 from entrypoints.pages.console_sections import sections_of
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes
+from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes, chosen_capabilities
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -138,7 +138,7 @@ async def add_role(call: Call, org_slug: str, form: NewRoleForm) -> PageOrRedire
         role_slug=form.slug.strip(),
         name=form.name,
         description=form.description,
-        permissions=_chosen(form.permissions),
+        permissions=chosen_capabilities(form.permissions),
     )
     return after(f"{page_of(org_slug)}/roles/{role.slug}", "role-created")
 
@@ -206,7 +206,7 @@ async def save_role(call: Call, org_slug: str, role_slug: str, form: ChangedRole
         role_slug,
         name=form.name,
         description=form.description,
-        permissions=_chosen(form.permissions),
+        permissions=chosen_capabilities(form.permissions),
         seen_state=form.seen_state,
     )
     return after(f"{page_of(org_slug)}/roles/{role_slug}", "role-saved")
@@ -257,11 +257,3 @@ def _copy_of(role: Role | None, standing: Standing) -> NewRoleForm:
 
 def _words(permissions: Sequence[Capability]) -> list[str]:
     return [one.value for one in permissions]
-
-
-def _chosen(words: Sequence[str]) -> list[Capability]:
-    """Return the capabilities of a form; raise `BadRequest` for a word that the page does not offer."""
-    known: dict[str, Any] = {one.value: one for one in Capability}
-    if not set(words) <= known.keys():
-        raise BadRequest.of_field("permissions", "Choose among these permissions.")
-    return [known[word] for word in words]
