@@ -77,6 +77,7 @@ from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import keys as organization_key_pages
+from entrypoints.pages.organizations import ownership as ownership_pages
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import roles as role_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
@@ -85,6 +86,7 @@ from entrypoints.pages.organizations import setup_links as setup_link_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.organizations.settings import domain as domain_pages
 from entrypoints.pages.organizations.settings import mails as mail_server_pages
+from entrypoints.pages.organizations.settings import settings as organization_settings_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit as platform_audit_pages
 from entrypoints.pages.platform import data as platform_data_pages
@@ -291,6 +293,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     mail_server_pages.routes,
     role_pages.routes,
     organization_key_pages.routes,
+    organization_settings_pages.routes,
+    ownership_pages.routes,
     domain_pages.routes,
     closing_page.routes,
     registration_pages.routes,

@@ -40,7 +40,6 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/openid/dpop.py": "clients read it, as an error of OAuth",
     "core/openid/refusals.py": "clients read it, as an error of OAuth",
     "core/organizations/key_callers.py": "programs with a key of an organization read it",
-    "core/organizations/ownership.py": "members read it as JSON",
     "core/platform/health_figures.py": "operators read it as JSON",
     "core/platform/help_by_command.py": "operators read it in a terminal",
     "core/platform/impersonation.py": "platform owners read it as JSON",

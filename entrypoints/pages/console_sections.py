@@ -59,6 +59,9 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
         ),
         SectionGroup(
             marked("Organization"),
-            (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
+            (
+                Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),
+                Section("/settings", marked("Settings"), lacks(Operation.ORGANIZATION_READ)),
+            ),
         ),
     ]

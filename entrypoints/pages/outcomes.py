@@ -38,5 +38,8 @@ OUTCOMES: Final = {
     "role-saved": marked("The role is saved. It counts from the next request of each member who has it."),
     "role-deleted": marked("The role is deleted."),
     "key-deleted": marked("The key is deleted, and opens nothing any more."),
+    "renamed": marked("The name is saved."),
+    "left": marked("You have left the organization."),
+    "ownership-transferred": marked("The ownership is transferred. You are an admin now."),
     "link-revoked": marked("The setup link is revoked, and opens nothing any more."),
 }

@@ -7,14 +7,18 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.mail.servers import TlsMode
-from core.organizations.access import Capability
+from core.organizations.access import Capability, RequiredStanding
 from core.organizations.domain_proofs import ProofStatus
 from core.organizations.keys import MadeOrganizationKey, OrganizationKey
+from core.organizations.management import OrganizationUse
+from core.organizations.people import MemberDeparture
 from core.organizations.role_records import FoundRoles, HeldRole, RoleHolders
 from core.organizations.roles import Role
 from core.organizations.settings.domain import CustomDomain
 from core.organizations.settings.smtp import MailServerSettings, MailServerStatus
 from core.organizations.setup_links import ListedSetupLink, Part, SetupLink
+from core.organizations.tiers import Tier
+from core.positions import FoundRows
 from entrypoints.pages.console_sections import sections_of
 from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes
 from entrypoints.pages.organizations.keys import KeyForm
@@ -22,7 +26,7 @@ from entrypoints.pages.organizations.roles import ChangedRoleForm, NewRoleForm
 from entrypoints.pages.organizations.settings.mails import ENCRYPTIONS, MailServerForm
 from entrypoints.pages.organizations.setup import PARTS
 from entrypoints.pages.organizations.setup_links import ABOUT, DAYS
-from tests.pages.console_samples import CONSOLE, LONG_SLUG, standing
+from tests.pages.console_samples import CONSOLE, LONG_SLUG, MEMBER, standing
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _PAGE: Final = f"/app/organizations/{LONG_SLUG}"
@@ -97,6 +101,19 @@ _KEY: Final = MadeOrganizationKey(
     ),
     maker_email=EMAIL,
 )
+_USE: Final = OrganizationUse(
+    tier=Tier(
+        id=UUID(ID), name="free", display_name=NAME, default_max_services=3, default_max_users=None, price_cents=0
+    ),
+    members=12_000,
+    services=3,
+    end_users=12_000,
+    sessions=214,
+    subscriptions=3,
+    max_members=None,
+    max_services=3,
+)
+_ORGANIZATION: Final = SimpleNamespace(id=ID, name="x" * 100, slug=LONG_SLUG, is_active=True, created_at=NOW)
 SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_domain.html": {
         **CONSOLE,
@@ -130,6 +147,12 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "secret": f"ok_{'k' * 43}",
         "address": "https://id.example.com/api/organizations/harbour",
     },
+    "console_leaving.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/settings",
+        "departure": MemberDeparture(sessions=214, services=1, subscriptions=1, grants=3, invitations=3, keys=1),
+        "is_owner": False,
+    },
     "console_mail.html": {
         **CONSOLE,
         "page": f"{_PAGE}/mail",
@@ -146,6 +169,26 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"{_PAGE}/mail",
         "server": _MAIL_SERVER,
         "seen_state": "none",
+    },
+    "console_organization_deletion.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/settings",
+        "use": _USE,
+        "slug": NAME,
+        "problems": _problems("slug"),
+    },
+    "console_ownership.html": {
+        **CONSOLE,
+        "page": f"{_PAGE}/settings/ownership",
+        "back": f"{_PAGE}/settings",
+        "people": f"{_PAGE}/people/invited",
+        "query": SimpleNamespace(search=EMAIL),
+        "found": FoundRows(
+            found=[MEMBER, replace(MEMBER, role="owner"), replace(MEMBER, is_suspended=True)],
+            total=12_000,
+            next=MEMBER.position,
+        ),
+        "chosen": None,
     },
     "console_role.html": {
         **CONSOLE,
@@ -211,6 +254,19 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ],
         "services": ["shop", LONG_SLUG],
         "days": DAYS,
+    },
+    "console_settings.html": {
+        **CONSOLE,
+        "standing": standing(_ORGANIZATION),
+        "page": f"{_PAGE}/settings",
+        "organization_page": _PAGE,
+        "use": _USE,
+        "name": NAME,
+        "problems": _problems("name"),
+        "is_owner": True,
+        "lacks_change": None,
+        "lacks_transfer": RequiredStanding.OWNER,
+        "lacks_deletion": RequiredStanding.OWNER,
     },
     "console_setup_link_revocation.html": {
         **CONSOLE,

@@ -29,7 +29,6 @@ from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser, in_console
@@ -104,8 +103,8 @@ async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect
     return after(ORGANIZATIONS, "left")
 
 
-class OwnOrganizationsQuery(Query, kw_only=True):
-    """Which of one's organizations to show."""
+class OwnOrganizationsQuery(DoneQuery, kw_only=True):
+    """Which of one's organizations to show, and what was just done."""
 
     search: Annotated[str, msgspec.Meta(description="A part of the name or of the slug.", max_length=100)] = ""
     after: Annotated[str, msgspec.Meta(description="The slug after which the page begins.")] = ""
@@ -134,6 +133,7 @@ async def _list(
         "console_organizations.html",
         None,
         program=Program(path="/api/organizations"),
+        done=query.done,
         refusal=refusal,
         mine=mine,
         opens_platform=await call.read(console.is_open),

@@ -26,6 +26,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "note": _field("Why this is done; the audit log keeps it."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
     "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
+    "seen_name": _field("The name that the page has shown; the form is refused when it is another one by now."),
     "seen_state": _field(
         "The state of the settings that the page has shown; the form is refused after another change."
     ),

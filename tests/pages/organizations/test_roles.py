@@ -171,7 +171,9 @@ async def test_a_role_in_use_says_by_how_many_and_one_that_is_not_is_deleted(acm
     assert "Members or pending invitations have this role." in refused.text
     assert "The role is deleted." in deleted.text
     assert stored(acme, "chief") is None
-    assert (await ann.open(f"{PAGE}/chief")).status == 404
+    gone = await ann.open(f"{PAGE}/chief")
+    assert gone.status == 404
+    assert f'href="{PAGE}"' in gone.text
     assert [(await ann.open(f"{PAGE}/{slug}/delete")).status for slug in ("chief", "owner")] == [404, 400]
 
 
