@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 
 FOR_BROWSERS = [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION]
 # The pages of the console of an organization, and those of the platform.
-IN_CONSOLE = [route for route in FOR_BROWSERS if route.who.operation is not None]
+# Leaving comes last, because it ends what opens the others.
+IN_CONSOLE = sorted(
+    (route for route in FOR_BROWSERS if route.who.operation is not None),
+    key=lambda route: route.who.operation is Operation.ORGANIZATION_LEAVE,
+)
 OF_PLATFORM = [route for route in FOR_BROWSERS if route.who.governs_platform]
 FORMS = [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"]
 
