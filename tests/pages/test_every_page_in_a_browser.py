@@ -34,12 +34,14 @@ OTHERS = {
     "console.html",
     "console_components.html",
     "console_person.html",
+    "domain_components.html",
     "mailbox.html",
     "platform_components.html",
     "platform_console.html",
     "platform_words.html",
     "platform.html",
     "reference.html",
+    "role_components.html",
     "sign_in_walks.html",
 }
 PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}
