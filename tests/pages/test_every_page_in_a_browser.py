@@ -156,7 +156,7 @@ FROM_THE_FIRST = """
 }
 """
 CONTROLS = """
-[...document.querySelectorAll('a[href], button:enabled, input, select, textarea, summary, [tabindex="0"]')]
+[...document.querySelectorAll('a[href], button:enabled, input:enabled, select, textarea, summary, [tabindex="0"]')]
   .filter(one => one.checkVisibility() && one.type !== 'hidden')
   .map(one => one.outerHTML)
 """
