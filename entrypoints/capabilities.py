@@ -80,11 +80,18 @@ from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
 from entrypoints.pages.organizations import jobs as job_pages
+from entrypoints.pages.organizations import keys as organization_key_pages
+from entrypoints.pages.organizations import ownership as ownership_pages
 from entrypoints.pages.organizations import people as people_pages
+from entrypoints.pages.organizations import roles as role_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
+from entrypoints.pages.organizations import setup_links as setup_link_pages
 from entrypoints.pages.organizations import sign_in as sign_in_rules_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
+from entrypoints.pages.organizations.settings import domain as domain_pages
+from entrypoints.pages.organizations.settings import mails as mail_server_pages
+from entrypoints.pages.organizations.settings import settings as organization_settings_pages
 from entrypoints.pages.platform import active_users as platform_active_user_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit as platform_audit_pages
@@ -189,6 +196,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     host_passkeys.routes,
     setup_links.routes,
     setup_pages.routes,
+    domain_pages.setup_routes,
     saml_setup.routes,
     scim_setup.routes,
     siem_setup.routes,
@@ -320,6 +328,13 @@ EVERYWHERE: tuple[Routes, ...] = (
     directory_page.routes,
     data_page.routes,
     personal_data_pages.routes,
+    setup_link_pages.routes,
+    mail_server_pages.routes,
+    role_pages.routes,
+    organization_key_pages.routes,
+    organization_settings_pages.routes,
+    ownership_pages.routes,
+    domain_pages.routes,
     closing_page.routes,
     registration_pages.routes,
     jwks.routes,

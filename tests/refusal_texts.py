@@ -27,7 +27,7 @@ FOLDERS: Final = (
 # What is left out, with the reason for which no page shows it.
 FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "adapters/gateways/mail_renderer.py": "the log names it",
-    "adapters/gateways/smtp.py": "members read it as JSON, and in a mail",
+    "adapters/gateways/smtp.py": "pages recognize it by the sentences of `entrypoints/pages/platform/mail_words.py`",
     "adapters/gateways/smtp_server.py": "members read it as JSON, and operators at the start",
     "adapters/gateways/stripe.py": "the log names it",
     "core/audit/analytics.py": "members read it as JSON",
@@ -40,10 +40,6 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/openid/dpop.py": "clients read it, as an error of OAuth",
     "core/openid/refusals.py": "clients read it, as an error of OAuth",
     "core/organizations/key_callers.py": "programs with a key of an organization read it",
-    "core/organizations/keys.py": "members read it as JSON",
-    "core/organizations/ownership.py": "members read it as JSON",
-    "core/organizations/roles.py": "members read it as JSON",
-    "core/organizations/settings/smtp.py": "members read it as JSON",
     "core/platform/health_figures.py": "operators read it as JSON",
     "core/platform/help_by_command.py": "operators read it in a terminal",
     "core/platform/housekeeping.py": "the log names it",

@@ -59,6 +59,18 @@ class OrganizationKey:
     last_used_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeOrganizationKey:
+    """A key with the address of the member who made it, for whom it acts."""
+
+    key: OrganizationKey
+    maker_email: str
+
+    def has_expired(self, at: datetime) -> bool:
+        """Return whether the key no longer opens anything."""
+        return self.key.expires_at is not None and self.key.expires_at <= at
+
+
 def create(
     uow: UnitOfWork, slug: str, *, name: str, permissions: Iterable[Capability], expires_in_days: int | None
 ) -> tuple[OrganizationKey, Secret]:
@@ -104,6 +116,22 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[OrganizationKey]:
     """List the keys of an organization, the newest first, also those that have expired."""
     organization = access.authorize(uow, slug, Operation.KEYS_READ).organization
     return uow.organization_keys.of_organization(organization.id)
+
+
+def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[MadeOrganizationKey]:
+    """List the same keys with their makers."""
+    organization = access.authorize(uow, slug, Operation.KEYS_READ).organization
+    return uow.organization_keys.with_makers(organization.id)
+
+
+def show_with_maker(uow: UnitOfWork, slug: str, key_id: UUID) -> MadeOrganizationKey:
+    """Return a key before it is deleted; raise `OrganizationKeyUnknown` without one."""
+    organization = access.authorize(uow, slug, Operation.KEYS_CHANGE).organization
+    made = uow.organization_keys.with_makers(organization.id)
+    found = next((one for one in made if one.key.id == key_id), None)
+    if found is None:
+        raise OrganizationKeyUnknown
+    return found
 
 
 def delete(uow: UnitOfWork, slug: str, key_id: UUID) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize, authorize_and_lock
@@ -17,6 +18,32 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ports.unit_of_work import UnitOfWork
+
+
+class OrganizationRenamed(Conflict):
+    """Another person has changed the name of the organization since the caller saw it."""
+
+    default_message = (
+        "Another person has changed the name of the organization meanwhile. Check what is shown now, and send the form"
+        " again if you still want it."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationUse:
+    """What an organization has and may have: each number is exact up to `COUNTED_MAX`, and one more than that beyond.
+
+    A limit of None is no limit.
+    """
+
+    tier: Tier
+    members: int
+    services: int
+    end_users: int
+    sessions: int
+    subscriptions: int
+    max_members: int | None
+    max_services: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +126,32 @@ def read(uow: UnitOfWork, slug: str) -> OrganizationDetails:
     return uow.organizations.detail(authorize(uow, slug, Operation.ORGANIZATION_READ).organization)
 
 
+def show_use(uow: UnitOfWork, slug: str, operation: Operation = Operation.ORGANIZATION_READ) -> OrganizationUse:
+    """Return what an organization has and may have, to a caller who does this."""
+    organization = authorize(uow, slug, operation).organization
+    found = uow.organization_records.detail(organization.id, domains_max=0, counted_max=COUNTED_MAX + 1)
+    assert found is not None, "an organization has no record"
+    return OrganizationUse(
+        tier=found.tier,
+        members=found.figures.members,
+        services=found.figures.services,
+        end_users=found.figures.end_users,
+        sessions=found.figures.sessions,
+        subscriptions=found.figures.subscriptions,
+        max_members=found.max_users,
+        max_services=found.max_services,
+    )
+
+
+def rename(uow: UnitOfWork, slug: str, name: str, *, seen_name: str) -> Organization:
+    """Change the name; raise `OrganizationRenamed` when it is not `seen_name`, which the caller has seen."""
+    before = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE).organization
+    wanted = checked_name(name)
+    if before.name not in {seen_name, wanted}:
+        raise OrganizationRenamed
+    return change(uow, slug, OrganizationSettings(name=wanted))
+
+
 def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organization:
     """Change the settings of an organization; without a difference nothing is stored or recorded."""
     authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE)
@@ -111,11 +164,16 @@ def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organi
     return save_and_record(uow, before, replace(after, updated_at=uow.now)) if after != before else before
 
 
-def delete(uow: UnitOfWork, slug: str) -> None:
-    """Delete an organization with everything that belongs to it, its audit log included."""
+def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> None:
+    """Delete an organization with everything that belongs to it, its audit log included.
+
+    Raise `BadRequest` when another slug was typed to confirm it.
+    """
     authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
     # No log would be left to name the impersonator.
     authorized.caller.forbid_impersonation()
+    if typed_slug is not None and typed_slug.strip() != authorized.organization.slug:
+        raise BadRequest.of_field("slug", "This is not the slug of the organization. Type it as it is shown above.")
     uow.organizations.delete(authorized.organization.id)
 
 

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations import access
+from core.organizations import access, people
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, OWNER
+from core.positions import FoundRows
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.organizations.people import ListedMember
     from ports.unit_of_work import UnitOfWork
 
 
@@ -63,6 +65,20 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
         new_owner_user_id=str(new_owner_user_id),
     )
     return Transfer(old_owner_user_id=old_owner.user_id, new_owner_user_id=new_owner_user_id)
+
+
+def candidates(uow: UnitOfWork, slug: str, *, search: str, limit: int) -> FoundRows[ListedMember]:
+    """Find members by a part of their address, who could become the owner; an empty text finds none."""
+    access.authorize(uow, slug, Operation.OWNERSHIP_TRANSFER)
+    if not search.strip():
+        return FoundRows(found=[], total=0, next=None)
+    return people.search(uow, slug, search=search, role="", after=None, limit=limit)
+
+
+def show_candidate(uow: UnitOfWork, slug: str, user_id: UUID) -> ListedMember:
+    """Return the member who would become the owner; raise `MemberUnknown` when the user is none."""
+    organization = access.authorize(uow, slug, Operation.OWNERSHIP_TRANSFER).organization
+    return people.member_of(uow, organization.id, user_id)
 
 
 def _refused(message: str) -> BadRequest:

@@ -117,6 +117,12 @@ def show_departure(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMem
     return member, uow.people.departure(organization.id, [user_id])
 
 
+def show_leaving(uow: UnitOfWork, slug: str) -> MemberDeparture:
+    """Return what would end if the caller left the organization."""
+    authorized = authorize(uow, slug, Operation.ORGANIZATION_LEAVE)
+    return uow.people.departure(authorized.organization.id, [authorized.membership.user_id])
+
+
 def select(
     uow: UnitOfWork,
     slug: str,

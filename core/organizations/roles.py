@@ -47,6 +47,15 @@ class RoleTaken(Conflict):
     default_message = "A role with this slug already exists. Choose another slug."
 
 
+class RoleChanged(Conflict):
+    """Another person has changed the role since the caller saw it."""
+
+    default_message = (
+        "Another person has changed this role meanwhile. Check what is shown now, and send the form again if you still"
+        " want it."
+    )
+
+
 class RoleInUse(Conflict):
     """Members or pending invitations have the role."""
 
@@ -157,8 +166,12 @@ def change(
     name: str | None = None,
     description: str | None = None,
     permissions: Iterable[Capability] | None = None,
+    seen_state: str | None = None,
 ) -> Role:
-    """Change the given fields of a role, which takes effect with the next request of each member who has it."""
+    """Change the given fields of a role, which takes effect with the next request of each member who has it.
+
+    Raise `RoleChanged` when its state is not `seen_state`, which the caller has seen.
+    """
     authorized = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
@@ -168,6 +181,7 @@ def change(
         lambda: _checked_description(description) if description is not None else None,
     )
     before = _custom(uow, authorized, role_slug)
+    _require_seen(before, seen_state)
     after = replace(
         before,
         name=before.name if new_name is None else new_name,
@@ -185,17 +199,31 @@ def change(
     return after
 
 
-def delete(uow: UnitOfWork, slug: str, role_slug: str) -> None:
-    """Delete a role; raise `RoleInUse` when members or pending invitations have it."""
+def delete(uow: UnitOfWork, slug: str, role_slug: str, *, seen_state: str | None = None) -> None:
+    """Delete a role; raise `RoleInUse` when members or pending invitations have it.
+
+    Raise `RoleChanged` when its state is not `seen_state`, which the caller has seen.
+    """
     # Locked, so that the role cannot be assigned between the check and the deletion.
     authorized = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
     role = _custom(uow, authorized, role_slug)
+    _require_seen(role, seen_state)
     if uow.roles.is_in_use(authorized.organization.id, role_slug):
         raise RoleInUse
     uow.roles.remove(authorized.organization.id, role_slug)
     _record(uow, authorized, "role_deleted", role)
+
+
+def seen_state_of(role: Role) -> str:
+    """Return a text that is another one after each change of a role."""
+    return role.updated_at.isoformat() if role.updated_at is not None else "built in"
+
+
+def _require_seen(role: Role, seen_state: str | None) -> None:
+    if seen_state not in {None, seen_state_of(role)}:
+        raise RoleChanged
 
 
 def _custom(uow: UnitOfWork, authorized: OrganizationAccess, role_slug: str) -> Role:

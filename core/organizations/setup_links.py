@@ -97,6 +97,27 @@ class SetupLinkWithSecret:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MadeSetupLink:
+    """A link with its maker: their address, and the role that they have now.
+
+    Both are None when the maker is no member any more; the role also when the directory has deactivated them.
+    """
+
+    link: SetupLink
+    maker_email: str | None
+    maker_role: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedSetupLink:
+    """A valid link in the console; one that is not usable is dead because its maker may not set all its parts."""
+
+    link: SetupLink
+    maker_email: str | None
+    is_usable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSetup:
     """What the holder of a link may do: set these parts of this organization, one of them for a service of it.
 
@@ -210,6 +231,35 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[SetupLink]:
     """List the valid links of an organization, the newest first."""
     organization = authorize(uow, slug, Operation.SETUP_LINKS_READ).organization
     return uow.setup_links.of_organization(organization.id)
+
+
+def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[ListedSetupLink]:
+    """List the valid links with the addresses of their makers, and whether they can be used, the newest first."""
+    organization = authorize(uow, slug, Operation.SETUP_LINKS_READ).organization
+    made = uow.setup_links.with_makers(organization.id)
+    allowed = {
+        role: capabilities_of_role(uow, organization.id, role)
+        for role in dict.fromkeys(one.maker_role for one in made)
+        if role is not None
+    }
+    return [
+        ListedSetupLink(
+            link=one.link,
+            maker_email=one.maker_email,
+            is_usable=one.maker_role is not None
+            and all(Part(part).capabilities <= allowed[one.maker_role] for part in one.link.parts),
+        )
+        for one in made
+    ]
+
+
+def show_with_maker(uow: UnitOfWork, slug: str, link_id: UUID) -> ListedSetupLink:
+    """Return a valid link as `list_with_makers` does, before it is revoked; raise `SetupLinkUnknown` without one."""
+    authorize(uow, slug, Operation.SETUP_LINKS_CHANGE)
+    found = next((one for one in list_with_makers(uow, slug) if one.link.id == link_id), None)
+    if found is None:
+        raise SetupLinkUnknown
+    return found
 
 
 def revoke(uow: UnitOfWork, slug: str, link_id: UUID) -> None:

@@ -30,6 +30,7 @@ STYLES: Final = (
     "jobs.css",
     "branding.css",
     "plots.css",
+    "settings.css",
     "reference.css",
     "mailbox.css",
     "print.css",

@@ -45,6 +45,7 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             marked("People and access"),
             (
                 Section("/people", marked("People"), lacks(Operation.MEMBERS_LIST)),
+                Section("/roles", marked("Roles"), lacks(Operation.ROLES_READ)),
                 Section("/why", marked("Sign-in problems"), lacks(Operation.SIGN_INS_EXPLAIN)),
             ),
         ),
@@ -53,10 +54,22 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             (
                 Section("/sign-in", marked("Sign-in rules and connections"), lacks(Operation.CONNECTIONS_READ)),
                 Section("/branding", marked("Branding"), lacks(Operation.BRANDING_READ)),
+                Section("/domain", marked("Own domain"), lacks(Operation.DOMAIN_READ)),
+                Section("/setup-links", marked("Setup links"), lacks(Operation.SETUP_LINKS_READ)),
+            ),
+        ),
+        SectionGroup(
+            marked("Integrations"),
+            (
+                Section("/mail", marked("Mail server"), lacks(Operation.MAIL_SERVER_READ)),
+                Section("/keys", marked("API keys"), lacks(Operation.KEYS_READ)),
             ),
         ),
         SectionGroup(
             marked("Organization"),
-            (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
+            (
+                Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),
+                Section("/settings", marked("Settings"), lacks(Operation.ORGANIZATION_READ)),
+            ),
         ),
     ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
-from core.errors import BadRequest, DatabaseFailed, NoSuchPath, Refusal, SsoRequired, TemporaryRefusal
+from core.errors import BadRequest, DatabaseFailed, NoSuchPath, NotFound, Refusal, SsoRequired, TemporaryRefusal
 from core.organizations.access import MembershipSuspended
 from core.organizations.members import MemberUnknown
 from core.organizations.session_strength import SecondFactorRequired
@@ -87,6 +87,13 @@ _BY_PATH: Final[tuple[tuple[re.Pattern[str], tuple[NextStep, ...]], ...]] = (
     (re.compile("/auth/device"), (NextStep(text=marked("Enter another code"), href="/auth/device"),)),
     (re.compile("/sandbox/"), (_START,)),
 )
+# What is gone was on one of these lists of an organization.
+_LISTS: Final = re.compile("/app/organizations/[^/]+/(roles|keys|setup-links)/")
+_OF_LISTS: Final = {
+    "roles": marked("All roles"),
+    "keys": marked("All keys"),
+    "setup-links": marked("All setup links"),
+}
 # A person who is gone was on one of these lists.
 _PEOPLE: Final = re.compile("/app/organizations/[^/]+/people/")
 _CHANGED_ADDRESS: Final = (NextStep(text=marked("Your email address"), href="/app/account/email"), _SIGN_IN)
@@ -141,6 +148,9 @@ def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     people = _PEOPLE.match(path)
     if people is not None and isinstance(refusal, (MemberUnknown, EndUserUnknown)):
         return (NextStep(text=marked("People of the organization"), href=people[0].rstrip("/")),)
+    listed = _LISTS.match(path)
+    if listed is not None and isinstance(refusal, NotFound):
+        return (NextStep(text=_OF_LISTS[listed[1]], href=listed[0].rstrip("/")),)
     if isinstance(refusal, LinkUnusable) and _is_of_change(refusal):
         return _CHANGED_ADDRESS
     if _UPSTREAM.match(path):

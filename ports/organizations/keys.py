@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.organizations.key_callers import KeyCaller
-from core.organizations.keys import OrganizationKey
+from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.prefixed_tokens import PrefixedToken
 
 
@@ -35,6 +35,10 @@ class OrganizationKeys(Protocol):
 
     def of_organization(self, organization_id: UUID) -> Sequence[OrganizationKey]:
         """List the keys of an organization, the newest first."""
+        ...
+
+    def with_makers(self, organization_id: UUID) -> Sequence[MadeOrganizationKey]:
+        """List the same keys with their makers, in the same order."""
         ...
 
     def remove(self, organization_id: UUID, key_id: UUID) -> OrganizationKey | None:

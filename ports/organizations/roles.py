@@ -1,9 +1,10 @@
 """Storage of custom roles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from core.organizations.role_records import RoleHolders
 from core.organizations.roles import Role
 
 
@@ -24,6 +25,10 @@ class Roles(Protocol):
 
     def save(self, organization_id: UUID, role: Role) -> None:
         """Store the new state of a role; its slug does not change."""
+        ...
+
+    def holders(self, organization_id: UUID, slugs: Sequence[str], *, counted_max: int) -> Mapping[str, RoleHolders]:
+        """Count the members and the pending invitations with each of these roles, no more than so many of each."""
         ...
 
     def is_in_use(self, organization_id: UUID, slug: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.setup_links import PartProgress, SetupLink, StoredSetup
+from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink, StoredSetup
 
 
 class SetupLinks(Protocol):
@@ -20,6 +20,10 @@ class SetupLinks(Protocol):
 
     def of_organization(self, organization_id: UUID) -> Sequence[SetupLink]:
         """List the valid links of an organization, the newest first."""
+        ...
+
+    def with_makers(self, organization_id: UUID) -> Sequence[MadeSetupLink]:
+        """List the same links with their makers, in the same order."""
         ...
 
     def remove(self, organization_id: UUID, link_id: UUID) -> SetupLink | None:

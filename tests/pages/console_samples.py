@@ -170,6 +170,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_overview.html": {
         "lacks_provider": None,
         **CONSOLE,
+        "lacks_domain": None,
         "found": Overview(
             steps=SetupSteps(
                 has_service=True,

@@ -32,6 +32,7 @@ from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.plots_samples import PLOTS_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
 from tests.pages.service_samples import SERVICE_SAMPLES
+from tests.pages.settings_samples import SETTINGS_SAMPLES
 from tests.pages.setup_samples import SETUP_SAMPLES
 from tests.pages.system_samples import SYSTEM_SAMPLES
 from tests.pages.users_samples import USERS_SAMPLES
@@ -296,6 +297,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **BRANDING_SAMPLES,
     **CONSOLE_SAMPLES,
     **CONNECTION_SAMPLES,
+    **SETTINGS_SAMPLES,
     **PEOPLE_SAMPLES,
     **JOB_SAMPLES,
     **FLEET_SAMPLES,

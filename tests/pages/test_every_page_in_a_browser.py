@@ -38,6 +38,7 @@ OTHERS = {
     "console_components.html",
     "console_person.html",
     "console_service.html",
+    "domain_components.html",
     "mailbox.html",
     "job_components.html",
     "platform_components.html",
@@ -50,6 +51,7 @@ OTHERS = {
     "sign_in_components.html",
     "platform.html",
     "reference.html",
+    "role_components.html",
     "sign_in_walks.html",
 }
 PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}

@@ -9,7 +9,7 @@ from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability
 from core.organizations.key_callers import KeyCaller
-from core.organizations.keys import OrganizationKey
+from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
 from core.sessions.callers import Caller
@@ -95,6 +95,19 @@ class PostgresOrganizationKeys(Aggregate):
             (organization_id,),
         )
 
+    def with_makers(self, organization_id: UUID) -> Sequence[MadeOrganizationKey]:
+        return self._all(
+            _made,
+            f"""
+            SELECT   {prefixed(OrganizationKey, table="k", prefix="")}, u.email AS maker_email
+            FROM     organization_keys k
+            JOIN     users u ON u.id = k.created_by
+            WHERE    k.organization_id = %s
+            ORDER BY k.created_at DESC, k.id DESC
+            """,  # noqa: S608 - made of the names of fields
+            (organization_id,),
+        )
+
     def remove(self, organization_id: UUID, key_id: UUID) -> OrganizationKey | None:
         return self._one(
             _key,
@@ -123,6 +136,10 @@ class PostgresOrganizationKeys(Aggregate):
 
 def _key(*, permissions: list[str], **columns: Any) -> OrganizationKey:
     return OrganizationKey(permissions=[Capability(permission) for permission in permissions], **columns)
+
+
+def _made(*, maker_email: str, **columns: Any) -> MadeOrganizationKey:
+    return MadeOrganizationKey(key=_key(**columns), maker_email=maker_email)
 
 
 def _key_of_organization(*, organization_id: UUID, **columns: Any) -> tuple[UUID, OrganizationKey]:

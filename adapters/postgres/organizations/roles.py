@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability
+from core.organizations.role_records import RoleHolders
 from core.organizations.roles import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
 # A role that is stored is none of those that are built in.
@@ -54,6 +55,27 @@ class PostgresRoles(Aggregate):
             values(role) | {"organization_id": organization_id},
         )
 
+    def holders(self, organization_id: UUID, slugs: Sequence[str], *, counted_max: int) -> Mapping[str, RoleHolders]:
+        return dict(
+            self._all(
+                _held,
+                """
+                SELECT r.slug,
+                       (SELECT count(*)
+                        FROM   (SELECT FROM memberships m
+                                WHERE  m.organization_id = %(organization_id)s AND m.role = r.slug
+                                LIMIT  %(counted_max)s) counted) AS members,
+                       (SELECT count(*)
+                        FROM   (SELECT FROM invitations i
+                                WHERE  i.organization_id = %(organization_id)s AND i.status = 'pending'
+                                  AND  i.role = r.slug
+                                LIMIT  %(counted_max)s) counted) AS invitations
+                FROM   unnest(%(slugs)s::text[]) AS r (slug)
+                """,
+                {"organization_id": organization_id, "slugs": list(slugs), "counted_max": counted_max},
+            )
+        )
+
     def is_in_use(self, organization_id: UUID, slug: str) -> bool:
         return self._value(
             """
@@ -72,3 +94,7 @@ class PostgresRoles(Aggregate):
 
 def _role(*, permissions: list[str], **columns: Any) -> Role:
     return Role(permissions=[Capability(permission) for permission in permissions], is_built_in=False, **columns)
+
+
+def _held(*, slug: str, **counted: int) -> tuple[str, RoleHolders]:
+    return slug, RoleHolders(**counted)

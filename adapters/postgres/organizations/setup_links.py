@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.transaction import Aggregate
-from core.organizations.setup_links import PartProgress, SetupLink, StoredSetup
+from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink, StoredSetup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,6 +122,22 @@ class PostgresSetupLinks(Aggregate):
             (organization_id, self._transaction.now),
         )
 
+    def with_makers(self, organization_id: UUID) -> Sequence[MadeSetupLink]:
+        return self._all(
+            _made,
+            """
+            SELECT   l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,
+                     u.email AS maker_email, CASE WHEN m.suspended_at IS NULL THEN m.role END AS maker_role
+            FROM     setup_links l
+            LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
+            LEFT     JOIN memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
+            LEFT     JOIN users u ON u.id = m.user_id
+            WHERE    l.organization_id = %s AND l.expires_at > %s
+            ORDER BY l.created_at DESC, l.id DESC
+            """,
+            (organization_id, self._transaction.now),
+        )
+
     def remove(self, organization_id: UUID, link_id: UUID) -> SetupLink | None:
         return self._one(
             SetupLink,
@@ -190,3 +206,7 @@ def _stored(
         service_id=service_id,
         role=role,
     )
+
+
+def _made(*, maker_email: str | None, maker_role: str | None, **link: Any) -> MadeSetupLink:
+    return MadeSetupLink(link=SetupLink(**link), maker_email=maker_email, maker_role=maker_role)

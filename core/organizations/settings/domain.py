@@ -57,6 +57,15 @@ class DomainVerifiedElsewhere(Conflict):
     )
 
 
+class DomainChanged(Conflict):
+    """Another person has claimed or verified a domain since the caller saw the state."""
+
+    default_message = (
+        "Another person has changed the domain meanwhile. Check what is shown now, and send the form again if you still"
+        " want it."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainClaim:
     """A claim to a domain with its owner; another claim of the same organization has another id."""
@@ -67,13 +76,19 @@ class DomainClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DomainEnds:
+class DomainUses:
     """A claim to a domain with what ends when it is given up: sessions that run, and passkeys."""
 
-    setup: OpenSetup
     claim: DomainClaim
     sessions: int
     passkeys: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainEnds(DomainUses):
+    """The same for the holder of a setup link."""
+
+    setup: OpenSetup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +111,28 @@ def show(uow: UnitOfWork, slug: str) -> CustomDomain:
     return shown(_find(uow, organization.id).proof)
 
 
-def set_domain(uow: UnitOfWork, slug: str, text: str, *, own_names: Collection[str]) -> CustomDomain:
+def find(uow: UnitOfWork, slug: str) -> DomainClaim | None:
+    """Return the claim of an organization; None without one."""
+    return uow.custom_domains.of(authorize(uow, slug, Operation.DOMAIN_READ).organization.id)
+
+
+def seen_state_of(claim: DomainClaim | None) -> str:
+    """Return a text that is another one for each claim, and before and after it is verified."""
+    return f"{claim.id} {'verified' if claim.proof.verified_at else 'pending'}" if claim is not None else "none"
+
+
+def set_domain(
+    uow: UnitOfWork, slug: str, text: str, *, own_names: Collection[str], seen_state: str | None = None
+) -> CustomDomain:
     """Claim a domain in place of the one before; `own_names` are those of the installation, which cannot be claimed.
 
-    The same domain keeps its claim.
+    The same domain keeps its claim. Raise `DomainChanged` when the state before is not `seen_state`, which the caller
+    has seen.
     """
     organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
+    domain_proofs.checked_domain(uow, text)
+    if seen_state not in {None, seen_state_of(uow.custom_domains.of(organization.id))}:
+        raise DomainChanged
     return _set(uow, organization.id, text, own_names)
 
 
@@ -111,10 +142,24 @@ def set_by_link(uow: UnitOfWork, cookie: str, text: str, *, own_names: Collectio
     return _set(uow, setup.organization_id, text, own_names, **setup.recorded)
 
 
-def delete(uow: UnitOfWork, slug: str) -> None:
-    """Give the domain up; sessions and passkeys that were made there end with it."""
+def show_ends(uow: UnitOfWork, slug: str) -> DomainUses:
+    """Return what ends with the domain; raise `DomainUnset` without one."""
+    organization = authorize(uow, slug, Operation.DOMAIN_CHANGE).organization
+    claim = _find(uow, organization.id)
+    sessions, passkeys = uow.custom_domains.count_uses(organization.id, claim.id, at=uow.now)
+    return DomainUses(claim=claim, sessions=sessions, passkeys=passkeys)
+
+
+def delete(uow: UnitOfWork, slug: str, *, claim_id: str | None = None) -> None:
+    """Give the domain up; sessions and passkeys that were made there end with it.
+
+    Raise `DomainUnset` when the claim is not that of `claim_id`, which the caller has seen.
+    """
     organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
-    _delete(uow, _find(uow, organization.id))
+    claim = _find(uow, organization.id)
+    if claim_id not in {None, str(claim.id)}:
+        raise DomainUnset
+    _delete(uow, claim)
 
 
 def show_ends_by_link(uow: UnitOfWork, cookie: str) -> DomainEnds:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.email_addresses import normalize_email
-from core.errors import BadRequest, FieldError, NotFound, all_valid
+from core.errors import BadRequest, Conflict, FieldError, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.mail import limits, mail, routed_mail
 from core.mail.limits import MailLimit
@@ -46,6 +46,15 @@ class MailServerUnset(NotFound):
     """The organization has no mail server of its own."""
 
     default_message = "This organization has no mail server of its own; its mail leaves by the platform's."
+
+
+class MailServerChanged(Conflict):
+    """Another person has changed the mail server since the caller saw it."""
+
+    default_message = (
+        "Another person has changed the mail server meanwhile. Check what is shown now, and send the form again if you"
+        " still want it."
+    )
 
 
 class MailServerStatus(StrEnum):
@@ -116,11 +125,29 @@ def show(uow: UnitOfWork, slug: str) -> MailServerSettings:
     return _shown(uow, organization.id, _find(uow, organization.id))
 
 
-def configure(uow: UnitOfWork, slug: str, wanted: WantedServer, *, allowed: Iterable[Network]) -> MailServerSettings:
-    """Set the mail server; mails that wait are tried again at once."""
+def find(uow: UnitOfWork, slug: str) -> MailServerSettings | None:
+    """Return the mail server of an organization; None without one."""
+    organization = authorize(uow, slug, Operation.MAIL_SERVER_READ).organization
+    stored = uow.mail_servers.find(organization.id)
+    return _shown(uow, organization.id, stored) if stored is not None else None
+
+
+def seen_state_of(shown: MailServerSettings | StoredServer | None) -> str:
+    """Return a text that is another one after each change of the settings."""
+    return shown.updated_at.isoformat() if shown is not None else "none"
+
+
+def configure(
+    uow: UnitOfWork, slug: str, wanted: WantedServer, *, allowed: Iterable[Network], seen_state: str | None = None
+) -> MailServerSettings:
+    """Set the mail server; mails that wait are tried again at once.
+
+    Raise `MailServerChanged` when its state is not `seen_state`, which the caller has seen.
+    """
     organization = authorize_and_lock(uow, slug, Operation.MAIL_SERVER_SET).organization
     before = uow.mail_servers.find(organization.id)
     server = _checked(uow, wanted, before.server if before is not None else None, allowed)
+    _require_seen(before, seen_state)
     uow.mail_servers.save(organization.id, server)
     uow.routed_mail.reroute(organization.id, has_server=True)
     uow.record(
@@ -137,12 +164,16 @@ def configure(uow: UnitOfWork, slug: str, wanted: WantedServer, *, allowed: Iter
     return _shown(uow, organization.id, _find(uow, organization.id))
 
 
-def remove(uow: UnitOfWork, slug: str) -> None:
-    """Remove the mail server; what waits leaves by the platform's own."""
+def remove(uow: UnitOfWork, slug: str, *, seen_state: str | None = None) -> None:
+    """Remove the mail server; what waits leaves by the platform's own.
+
+    Raise `MailServerChanged` when its state is not `seen_state`, which the caller has seen.
+    """
     organization = authorize_and_lock(uow, slug, Operation.MAIL_SERVER_CHANGE).organization
     removed = uow.mail_servers.find(organization.id)
     if removed is None:
         raise MailServerUnset
+    _require_seen(removed, seen_state)
     # First the server, which waits for transactions that route a mail to it, then the mails, theirs included.
     uow.mail_servers.remove(organization.id)
     uow.routed_mail.reroute(organization.id, has_server=False)
@@ -209,6 +240,11 @@ class OwnerContact:
     organization_name: str
 
 
+def _require_seen(stored: StoredServer | None, seen_state: str | None) -> None:
+    if seen_state not in {None, seen_state_of(stored)}:
+        raise MailServerChanged
+
+
 def _find(uow: UnitOfWork, organization_id: UUID) -> StoredServer:
     stored = uow.mail_servers.find(organization_id)
     if stored is None:
@@ -240,8 +276,8 @@ def _shown(uow: UnitOfWork, organization_id: UUID, stored: StoredServer) -> Mail
 def _checked(
     uow: UnitOfWork, wanted: WantedServer, stored: MailServer | None, allowed: Iterable[Network]
 ) -> MailServer:
-    host, (from_name, from_email), password = all_valid(
-        lambda: _checked_host(wanted.host, allowed),
+    (host, port), (from_name, from_email), password = all_valid(
+        lambda: all_valid(lambda: _checked_host(wanted.host, allowed), lambda: _checked_port(wanted.port)),
         lambda: all_valid(
             lambda: _checked_from_name(wanted.from_name),
             lambda: _checked_from_email(uow, wanted.from_email),
@@ -250,7 +286,7 @@ def _checked(
     )
     return MailServer(
         host=host,
-        port=wanted.port,
+        port=port,
         tls=wanted.tls,
         username=wanted.username,
         password=password,
@@ -267,6 +303,12 @@ def _checked_host(text: str, allowed: Iterable[Network]) -> str:
         )
     check_host(host, allowed, field="host")
     return host
+
+
+def _checked_port(port: int) -> int:
+    if not 1 <= port <= PORT_MAX:
+        raise BadRequest.of_field("port", Wording("A port is a number from 1 to %(maximum)s.", maximum=PORT_MAX))
+    return port
 
 
 def _checked_from_name(text: str) -> str:

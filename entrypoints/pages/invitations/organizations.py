@@ -32,7 +32,6 @@ from entrypoints.pages.languages import language_of
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in_plots import lists_of, plot_values
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser, in_browser_in_person, in_console
@@ -108,8 +107,8 @@ async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect
     return after(ORGANIZATIONS, "left")
 
 
-class OwnOrganizationsQuery(Query, kw_only=True):
-    """Which of one's organizations to show."""
+class OwnOrganizationsQuery(DoneQuery, kw_only=True):
+    """Which of one's organizations to show, and what was just done."""
 
     search: Annotated[str, msgspec.Meta(description="A part of the name or of the slug.", max_length=100)] = ""
     after: Annotated[str, msgspec.Meta(description="The slug after which the page begins.")] = ""
@@ -138,6 +137,7 @@ async def _list(
         "console_organizations.html",
         None,
         program=Program(path="/api/organizations"),
+        done=query.done,
         refusal=refusal,
         mine=mine,
         opens_platform=await call.read(console.is_open),
@@ -185,4 +185,5 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         found=found,
         shown=shown,
         lacks_provider=standing.lacks(Operation.CONNECTION_CONFIGURE),
+        lacks_domain=standing.lacks(Operation.DOMAIN_READ),
     )

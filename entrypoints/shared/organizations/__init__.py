@@ -1,1 +1,1 @@
-"""What routes and pages of organizations share."""
+"""What JSON handlers and pages of organizations share."""

@@ -51,6 +51,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "view": _field("The page or the mail to show."),
     "dark": _field("Whether it is shown in dark colours.", **_BOX),
     "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
+    "seen_name": _field("The name that the page has shown; the form is refused when it is another one by now."),
+    "seen_state": _field(
+        "The state of the settings that the page has shown; the form is refused after another change."
+    ),
     "seen_tier": _field(
         "The tier that the page has shown, by its id; the form is refused when it is another one by now."
     ),
@@ -103,6 +107,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "EnablingForm.enabled": _field("Whether the connection signs in from now on.", enum=["", "yes", "no"]),
     "RoutingForm.enforced": _field("Whether every other way to sign in is refused for this domain.", **_BOX),
     "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
+    "MailServerForm.port": _field("The port of the mail server, as it was typed.", examples=["587"]),
     "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),
     "repeated": _field("The new password once more."),
     "WhyLimitForm.address": _field("The address whose limits end."),

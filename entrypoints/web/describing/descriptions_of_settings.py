@@ -100,7 +100,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "key_id": _field("The id of the key."),
     "SamlSetupForm.name_id_format": _field("The format of the user's name in assertions; empty for the usual one."),
     "email_attribute": _field("The name of the attribute with the email address; empty for the usual one."),
-    "DomainDeletionForm.claim_id": _field("The claim that the page has shown; another one is not deleted."),
+    "claim_id": _field("The claim that the page has shown; another one is not deleted."),
     "shown_entity_id": _field("The entity id that the page has shown; another application is not deleted."),
     "siem_provider": _field("The interface of the receiver."),
     "siem_token": _field("The token of the receiver; empty to keep it."),

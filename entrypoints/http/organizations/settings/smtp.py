@@ -1,15 +1,14 @@
 """The mail server of an organization (decisions 13.1)."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
-import trio
 
-from core.mail.mail import MailDeferred, MailMessage, MailRefused, MailTemplate
 from core.organizations.access import Operation
 from core.organizations.settings import smtp as settings
 from core.organizations.settings.smtp import PORT_MAX, MailServerSettings, MailServerUnset, WantedServer
 from core.secrets import Secret
+from entrypoints.shared.organizations.mail_server_tests import send_test
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
@@ -21,9 +20,6 @@ routes = Routes(
     "An organization's own mail server, through which mails to its users leave. Mails that carry an account's secret,"
     " such as links to sign in, and warnings about accounts always leave by the platform's own.",
 )
-
-# Shorter than a request may take, and long enough for a slow mail server.
-TEST_SECONDS_MAX: Final = 20.0
 
 
 class MailServerUpdate(Input, SecretBody, of=WantedServer):
@@ -72,20 +68,5 @@ async def remove_mail_server(call: Call, slug: str) -> None:
 @in_organization(Operation.MAIL_SERVER_CHANGE)
 async def test_mail_server(call: Call, slug: str, body: MailServerTest) -> MailServerTestResult:
     """Send a test mail through the mail server, and answer what the server said."""
-    prepared = await call.transact(settings.prepare_test, slug, body.to)
-    installation = call.installation
-    message = MailMessage(to=prepared.to, template=MailTemplate.TEST, values={}, language=call.origin.language)
-    rendered = installation.mail_renderer.render(message)
-    try:
-        with trio.fail_after(TEST_SECONDS_MAX):
-            answer = await installation.routing_gateway.send(
-                prepared.organization_id, prepared.server, prepared.mail_id, prepared.to, rendered
-            )
-    except (MailRefused, MailDeferred) as failure:
-        return MailServerTestResult(success=False, message=str(failure))
-    except trio.TooSlowError:
-        return MailServerTestResult(
-            success=False, message=f"The mail server did not take the mail within {TEST_SECONDS_MAX:.0f} seconds."
-        )
-    await call.transact(settings.record_accepted_test, prepared)
-    return MailServerTestResult(success=True, message=f"The mail server answered {answer}")
+    outcome = await send_test(call, slug, body.to)
+    return MailServerTestResult(success=outcome.is_accepted, message=outcome.message)

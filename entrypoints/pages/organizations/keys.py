@@ -1,0 +1,135 @@
+"""The pages of the keys of an organization: the keys, creating one, and deleting one (decisions 5.13)."""
+
+import shlex
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest, Forbidden, Refusal
+from core.organizations import keys
+from core.organizations.access import Operation, authorize
+from core.organizations.keys import (
+    LIFETIME_DAYS_MAX,
+    OrganizationKey,
+    OrganizationKeyUnknown,
+    TooManyOrganizationKeys,
+)
+from core.secrets import Secret
+from core.wording import Wording
+from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes, chosen_capabilities
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+KEYS: Final = "/app/organizations/:org_slug/keys"
+
+
+class KeyForm(ProtectedForm, kw_only=True):
+    """A new key: its name, what it opens, and after how many days it expires, or nothing."""
+
+    name: str = ""
+    permissions: Annotated[list[str], msgspec.Meta(description="The capabilities of the key.")] = msgspec.field(
+        default_factory=list[str]
+    )
+    expires_in_days: str = ""
+
+    def days(self) -> int | None:
+        """Return after how many days the key expires; None for never. Raise `BadRequest` for what is no such number."""
+        typed = self.expires_in_days.strip()
+        if not typed:
+            return None
+        is_number = typed.isascii() and typed.isdigit() and len(typed) <= len(str(LIFETIME_DAYS_MAX))
+        if not is_number or not 1 <= int(typed) <= LIFETIME_DAYS_MAX:
+            raise BadRequest.of_field(
+                "expires_in_days",
+                Wording("Enter a number of days from 1 to %(maximum)s, or nothing.", maximum=LIFETIME_DAYS_MAX),
+            )
+        return int(typed)
+
+
+async def _page(
+    call: Call,
+    org_slug: str,
+    *,
+    query: DoneQuery | None = None,
+    form: KeyForm | None = None,
+    made: tuple[OrganizationKey, Secret] | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, found = await opened(call, org_slug, Operation.KEYS_READ, keys.list_with_makers)
+    form = form or KeyForm()
+    address = f"{call.installation.settings.base_url}{api(org_slug)}"
+    return console_page(
+        call,
+        "console_keys.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/keys",
+            method="POST",
+            body={"name": form.name or "Deployment", "permissions": form.permissions or ["services.manage"]},
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        found=found,
+        at=call.installation.clock(),
+        words=CAPABILITIES,
+        form=form,
+        problems=problems_of(refusal),
+        boxes=capability_boxes(standing.capabilities),
+        made=made[0] if made is not None else None,
+        secret=made[1].reveal() if made is not None else "",
+        address=shlex.quote(address),
+        page=f"{page_of(org_slug)}/keys",
+    )
+
+
+@routes.get(KEYS)
+@in_console(Operation.KEYS_READ)
+async def show_keys(call: Call, org_slug: str, query: DoneQuery) -> Page:
+    """Show the keys of an organization with their makers, also those that have expired in the last 90 days."""
+    return await _page(call, org_slug, query=query)
+
+
+@routes.post(KEYS, refuses=(TooManyOrganizationKeys, Forbidden, BadRequest))
+@in_console(Operation.KEY_CREATE)
+@shows_again(_page, BadRequest)
+async def make_key(call: Call, org_slug: str, form: KeyForm) -> Page:
+    """Create a key that acts for you, and show its secret once; programs use `POST /api/organizations/:slug/keys`."""
+    await call.read(authorize, org_slug, Operation.KEY_CREATE)
+    permissions, days = chosen_capabilities(form.permissions), form.days()
+    made = await call.transact(keys.create, org_slug, name=form.name, permissions=permissions, expires_in_days=days)
+    return await _page(call, org_slug, made=made)
+
+
+@routes.get(f"{KEYS}/:key_id/delete", refuses=(OrganizationKeyUnknown,))
+@in_console(Operation.KEYS_CHANGE)
+async def ask_to_delete_key(call: Call, org_slug: str, key_id: UUID) -> Page:
+    """Show what a key opens and when it was last used, and ask whether it is to be deleted."""
+    standing, made = await opened(call, org_slug, Operation.KEYS_CHANGE, keys.show_with_maker, key_id)
+    return console_page(
+        call,
+        "console_key_deletion.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/keys/{key_id}", method="DELETE"),
+        one=made,
+        words=CAPABILITIES,
+        page=f"{page_of(org_slug)}/keys",
+    )
+
+
+@routes.post(f"{KEYS}/:key_id/delete", refuses=(OrganizationKeyUnknown,))
+@in_console(Operation.KEYS_CHANGE)
+@shows_again(_page, OrganizationKeyUnknown)
+async def delete_key_for_good(call: Call, org_slug: str, key_id: UUID) -> PageOrRedirect:
+    """Delete a key; programs use `DELETE /api/organizations/:slug/keys/:key_id`."""
+    await call.transact(keys.delete, org_slug, key_id)
+    return after(f"{page_of(org_slug)}/keys", "key-deleted")

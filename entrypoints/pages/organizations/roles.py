@@ -1,0 +1,259 @@
+"""The pages of the roles of an organization: what each allows, a new one from a copy, changing one, and deleting it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Final
+
+import msgspec
+
+from core.errors import BadRequest, Forbidden, Refusal
+from core.organizations import role_records, roles
+from core.organizations.access import Capability, Operation, authorize
+from core.organizations.roles import (
+    Role,
+    RoleBuiltIn,
+    RoleChanged,
+    RoleInUse,
+    RoleTaken,
+    RoleUnknown,
+    TooManyRoles,
+    seen_state_of,
+)
+from core.organizations.standing import Standing
+from core.text import SLUG_CHARACTERS_MAX
+from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console_sections import sections_of
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes, chosen_capabilities
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+ROLES: Final = "/app/organizations/:org_slug/roles"
+ROLE: Final = f"{ROLES}/:role_slug"
+# How many custom roles the matrix shows at once, beside those that are built in.
+CUSTOM_ROLES_SHOWN: Final = 10
+
+
+class RolesQuery(DoneQuery, kw_only=True):
+    """From which role on the list is shown, and the role that a new one copies."""
+
+    after: Annotated[
+        str, msgspec.Meta(description="The slug after which the list goes on.", max_length=SLUG_CHARACTERS_MAX)
+    ] = ""
+    copy: Annotated[str, msgspec.Meta(description="The role to copy, by slug.", max_length=SLUG_CHARACTERS_MAX)] = ""
+
+
+class NewRoleForm(ProtectedForm, kw_only=True):
+    """A new role, and the one that it copies."""
+
+    slug: str = ""
+    name: str = ""
+    description: str = ""
+    permissions: Annotated[list[str], msgspec.Meta(description="The capabilities of the role.")] = msgspec.field(
+        default_factory=list[str]
+    )
+
+
+class ChangedRoleForm(ProtectedForm, kw_only=True):
+    """The new state of a role, and the state that the page has shown."""
+
+    name: str = ""
+    description: str = ""
+    permissions: Annotated[list[str], msgspec.Meta(description="The capabilities of the role.")] = msgspec.field(
+        default_factory=list[str]
+    )
+    seen_state: str = ""
+
+
+class RoleDeletionForm(ProtectedForm, kw_only=True):
+    """The state of the role that the page has shown."""
+
+    seen_state: str = ""
+
+
+async def _page(
+    call: Call,
+    org_slug: str,
+    *,
+    query: RolesQuery | None = None,
+    form: NewRoleForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    query = query or RolesQuery()
+    standing, found = await opened(
+        call, org_slug, Operation.ROLES_READ, role_records.search, after=query.after, limit=CUSTOM_ROLES_SHOWN
+    )
+    copied = await call.read(roles.show, org_slug, query.copy) if query.copy else None
+    form = form or _copy_of(copied, standing)
+    page = f"{page_of(org_slug)}/roles"
+    return console_page(
+        call,
+        "console_roles.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/roles",
+            method="POST",
+            body={"slug": form.slug or "helpdesk", "name": form.name or "Helpdesk", "permissions": form.permissions},
+        ),
+        done=query.done,
+        refusal=refusal,
+        found=found,
+        words=CAPABILITIES,
+        form=form,
+        copied=copied,
+        problems=problems_of(refusal),
+        boxes=capability_boxes(standing.capabilities),
+        lacks_change=standing.lacks(Operation.ROLES_CHANGE),
+        lacks_people=standing.lacks(Operation.MEMBERS_LIST),
+        page=page,
+        people=f"{page_of(org_slug)}/people",
+        first=page if query.after else "",
+        next=with_query(page, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(ROLES, refuses=(RoleUnknown,))
+@in_console(Operation.ROLES_READ)
+async def show_roles(call: Call, org_slug: str, query: RolesQuery) -> Page:
+    """Show which role allows what, how many members have it, and the form of a new one."""
+    return await _page(call, org_slug, query=query)
+
+
+@routes.post(ROLES, refuses=(BadRequest, Forbidden, RoleTaken, TooManyRoles))
+@in_console(Operation.ROLES_CHANGE)
+@shows_again(_page, BadRequest, RoleTaken)
+async def add_role(call: Call, org_slug: str, form: NewRoleForm) -> PageOrRedirect:
+    """Create a role; programs use `POST /api/organizations/:slug/roles`."""
+    await call.read(authorize, org_slug, Operation.ROLES_CHANGE)
+    role = await call.transact(
+        roles.create,
+        org_slug,
+        role_slug=form.slug.strip(),
+        name=form.name,
+        description=form.description,
+        permissions=chosen_capabilities(form.permissions),
+    )
+    return after(f"{page_of(org_slug)}/roles/{role.slug}", "role-created")
+
+
+async def _role(
+    call: Call,
+    org_slug: str,
+    role_slug: str,
+    *,
+    query: DoneQuery | None = None,
+    form: ChangedRoleForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, held = await opened(call, org_slug, Operation.ROLES_READ, role_records.show, role_slug)
+    role = held.role
+    page = f"{page_of(org_slug)}/roles"
+    typed = form or ChangedRoleForm(name=role.name, description=role.description, permissions=_words(role.permissions))
+    # What a member with this role would see in the navigation.
+    preview = replace(standing, role=role.slug, capabilities=frozenset(role.permissions))
+    return console_page(
+        call,
+        "console_role.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/roles/{role_slug}",
+            method="GET" if role.is_built_in else "PATCH",
+            body=None if role.is_built_in else {"name": typed.name, "permissions": typed.permissions},
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        held=held,
+        role=role,
+        words=CAPABILITIES,
+        form=typed,
+        problems=problems_of(refusal),
+        boxes=capability_boxes(standing.capabilities),
+        # What the page shows now is what the next form has seen.
+        seen_state=seen_state_of(role),
+        preview=sections_of(preview),
+        lacks_change=standing.lacks(Operation.ROLES_CHANGE),
+        lacks_people=standing.lacks(Operation.MEMBERS_LIST),
+        page=f"{page}/{role_slug}",
+        back=page,
+        copy=with_query(page, copy=role_slug) + "#new",
+        people=with_query(f"{page_of(org_slug)}/people", role=role_slug),
+    )
+
+
+@routes.get(ROLE, refuses=(RoleUnknown,))
+@in_console(Operation.ROLES_READ)
+async def show_role_page(call: Call, org_slug: str, role_slug: str, query: DoneQuery) -> Page:
+    """Show what a role allows, who has it, and what a member with it sees of the console."""
+    return await _role(call, org_slug, role_slug, query=query)
+
+
+@routes.post(ROLE, refuses=(RoleUnknown, RoleBuiltIn, RoleChanged, BadRequest, Forbidden))
+@in_console(Operation.ROLES_CHANGE)
+@shows_again(_role, BadRequest, RoleChanged)
+async def save_role(call: Call, org_slug: str, role_slug: str, form: ChangedRoleForm) -> PageOrRedirect:
+    """Change a role; programs use `PATCH /api/organizations/:slug/roles/:role_slug`."""
+    await call.read(authorize, org_slug, Operation.ROLES_CHANGE)
+    await call.transact(
+        roles.change,
+        org_slug,
+        role_slug,
+        name=form.name,
+        description=form.description,
+        permissions=chosen_capabilities(form.permissions),
+        seen_state=form.seen_state,
+    )
+    return after(f"{page_of(org_slug)}/roles/{role_slug}", "role-saved")
+
+
+async def _deletion(call: Call, org_slug: str, role_slug: str, *, refusal: Refusal | None = None) -> Page:
+    standing, (role, holders) = await opened(
+        call, org_slug, Operation.ROLES_CHANGE, role_records.show_deletion, role_slug
+    )
+    return console_page(
+        call,
+        "console_role_deletion.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/roles/{role_slug}", method="DELETE"),
+        refusal=refusal,
+        role=role,
+        holders=holders,
+        seen_state=seen_state_of(role),
+        page=f"{page_of(org_slug)}/roles/{role_slug}",
+        people=with_query(f"{page_of(org_slug)}/people", role=role_slug),
+        invited=with_query(f"{page_of(org_slug)}/people/invited", status="pending"),
+    )
+
+
+@routes.get(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn))
+@in_console(Operation.ROLES_CHANGE)
+async def ask_to_delete_role(call: Call, org_slug: str, role_slug: str) -> Page:
+    """Show who has a role, in numbers, and ask whether it is to be deleted."""
+    return await _deletion(call, org_slug, role_slug)
+
+
+@routes.post(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn, RoleInUse, RoleChanged))
+@in_console(Operation.ROLES_CHANGE)
+@shows_again(_deletion, RoleInUse, RoleChanged)
+async def delete_role_for_good(call: Call, org_slug: str, role_slug: str, form: RoleDeletionForm) -> PageOrRedirect:
+    """Delete a role that is not in use; programs use `DELETE /api/organizations/:slug/roles/:role_slug`."""
+    await call.transact(roles.delete, org_slug, role_slug, seen_state=form.seen_state)
+    return after(f"{page_of(org_slug)}/roles", "role-deleted")
+
+
+def _copy_of(role: Role | None, standing: Standing) -> NewRoleForm:
+    """Return the form of a new role that allows what another one does, as far as the reader holds it."""
+    if role is None:
+        return NewRoleForm()
+    held = [one for one in role.permissions if one in standing.capabilities]
+    return NewRoleForm(description=role.description if not role.is_built_in else "", permissions=_words(held))
+
+
+def _words(permissions: Sequence[Capability]) -> list[str]:
+    return [one.value for one in permissions]

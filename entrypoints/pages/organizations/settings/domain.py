@@ -1,0 +1,234 @@
+"""The pages of the custom domain: claimed, proved and given up, by members and with a setup link (decisions 13.3)."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from quart import Response
+
+from core.errors import BadRequest, Refusal
+from core.organizations import setup_links
+from core.organizations.access import Operation
+from core.organizations.settings import domain
+from core.organizations.settings.domain import (
+    DomainChanged,
+    DomainClaim,
+    DomainUnanswered,
+    DomainUnproved,
+    DomainUnset,
+    DomainVerifiedElsewhere,
+)
+from core.organizations.setup_links import Part, SetupLinkDead
+from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.declaring import console_pages, setup_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.organizations.setup import DOMAIN as SETUP_DOMAIN
+from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving import hosts
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console, public
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+setup_routes: Routes = setup_pages()
+
+DOMAIN: Final = "/app/organizations/:org_slug/domain"
+# What the page of the domain says when its proof is not found.
+REFUSALS: Final = (DomainUnset, DomainUnproved, DomainUnanswered, DomainVerifiedElsewhere)
+
+
+class DomainForm(ProtectedForm, kw_only=True):
+    """The domain to claim, and the state that the page has shown."""
+
+    domain: str = ""
+    seen_state: str = ""
+
+
+class DomainDeletionForm(ProtectedForm, kw_only=True):
+    """The claim to give up, as the page has shown it."""
+
+    claim_id: str = ""
+
+
+class SetupDomainForm(SetupForm, kw_only=True):
+    """The domain to claim."""
+
+    domain: str = ""
+
+
+class SetupDomainDeletionForm(SetupForm, kw_only=True):
+    """The claim to give up, as the page has shown it."""
+
+    claim_id: str = ""
+
+
+async def _page(
+    call: Call,
+    org_slug: str,
+    *,
+    query: DoneQuery | None = None,
+    form: DomainForm | DomainDeletionForm | None = None,
+    refusal: Refusal | None = None,
+    found: Sequence[str] | None = (),
+    is_checked: bool = False,
+) -> Page:
+    standing, claim = await opened(call, org_slug, Operation.DOMAIN_READ, domain.find)
+    values = _values(call, claim, form.domain if isinstance(form, DomainForm) else "")
+    return console_page(
+        call,
+        "console_domain.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/domain", method="PUT", body={"domain": values["typed"] or "id.example.com"}
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        **values,
+        problems=problems_of(refusal),
+        seen_state=domain.seen_state_of(claim),
+        failure=refusal.message if refusal is not None and is_checked else "",
+        found=found,
+        page=f"{page_of(org_slug)}/domain",
+    )
+
+
+@routes.get(DOMAIN)
+@in_console(Operation.DOMAIN_READ)
+async def show_domain_page(call: Call, org_slug: str, query: DoneQuery) -> Page:
+    """Show the custom domain of an organization, its records, and the last check."""
+    return await _page(call, org_slug, query=query)
+
+
+@routes.post(DOMAIN, refuses=(BadRequest, DomainChanged))
+@in_console(Operation.DOMAIN_CHANGE)
+@shows_again(_page, BadRequest, DomainChanged)
+async def claim_domain(call: Call, org_slug: str, form: DomainForm) -> PageOrRedirect:
+    """Claim a domain; programs use `PUT /api/organizations/:slug/domain`."""
+    own_names = hosts.own_names(call.installation.settings)
+    await call.transact(domain.set_domain, org_slug, form.domain, own_names=own_names, seen_state=form.seen_state)
+    return after(f"{page_of(org_slug)}/domain", "domain-claimed")
+
+
+@routes.post(f"{DOMAIN}/verify", refuses=REFUSALS)
+@in_console(Operation.DOMAIN_CHANGE)
+@shows_again(_page, DomainUnset)
+async def check_domain(call: Call, org_slug: str) -> PageOrRedirect:
+    """Ask for the TXT record now; programs use `POST /api/organizations/:slug/domain/verify`."""
+    claim = await call.read(domain.find_to_verify, org_slug)
+    records = await call.installation.resolver.txt_records(claim.proof.record_name)
+    try:
+        await call.transact(domain.verify, org_slug, claim, records)
+    except (BadRequest, DomainVerifiedElsewhere) as refusal:
+        return await _page(call, org_slug, refusal=refusal, found=records, is_checked=True)
+    return after(f"{page_of(org_slug)}/domain", "domain-verified")
+
+
+@routes.get(f"{DOMAIN}/delete", refuses=(DomainUnset,))
+@in_console(Operation.DOMAIN_CHANGE)
+async def ask_to_give_domain_up(call: Call, org_slug: str) -> Page:
+    """Show what ends with the domain, in numbers, and ask whether it is to be given up."""
+    standing, ends = await opened(call, org_slug, Operation.DOMAIN_CHANGE, domain.show_ends)
+    return console_page(
+        call,
+        "console_domain_deletion.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/domain", method="DELETE"),
+        ends=ends,
+        page=f"{page_of(org_slug)}/domain",
+    )
+
+
+@routes.post(f"{DOMAIN}/delete", refuses=(DomainUnset,))
+@in_console(Operation.DOMAIN_CHANGE)
+@shows_again(_page, DomainUnset)
+async def give_domain_up(call: Call, org_slug: str, form: DomainDeletionForm) -> PageOrRedirect:
+    """Give the domain up that the page has shown; programs use `DELETE /api/organizations/:slug/domain`."""
+    await call.transact(domain.delete, org_slug, claim_id=form.claim_id)
+    return after(f"{page_of(org_slug)}/domain", "domain-deleted")
+
+
+async def _setup_page(
+    call: Call,
+    *,
+    form: SetupDomainForm | None = None,
+    refusal: BadRequest | None = None,
+    failure: str = "",
+    found: Sequence[str] | None = (),
+) -> Response:
+    setup = await call.read(setup_links.present, setup_cookie(call), Part.DOMAIN)
+    claim = await call.read(domain.find_by_link, setup_cookie(call))
+    return await part_page(
+        call,
+        "setup_domain.html",
+        setup,
+        status=400 if refusal is not None or failure else 200,
+        **_values(call, claim, form.domain if form is not None else ""),
+        problem=refusal.details[0].message if refusal is not None else "",
+        failure=failure,
+        found=found,
+    )
+
+
+@setup_routes.get(SETUP_DOMAIN, refuses=(SetupLinkDead,))
+@public
+async def show_setup_of_domain(call: Call) -> Page:
+    """Show the custom domain, its TXT record, and how to publish it."""
+    return await _setup_page(call)
+
+
+@setup_routes.post(SETUP_DOMAIN, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
+@public
+@shows_again(_setup_page, BadRequest)
+async def set_domain(call: Call, form: SetupDomainForm) -> PageOrRedirect:
+    """Claim a domain; members use `PUT /api/organizations/:slug/domain`."""
+    cookie = protected_cookie(call, form)
+    own_names = hosts.own_names(call.installation.settings)
+    await call.transact(domain.set_by_link, cookie, form.domain, own_names=own_names)
+    return see_other(SETUP_DOMAIN)
+
+
+@setup_routes.post(f"{SETUP_DOMAIN}/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, *REFUSALS))
+@public
+async def verify_domain(call: Call, form: SetupForm) -> PageOrRedirect:
+    """Ask the name servers of the domain for the TXT record now, and show what they said."""
+    cookie = protected_cookie(call, form)
+    claim = await call.read(domain.find_by_link, cookie)
+    if claim is None:
+        return see_other(SETUP_DOMAIN)
+    records = await call.installation.resolver.txt_records(claim.proof.record_name)
+    try:
+        await call.transact(domain.verify_by_link, cookie, claim, records)
+    except (BadRequest, DomainVerifiedElsewhere) as refusal:
+        return await _setup_page(call, failure=refusal.message, found=records)
+    return see_other(SETUP_DOMAIN)
+
+
+@setup_routes.get(f"{SETUP_DOMAIN}/delete", refuses=(SetupLinkDead, DomainUnset))
+@public
+async def ask_to_delete_domain(call: Call) -> Page:
+    """Show what ends with the domain, and ask whether it is to be given up."""
+    ends = await call.read(domain.show_ends_by_link, setup_cookie(call))
+    return await part_page(call, "setup_domain_deletion.html", ends.setup, ends=ends)
+
+
+@setup_routes.post(
+    f"{SETUP_DOMAIN}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, DomainUnset)
+)
+@public
+async def delete_domain(call: Call, form: SetupDomainDeletionForm) -> None:
+    """Give the domain up that the page has shown; members use `DELETE /api/organizations/:slug/domain`."""
+    await call.transact(domain.delete_by_link, protected_cookie(call, form), form.claim_id)
+    call.headers["Location"] = SETUP_DOMAIN
+
+
+def _values(call: Call, claim: DomainClaim | None, typed: str) -> dict[str, Any]:
+    """Return what both pages show of a claim, and what was typed."""
+    return {
+        "claimed": domain.shown(claim.proof) if claim is not None else None,
+        "target": urlsplit(call.installation.settings.base_url).hostname,
+        "typed": typed,
+    }

@@ -1,0 +1,152 @@
+"""The pages of the setup links of an organization: the valid ones, making one, and revoking one (decisions 13.7).
+
+What a link opens is in `setup.py`.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest, Forbidden, Refusal
+from core.organizations import setup_links
+from core.organizations.access import Capability, Operation, authorize
+from core.organizations.setup_links import AVAILABLE, DAYS_MAX, Part, SetupLinkUnknown, TooManySetupLinks
+from core.organizations.standing import Standing
+from core.services import suggestions
+from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.languages import marked
+from entrypoints.pages.organizations.setup import PARTS
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+LINKS: Final = "/app/organizations/:org_slug/setup-links"
+# What the holder of a link does with each part.
+ABOUT: Final = {
+    Part.SAML: marked("Connects an application of theirs to one service. It needs the slug of the service."),
+    Part.SCIM: marked("Their directory creates and deactivates your users."),
+    Part.UPSTREAM: marked("Their people sign in with the account that they have at work."),
+    Part.DOMAIN: marked("The pages of the sign-in are at an address of theirs."),
+    Part.SIEM: marked("The entries of your audit log are sent to their SIEM."),
+}
+DAYS: Final = [(str(days), str(days)) for days in range(1, DAYS_MAX + 1)]
+
+
+class SetupLinkForm(ProtectedForm, kw_only=True):
+    """The parts that the holder of the new link may set, the service of the part `saml`, and for how many days."""
+
+    parts: Annotated[list[str], msgspec.Meta(description="The words of the parts.")] = msgspec.field(
+        default_factory=list[str]
+    )
+    service_slug: str = ""
+    expires_in_days: str = str(DAYS_MAX)
+
+    def days(self) -> int:
+        """Return for how many days the link is valid; raise `BadRequest` for what the page does not offer."""
+        if self.expires_in_days not in dict(DAYS):
+            raise BadRequest.of_field("expires_in_days", "Choose one of the numbers of days.")
+        return int(self.expires_in_days)
+
+
+async def _page(
+    call: Call,
+    org_slug: str,
+    *,
+    query: DoneQuery | None = None,
+    form: SetupLinkForm | None = None,
+    made: setup_links.SetupLinkWithSecret | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, found = await opened(call, org_slug, Operation.SETUP_LINKS_READ, setup_links.list_with_makers)
+    services = await call.read(suggestions.of_organization, org_slug, Operation.SETUP_LINKS_READ)
+    form = form or SetupLinkForm()
+    url = f"{call.installation.settings.base_url}/app/setup/"
+    return console_page(
+        call,
+        "console_setup_links.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/setup-links",
+            method="POST",
+            body={"parts": form.parts or [Part.UPSTREAM.value], "expires_in_days": DAYS_MAX},
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        found=found,
+        form=form,
+        problems=problems_of(refusal),
+        made=made.link if made is not None else None,
+        made_url=f"{url}{made.secret.reveal()}" if made is not None else "",
+        titles={part.value: PARTS[part][0] for part in Part},
+        boxes=_boxes(standing),
+        services=services,
+        days=DAYS,
+        lacks_creation=standing.lacks(Operation.SETUP_LINK_CREATE),
+        page=f"{page_of(org_slug)}/setup-links",
+    )
+
+
+@routes.get(LINKS)
+@in_console(Operation.SETUP_LINKS_READ)
+async def show_setup_links(call: Call, org_slug: str, query: DoneQuery) -> Page:
+    """Show the valid setup links of an organization."""
+    return await _page(call, org_slug, query=query)
+
+
+@routes.post(LINKS, refuses=(TooManySetupLinks, Forbidden, BadRequest))
+@in_console(Operation.SETUP_LINK_CREATE)
+@shows_again(_page, BadRequest)
+async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> Page:
+    """Make a setup link and show it once; programs use `POST /api/organizations/:slug/setup-links`."""
+    await call.read(authorize, org_slug, Operation.SETUP_LINK_CREATE)
+    made = await call.transact(
+        setup_links.create,
+        org_slug,
+        parts=form.parts,
+        service_slug=form.service_slug.strip() or None,
+        expires_in_days=form.days(),
+    )
+    return await _page(call, org_slug, made=made)
+
+
+@routes.get(f"{LINKS}/:link_id/revoke", refuses=(SetupLinkUnknown,))
+@in_console(Operation.SETUP_LINKS_CHANGE)
+async def ask_to_revoke_setup_link(call: Call, org_slug: str, link_id: UUID) -> Page:
+    """Show what ends with a setup link, and ask whether it is to be revoked."""
+    standing, link = await opened(call, org_slug, Operation.SETUP_LINKS_CHANGE, setup_links.show_with_maker, link_id)
+    page = f"{page_of(org_slug)}/setup-links"
+    return console_page(
+        call,
+        "console_setup_link_revocation.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/setup-links/{link_id}", method="DELETE"),
+        one=link,
+        titles={part.value: PARTS[part][0] for part in Part},
+        page=page,
+    )
+
+
+@routes.post(f"{LINKS}/:link_id/revoke", refuses=(SetupLinkUnknown,))
+@in_console(Operation.SETUP_LINKS_CHANGE)
+@shows_again(_page, SetupLinkUnknown)
+async def revoke_setup_link_for_good(call: Call, org_slug: str, link_id: UUID) -> PageOrRedirect:
+    """Revoke a setup link; programs use `DELETE /api/organizations/:slug/setup-links/:link_id`."""
+    await call.transact(setup_links.revoke, org_slug, link_id)
+    return after(f"{page_of(org_slug)}/setup-links", "link-revoked")
+
+
+def _boxes(standing: Standing) -> Sequence[tuple[str, str, str, Capability | None]]:
+    """Return the parts to choose from, and the capability that the reader lacks for each, or None."""
+    return [
+        (part.value, PARTS[part][0], ABOUT[part], min(part.capabilities - standing.capabilities, default=None))
+        for part in AVAILABLE
+    ]

@@ -1,0 +1,131 @@
+"""The pages of the keys of an organization."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.secret_watch import WATCH
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.team import Team
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+PAGE = "/app/organizations/acme/keys"
+HOSTILE = "<b onclick=alert(1)>Bolt</b>"
+
+
+@pytest.fixture
+def acme(world: World) -> Team:
+    """An organization with an owner, an admin, and a custom role that may do everything but is no admin."""
+    team = world.team()
+    team.add("ann", "owner")
+    team.add("bob", "admin")
+    team.custom_role("chief", "org.settings.manage", "integrations.manage", "org.roles.manage")
+    team.add("cid", "chief")
+    return team
+
+
+@pytest.fixture
+async def ann(acme: Team, visitor: Visitor) -> Visitor:
+    """The browser of the owner."""
+    await visitor.sign_in("ann@example.com")
+    return visitor
+
+
+async def made(visitor: Visitor, *permissions: str, **fields: str) -> Answer:
+    """Create a key by the form of the page."""
+    token = re.findall('name="form_token" value="([^"]+)"', (await visitor.open(PAGE)).text)[0]
+    sent = [("form_token", token), *(("permissions", one) for one in permissions), *fields.items()]
+    return await visitor.send(
+        "POST",
+        PAGE,
+        data=urlencode(sent).encode(),
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+
+
+def secret_in(answer: Answer) -> str:
+    """Return the secret that a page shows."""
+    [secret] = re.findall(r'id="copy-secret" value="([^"]+)"', answer.text)
+    WATCH.add(secret)
+    return secret
+
+
+async def test_a_key_is_created_shown_once_and_opens_the_interface(acme: Team, ann: Visitor) -> None:
+    answer = await made(ann, "org.members.view", name=HOSTILE, expires_in_days="30")
+    secret = secret_in(answer)
+    listed = await ann.open(PAGE)
+    used = await acme.world.client.request("GET", f"{acme.path}/members", headers={"X-Api-Key": secret})
+
+    assert answer.status == 200
+    assert "Copy the secret now. It is shown only once." in answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert HOSTILE not in answer.text
+    assert secret not in listed.text
+    assert "One key" in listed.text
+    assert "by ann@example.com" in listed.text
+    assert "See the members" in listed.text
+    assert used.status == 200
+
+
+@pytest.mark.parametrize(
+    ("permissions", "fields", "problem"),
+    [
+        ((), {"name": "Deployment"}, "Name at least one permission."),
+        (("king",), {"name": "Deployment"}, "Choose among these permissions."),
+        (("billing.manage",), {"name": " "}, "name"),
+        (("billing.manage",), {"name": "Deployment", "expires_in_days": "0"}, "from 1 to 3650, or nothing."),
+        (("billing.manage",), {"name": "Deployment", "expires_in_days": "3651"}, "from 1 to 3650, or nothing."),
+        (("billing.manage",), {"name": "Deployment", "expires_in_days": "²"}, "from 1 to 3650, or nothing."),
+        (("billing.manage",), {"name": "Deployment", "expires_in_days": "9" * 5000}, "from 1 to 3650, or nothing."),
+    ],
+)
+async def test_what_is_refused_is_said_and_what_was_typed_stays(
+    acme: Team, ann: Visitor, permissions: tuple[str, ...], fields: dict[str, str], problem: str
+) -> None:
+    refused = await made(ann, *permissions, **fields)
+
+    assert refused.status == 400
+    assert problem in refused.text
+    assert ('value="billing.manage" checked' in refused.text) == ("billing.manage" in permissions)
+    assert acme.world.value("SELECT count(*) FROM organization_keys") == 0
+
+
+async def test_a_key_is_deleted_on_a_page_that_says_what_stops(acme: Team, ann: Visitor) -> None:
+    secret = secret_in(await made(ann, "org.members.view", name="Deployment"))
+    [deletion] = re.findall(rf'href="({PAGE}/[\w-]+/delete)"', (await ann.open(PAGE)).text)
+
+    asked = await ann.open(deletion)
+    deleted = await ann.submit(asked, deletion)
+    again = await ann.submit(asked, deletion)
+    used = await acme.world.client.request("GET", f"{acme.path}/members", headers={"X-Api-Key": secret})
+
+    assert "It was never used." in asked.text
+    assert "ann@example.com" in asked.text
+    assert "The key is deleted" in deleted.text
+    assert "There is no key yet." in deleted.text
+    assert again.status == 404
+    assert (await ann.open(deletion)).status == 404
+    assert used.status == 401
+
+
+async def test_a_key_that_has_expired_says_so(acme: Team, ann: Visitor) -> None:
+    await made(ann, "org.members.view", name="Deployment", expires_in_days="1")
+    acme.world.connection.execute("UPDATE organization_keys SET expires_at = created_at")
+
+    assert "Expired" in (await ann.open(PAGE)).text
+
+
+async def test_a_custom_role_finds_it_closed_whatever_it_allows(acme: Team, visitor: Visitor) -> None:
+    await visitor.sign_in("cid@example.com")
+
+    assert (await visitor.open(PAGE)).status == 403
+    overview = await visitor.open("/app/organizations/acme")
+    assert f'href="{PAGE}"' not in overview.text
+    assert "(needs <code>owner or admin</code>)" in overview.text
