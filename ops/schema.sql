@@ -19,6 +19,12 @@ $$;
 
 COMMENT ON FUNCTION billing_subscriptions_deleted() IS 'Queues the end of a live subscription whose user, service or organization is deleted.';
 
+CREATE FUNCTION delivery_payload(events, text) RETURNS json
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN (($1).type = $2) THEN event_payload($1) ELSE json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', (($1).data -> 'sample'::text)) END;
+
+COMMENT ON FUNCTION delivery_payload(events, text) IS 'What a receiver of a delivery of this type gets: the event, or the sample of a test that was sent as another type.';
+
 CREATE FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2049,6 +2055,25 @@ CREATE TRIGGER users_added AFTER INSERT ON users REFERENCING NEW TABLE AS change
 CREATE TRIGGER users_changed AFTER UPDATE OF deactivated_at, mfa_enabled_at ON users FOR EACH ROW WHEN ((((old.deactivated_at IS NULL) IS DISTINCT FROM (new.deactivated_at IS NULL)) OR ((old.mfa_enabled_at IS NULL) IS DISTINCT FROM (new.mfa_enabled_at IS NULL)))) EXECUTE FUNCTION user_recounted();
 CREATE TRIGGER users_removed AFTER DELETE ON users REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
 
+CREATE TABLE webhook_attempts (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    webhook_id uuid NOT NULL,
+    delivery_id uuid NOT NULL,
+    attempted_at timestamp with time zone NOT NULL,
+    duration_ms integer NOT NULL,
+    request_headers jsonb NOT NULL,
+    status_code integer,
+    response_body text,
+    error text
+);
+COMMENT ON TABLE webhook_attempts IS 'An attempt to send a delivery; error is null where the receiver took it.';
+ALTER TABLE ONLY webhook_attempts
+    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (id);
+CREATE INDEX webhook_attempts_failed ON webhook_attempts USING btree (organization_id, webhook_id, attempted_at DESC) WHERE (error IS NOT NULL);
+CREATE INDEX webhook_attempts_newest ON webhook_attempts USING btree (organization_id, webhook_id, attempted_at DESC) INCLUDE (duration_ms);
+CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts USING btree (delivery_id, id);
+
 CREATE TABLE webhook_deliveries (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -2495,6 +2520,9 @@ ALTER TABLE ONLY users
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_disowned_by_organization_id_fkey FOREIGN KEY (disowned_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY webhook_attempts
+    ADD CONSTRAINT webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;

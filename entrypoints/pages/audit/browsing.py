@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 import trio
 
-from core.audit.browser import AskedEntries, time_of
+from core.audit.browser import AskedEntries
 from core.audit.search import LAST_ID, LOOKED_AT_MAX, moment_of
 from core.audit.tails import WAIT_SECONDS_MAX
 from core.errors import BadRequest
+from core.typed_times import time_of
 from entrypoints.pages.console_pages import with_query
 from entrypoints.pages.languages import marked
 from entrypoints.pages.log_rows import rows_of

@@ -55,6 +55,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "delivery_id": _field("The id of the delivery."),
     "deliveries": _field("The deliveries, the newest first."),
     "Delivery.event_type": _field("The type of the event.", examples=["user.invited"]),
+    "TestedEvent.event_type": _field("The type of event as which the test is sent."),
     "DeliveriesQuery.event_type": _field("Only deliveries of events of this type."),
     "payload": _field("The body that is sent: the event."),
     "response_status_code": _field("The status that the receiver answered the last attempt with; null without answer."),
