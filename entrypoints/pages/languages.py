@@ -122,6 +122,10 @@ class Language:
             return self.text(_BROWSER_ON_SYSTEM, browser=described[0], system=described[1])
         return self.text(_UNKNOWN_DEVICE) if name == user_agents.UNKNOWN else name
 
+    def number(self, value: int) -> str:
+        """Return a whole number, its thousands set apart."""
+        return str(self._written(Grouped(value)))
+
     def day(self, time: date) -> str:
         """Return a date."""
         return self.text(_DATE, day=time.day, month=self.text(MONTHS[time.month - 1]), year=time.year)

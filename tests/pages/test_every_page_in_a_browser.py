@@ -38,6 +38,7 @@ OTHERS = {
     "platform_components.html",
     "platform_console.html",
     "platform_words.html",
+    "plot_components.html",
     "platform.html",
     "reference.html",
     "sign_in_walks.html",
