@@ -103,6 +103,7 @@ from entrypoints.pages.saml import logout as saml_logout
 from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import directory as directory_page
+from entrypoints.pages.scim import provisioning as provisioning_pages
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import end_users as end_user_pages
@@ -122,6 +123,9 @@ from entrypoints.pages.sign_in.upstream import acs as upstream_saml_pages
 from entrypoints.pages.sign_in.upstream import providers as upstream_pages
 from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
 from entrypoints.pages.sign_in.upstream import upstream as connection_pages
+from entrypoints.pages.webhooks import deliveries as delivery_pages
+from entrypoints.pages.webhooks import secrets as webhook_secret_page
+from entrypoints.pages.webhooks import webhooks as webhook_pages
 from entrypoints.web.describing import openapi
 
 if TYPE_CHECKING:
@@ -279,6 +283,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     invited_pages.routes,
     end_user_pages.routes,
     directory_page.routes,
+    webhook_pages.routes,
+    webhook_secret_page.routes,
+    delivery_pages.routes,
+    provisioning_pages.routes,
+    siem_setup.console_routes,
     data_page.routes,
     personal_data_pages.routes,
     closing_page.routes,

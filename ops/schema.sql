@@ -1525,6 +1525,7 @@ COMMENT ON TABLE scim_log_entries IS 'What the directory of an organization chan
 COMMENT ON COLUMN scim_log_entries.token_id IS 'No reference: the log names a token that was revoked since.';
 ALTER TABLE ONLY scim_log_entries
     ADD CONSTRAINT scim_log_entries_pkey PRIMARY KEY (id);
+CREATE INDEX scim_log_entries_failed ON scim_log_entries USING btree (organization_id, id DESC) WHERE (status >= 400);
 CREATE INDEX scim_log_entries_newest ON scim_log_entries USING btree (organization_id, id DESC);
 CREATE INDEX scim_log_entries_old ON scim_log_entries USING btree (created_at);
 CREATE INDEX scim_log_entries_user_name ON scim_log_entries USING btree (user_name) WHERE (user_name IS NOT NULL);
@@ -1794,6 +1795,8 @@ CREATE TABLE siem_streams (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     made_by uuid,
+    sent_entries bigint DEFAULT 0 NOT NULL,
+    last_sent_entries integer,
     CONSTRAINT siem_streams_position_check CHECK (("position" >= 0)),
     CONSTRAINT siem_streams_provider_check CHECK ((provider = ANY (ARRAY['http'::text, 'splunk'::text, 'datadog'::text, 'elastic'::text])))
 );
@@ -1802,6 +1805,8 @@ COMMENT ON COLUMN siem_streams.starts_at IS 'Earlier entries are passed over; nu
 COMMENT ON COLUMN siem_streams."position" IS 'The position in the chain up to which everything was received.';
 COMMENT ON COLUMN siem_streams.due_at IS 'When the next batch is sent; null when nothing is left to send.';
 COMMENT ON COLUMN siem_streams.made_by IS 'Who configured the stream last; null before Gatehouse recorded it.';
+COMMENT ON COLUMN siem_streams.sent_entries IS 'How many entries the receiver has taken since the stream was created, repeated ones included.';
+COMMENT ON COLUMN siem_streams.last_sent_entries IS 'How many it took last, at last_success_at.';
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_organization_id_key UNIQUE (organization_id);
 ALTER TABLE ONLY siem_streams

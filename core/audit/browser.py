@@ -13,11 +13,12 @@ from uuid import UUID
 
 from core.audit import chain
 from core.audit.audit_log import ORGANIZATION_KEY
-from core.audit.search import FIRST_ID, LAST_ID, EntrySearch, actor_of, first_id_at, place_of
+from core.audit.search import EntrySearch, actor_of, place_of
 from core.audit.verification import ChainBroken, ChainVerifier
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction, TargetType
+from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.organizations.access import Operation, authorize
 from core.typed_times import time_of
 

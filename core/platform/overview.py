@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from core.audit.search import first_id_at
+from core.ids import first_id_at
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
 from core.organizations.access import authorize_support

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 # Of one delivery, the newest: each time it is queued again it is attempted up to five times.
-ATTEMPTS_SHOWN_MAX: Final = 20
+ATTEMPTS_SHOWN_MAX: Final = 10
 
 
 class DeliveryState(StrEnum):

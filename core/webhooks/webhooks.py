@@ -235,12 +235,13 @@ def rotate_secret(
     return WebhookWithSecret(webhook=webhook, secret=secret, previous_until=rotated.previous_until)
 
 
-def delete(uow: UnitOfWork, slug: str, webhook_id: UUID) -> None:
-    """Delete a webhook and the history of its deliveries."""
+def delete(uow: UnitOfWork, slug: str, webhook_id: UUID, *, seen_at: datetime | None = None) -> None:
+    """Delete a webhook and the history of its deliveries; `seen_at` is that of `change`."""
     organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
     webhook = uow.webhooks.find(organization.id, webhook_id)
     if webhook is None:
         raise WebhookUnknown
+    _require_unchanged(webhook, seen_at)
     uow.webhooks.remove(organization.id, webhook_id)
     record(uow, organization.id, "webhook_deleted", webhook)
 

@@ -43,6 +43,14 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             ),
         ),
         SectionGroup(
+            marked("Integrations"),
+            (
+                Section("/webhooks", marked("Webhooks"), lacks(Operation.WEBHOOKS_READ)),
+                Section("/provisioning", marked("Provisioning"), lacks(Operation.SCIM_TOKENS_READ)),
+                Section("/siem", marked("SIEM"), lacks(Operation.SIEM_READ)),
+            ),
+        ),
+        SectionGroup(
             marked("Organization"),
             (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
         ),

@@ -22,6 +22,7 @@ from entrypoints.web.serving.routes import Routes
 from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
+from tests.pages.deliveries_samples import DELIVERIES_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
@@ -293,6 +294,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **WHY_SAMPLES,
     **AUDITLOG_SAMPLES,
     **SETUP_SAMPLES,
+    **DELIVERIES_SAMPLES,
     **USERS_SAMPLES,
     "send_again.html": {**_WAY, "problem": PROBLEM},
     "sign_in.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},

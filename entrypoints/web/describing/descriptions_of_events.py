@@ -99,6 +99,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         pattern="^[!-~]*$",
         examples=["ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZQA"],
     ),
+    "SiemRestart.since": _field("The entries since this moment are sent again; null or left out for all of them."),
     "has_token": _field("Whether a token is stored."),
     "SiemSettings.options": _field("What the receiver is told besides the entries."),
     "SiemConfiguration.options": _field("What the receiver is told besides the entries."),

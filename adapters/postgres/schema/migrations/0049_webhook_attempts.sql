@@ -1,8 +1,10 @@
+-- gatehouse: no transaction
 -- gatehouse: compatible from 0025
 -- Each attempt of a delivery, with what was sent, what came back and how long it took; before, a delivery kept what the
--- last attempt got. Attempts end with their delivery.
+-- last attempt got. Attempts end with their delivery. And how much a stream of the audit log has sent, and what the
+-- directory of an organization failed to do, among everything that it did.
 
-CREATE TABLE webhook_attempts (
+CREATE TABLE IF NOT EXISTS webhook_attempts (
     id              uuid PRIMARY KEY,
     organization_id uuid NOT NULL,
     webhook_id      uuid NOT NULL,
@@ -15,11 +17,11 @@ CREATE TABLE webhook_attempts (
     error           text
 );
 COMMENT ON TABLE webhook_attempts IS 'An attempt to send a delivery; error is null where the receiver took it.';
-CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts (delivery_id, id);
-CREATE INDEX webhook_attempts_newest ON webhook_attempts (organization_id, webhook_id, attempted_at DESC) INCLUDE (duration_ms);
-CREATE INDEX webhook_attempts_failed ON webhook_attempts (organization_id, webhook_id, attempted_at DESC) WHERE error IS NOT NULL;
+CREATE INDEX CONCURRENTLY IF NOT EXISTS webhook_attempts_of_delivery ON webhook_attempts (delivery_id, id);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS webhook_attempts_newest ON webhook_attempts (organization_id, webhook_id, attempted_at DESC) INCLUDE (duration_ms);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS webhook_attempts_failed ON webhook_attempts (organization_id, webhook_id, attempted_at DESC) WHERE error IS NOT NULL;
 
-CREATE FUNCTION delivery_payload(events, text) RETURNS json
+CREATE OR REPLACE FUNCTION delivery_payload(events, text) RETURNS json
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN $1.type = $2 THEN event_payload($1) ELSE json_build_object(
     'id', $1.id,
@@ -30,3 +32,10 @@ RETURN CASE WHEN $1.type = $2 THEN event_payload($1) ELSE json_build_object(
     'actor_email', $1.actor_email,
     'data', $1.data -> 'sample') END;
 COMMENT ON FUNCTION delivery_payload IS 'What a receiver of a delivery of this type gets: the event, or the sample of a test that was sent as another type.';
+
+ALTER TABLE siem_streams ADD COLUMN IF NOT EXISTS sent_entries bigint NOT NULL DEFAULT 0;
+ALTER TABLE siem_streams ADD COLUMN IF NOT EXISTS last_sent_entries integer;
+COMMENT ON COLUMN siem_streams.sent_entries IS 'How many entries the receiver has taken since the stream was created, repeated ones included.';
+COMMENT ON COLUMN siem_streams.last_sent_entries IS 'How many it took last, at last_success_at.';
+
+CREATE INDEX CONCURRENTLY IF NOT EXISTS scim_log_entries_failed ON scim_log_entries (organization_id, id DESC) WHERE status >= 400;
