@@ -25,6 +25,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "emails": _field("The addresses of the people to invite, one on each line."),
     "note": _field("Why this is done; the audit log keeps it."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
+    "seen_at": _field("When what the page has shown was changed last; the form is refused when it was changed since."),
+    "days": _field("In how many days the token ends; empty for never.", examples=["90"]),
+    "TestForm.event_type": _field("The type of event as which the test is sent.", examples=["user.joined"]),
+    "RestartForm.since": _field("The day or time since when entries are sent again, in UTC; empty for all of them."),
+    "SinceForm.since": _field("The day or time since when deliveries that have failed are sent again, in UTC."),
     "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
     "seen_tier": _field(
         "The tier that the page has shown, by its id; the form is refused when it is another one by now."
