@@ -19,12 +19,6 @@ $$;
 
 COMMENT ON FUNCTION billing_subscriptions_deleted() IS 'Queues the end of a live subscription whose user, service or organization is deleted.';
 
-CREATE FUNCTION delivery_payload(events, text) RETURNS json
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN CASE WHEN (($1).type = $2) THEN event_payload($1) ELSE json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', (($1).data -> 'sample'::text)) END;
-
-COMMENT ON FUNCTION delivery_payload(events, text) IS 'What a receiver of a delivery of this type gets: the event, or the sample of a test that was sent as another type.';
-
 CREATE FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2143,6 +2137,12 @@ ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_organization_id_name_key UNIQUE (organization_id, name);
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+
+CREATE FUNCTION delivery_payload(events, text) RETURNS json
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', CASE WHEN (($1).type = $2) THEN ($1).data ELSE (($1).data -> 'sample'::text) END);
+
+COMMENT ON FUNCTION delivery_payload(events, text) IS 'What a receiver of a delivery of this type gets: the event, or the sample of a test that was sent as another type.';
 
 CREATE FUNCTION event_payload(events) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE

@@ -23,14 +23,14 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS webhook_attempts_failed ON webhook_attem
 
 CREATE OR REPLACE FUNCTION delivery_payload(events, text) RETURNS json
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-RETURN CASE WHEN $1.type = $2 THEN event_payload($1) ELSE json_build_object(
+RETURN json_build_object(
     'id', $1.id,
     'event', $2,
     'timestamp', to_char($1.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
     'organization_id', $1.organization_id,
     'actor_user_id', $1.actor_user_id,
     'actor_email', $1.actor_email,
-    'data', $1.data -> 'sample') END;
+    'data', CASE WHEN $1.type = $2 THEN $1.data ELSE $1.data -> 'sample' END);
 COMMENT ON FUNCTION delivery_payload IS 'What a receiver of a delivery of this type gets: the event, or the sample of a test that was sent as another type.';
 
 ALTER TABLE siem_streams ADD COLUMN IF NOT EXISTS sent_entries bigint NOT NULL DEFAULT 0;
