@@ -6,11 +6,12 @@ Webhooks and logout tokens are sent on the same schedule.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -29,11 +30,16 @@ ERROR_CHARACTERS_MAX: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """What an attempt got: a status and the beginning of the body, or the reason why there is no answer."""
+    """What an attempt got: a status and the beginning of the body, or the reason why there is no answer.
+
+    `headers` are those that were sent, and hold no secret.
+    """
 
     status_code: int | None
     body: str | None
     error: str | None
+    duration_ms: int = field(default=0, compare=False)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
 
     @property
     def is_success(self) -> bool:

@@ -120,6 +120,7 @@ from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import single_sign_on as saml_pages
 from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.scim import directory as directory_page
+from entrypoints.pages.scim import provisioning as provisioning_pages
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import api_keys as service_key_pages
 from entrypoints.pages.services import applications as application_pages
@@ -147,6 +148,9 @@ from entrypoints.pages.sign_in.upstream import providers as upstream_pages
 from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
 from entrypoints.pages.sign_in.upstream import trials as trial_pages
 from entrypoints.pages.sign_in.upstream import upstream as connection_pages
+from entrypoints.pages.webhooks import deliveries as delivery_pages
+from entrypoints.pages.webhooks import secrets as webhook_secret_page
+from entrypoints.pages.webhooks import webhooks as webhook_pages
 from entrypoints.web.describing import openapi
 
 if TYPE_CHECKING:
@@ -326,6 +330,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     saml_pages.routes,
     grant_pages.routes,
     directory_page.routes,
+    webhook_pages.routes,
+    webhook_secret_page.routes,
+    delivery_pages.routes,
+    provisioning_pages.routes,
+    siem_setup.console_routes,
     data_page.routes,
     personal_data_pages.routes,
     setup_link_pages.routes,

@@ -73,14 +73,14 @@ def _items(text: str) -> list[Item]:
 
 def _arranged(items: list[Item]) -> list[str]:
     tables: dict[str, list[str]] = defaultdict(list)
-    rows = tuple(f"({item.name})" for item in items if item.kind == "TABLE")
+    rows = tuple(f"({item.name}{end}" for item in items if item.kind == "TABLE" for end in (")", ","))
     before, after = list[str](), list[str]()
     for item in items:
         if item.table is not None:
             tables[item.table].append(item.sql)
         elif item.kind in {"FK CONSTRAINT", "VIEW"} or item.name.startswith("VIEW "):
             after.append(item.sql)
-        elif _QUALIFIER.sub("", item.name).endswith(rows):
+        elif any(row in _QUALIFIER.sub("", item.name) for row in rows):
             # A function of the rows of a table needs the table.
             after.append(item.sql)
         else:

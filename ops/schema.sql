@@ -1644,6 +1644,7 @@ COMMENT ON TABLE scim_log_entries IS 'What the directory of an organization chan
 COMMENT ON COLUMN scim_log_entries.token_id IS 'No reference: the log names a token that was revoked since.';
 ALTER TABLE ONLY scim_log_entries
     ADD CONSTRAINT scim_log_entries_pkey PRIMARY KEY (id);
+CREATE INDEX scim_log_entries_failed ON scim_log_entries USING btree (organization_id, id DESC) WHERE (status >= 400);
 CREATE INDEX scim_log_entries_newest ON scim_log_entries USING btree (organization_id, id DESC);
 CREATE INDEX scim_log_entries_old ON scim_log_entries USING btree (created_at);
 CREATE INDEX scim_log_entries_user_name ON scim_log_entries USING btree (user_name) WHERE (user_name IS NOT NULL);
@@ -1913,6 +1914,8 @@ CREATE TABLE siem_streams (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     made_by uuid,
+    sent_entries bigint DEFAULT 0 NOT NULL,
+    last_sent_entries integer,
     CONSTRAINT siem_streams_position_check CHECK (("position" >= 0)),
     CONSTRAINT siem_streams_provider_check CHECK ((provider = ANY (ARRAY['http'::text, 'splunk'::text, 'datadog'::text, 'elastic'::text])))
 );
@@ -1921,6 +1924,8 @@ COMMENT ON COLUMN siem_streams.starts_at IS 'Earlier entries are passed over; nu
 COMMENT ON COLUMN siem_streams."position" IS 'The position in the chain up to which everything was received.';
 COMMENT ON COLUMN siem_streams.due_at IS 'When the next batch is sent; null when nothing is left to send.';
 COMMENT ON COLUMN siem_streams.made_by IS 'Who configured the stream last; null before Gatehouse recorded it.';
+COMMENT ON COLUMN siem_streams.sent_entries IS 'How many entries the receiver has taken since the stream was created, repeated ones included.';
+COMMENT ON COLUMN siem_streams.last_sent_entries IS 'How many it took last, at last_success_at.';
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_organization_id_key UNIQUE (organization_id);
 ALTER TABLE ONLY siem_streams
@@ -2232,6 +2237,25 @@ CREATE TRIGGER users_added AFTER INSERT ON users REFERENCING NEW TABLE AS change
 CREATE TRIGGER users_changed AFTER UPDATE OF deactivated_at, mfa_enabled_at ON users FOR EACH ROW WHEN ((((old.deactivated_at IS NULL) IS DISTINCT FROM (new.deactivated_at IS NULL)) OR ((old.mfa_enabled_at IS NULL) IS DISTINCT FROM (new.mfa_enabled_at IS NULL)))) EXECUTE FUNCTION user_recounted();
 CREATE TRIGGER users_removed AFTER DELETE ON users REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
 
+CREATE TABLE webhook_attempts (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    webhook_id uuid NOT NULL,
+    delivery_id uuid NOT NULL,
+    attempted_at timestamp with time zone NOT NULL,
+    duration_ms integer NOT NULL,
+    request_headers jsonb NOT NULL,
+    status_code integer,
+    response_body text,
+    error text
+);
+COMMENT ON TABLE webhook_attempts IS 'An attempt to send a delivery; error is null where the receiver took it.';
+ALTER TABLE ONLY webhook_attempts
+    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (id);
+CREATE INDEX webhook_attempts_failed ON webhook_attempts USING btree (organization_id, webhook_id, attempted_at DESC) WHERE (error IS NOT NULL);
+CREATE INDEX webhook_attempts_newest ON webhook_attempts USING btree (organization_id, webhook_id, attempted_at DESC) INCLUDE (duration_ms);
+CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts USING btree (delivery_id, id);
+
 CREATE TABLE webhook_deliveries (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -2296,6 +2320,12 @@ ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_organization_id_name_key UNIQUE (organization_id, name);
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+
+CREATE FUNCTION delivery_payload(events, text) RETURNS json
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', CASE WHEN (($1).type = $2) THEN ($1).data ELSE (($1).data -> 'sample'::text) END);
+
+COMMENT ON FUNCTION delivery_payload(events, text) IS 'What a receiver of a delivery of this type gets: the event, or the sample of a test that was sent as another type.';
 
 CREATE FUNCTION event_payload(events) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -2717,6 +2747,9 @@ ALTER TABLE ONLY users
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_disowned_by_organization_id_fkey FOREIGN KEY (disowned_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY webhook_attempts
+    ADD CONSTRAINT webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;

@@ -48,7 +48,7 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/services/management.py": "members read it as JSON",
     "core/sessions/signing_keys.py": "the log names it",
     "core/sign_in/provider_tokens.py": "programs read it",
-    "core/webhooks": "members read it as JSON",
+    "core/webhooks/events.py": "members read it as JSON",
     "entrypoints/pages/reference": "it documents the interface for developers",
     "entrypoints/web/input/explanations.py": "forms take any text, so that only bodies in JSON are explained by it",
     "entrypoints/web/serving/connections.py": "programs read it that do not speak HTTP as browsers do",

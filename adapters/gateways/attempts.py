@@ -42,16 +42,20 @@ async def attempt(
 ) -> Attempt:
     """Post a body for an organization, and return what came back; `change` says what to change on a redirect."""
     answer = _PartialAnswer()
+    began_at = trio.current_time()
     problem = Wording("The receiver did not answer within %(seconds)s seconds.", seconds=round(ATTEMPT_SECONDS_MAX))
     with trio.move_on_after(ATTEMPT_SECONDS_MAX):
         # A body that is compressed could grow without end when it is read.
         sent = {"Accept-Encoding": "identity", **headers}
         posting = client.stream("POST", url, content=body, headers=sent, extensions=of(organization_id))
         problem = await _fill_in(posting, answer)
+    duration_ms = round((trio.current_time() - began_at) * 1000)
     if answer.status is None:
-        return Attempt(status_code=None, body=None, error=_storable(problem)[:ERROR_CHARACTERS_MAX])
+        error = _storable(problem)[:ERROR_CHARACTERS_MAX]
+        return Attempt(status_code=None, body=None, error=error, duration_ms=duration_ms, headers=headers)
     text = _storable(answer.body.decode("utf-8", "replace"))[:RESPONSE_CHARACTERS_MAX]
-    return Attempt(status_code=answer.status, body=text, error=_problem_of(answer.status, change))
+    error = _problem_of(answer.status, change)
+    return Attempt(status_code=answer.status, body=text, error=error, duration_ms=duration_ms, headers=headers)
 
 
 async def _fill_in(posting: AbstractAsyncContextManager[httpx.Response], answer: _PartialAnswer) -> str:

@@ -130,7 +130,9 @@ from adapters.postgres.sign_in.upstream.provider_sessions import PostgresProvide
 from adapters.postgres.sign_in.upstream.trials import PostgresTrialSignIns
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
+from adapters.postgres.webhooks.delivery_log import PostgresWebhookDeliveryLog
 from adapters.postgres.webhooks.events import PostgresEventFeed
+from adapters.postgres.webhooks.health import PostgresWebhookHealths
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 
@@ -237,6 +239,8 @@ class Aggregates:
     saml_logouts: PostgresSamlLogouts
     webhooks: PostgresWebhooks
     webhook_deliveries: PostgresWebhookDeliveries
+    webhook_delivery_log: PostgresWebhookDeliveryLog
+    webhook_healths: PostgresWebhookHealths
     event_feed: PostgresEventFeed
     event_sequencing: PostgresEventSequencing
     invitations: PostgresInvitations

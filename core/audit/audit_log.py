@@ -13,9 +13,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.audit.search import MILLISECOND, EntryCriteria, EntrySearch, first_id_at, moment_of, searched
+from core.audit.search import EntryCriteria, EntrySearch, searched
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
+from core.ids import MILLISECOND, first_id_at, moment_of
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination

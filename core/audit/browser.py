@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from core.audit import chain
 from core.audit.audit_log import ORGANIZATION_KEY
-from core.audit.search import FIRST_ID, LAST_ID, EntrySearch, actor_of, first_id_at, place_of
+from core.audit.search import EntrySearch, actor_of, place_of
 from core.audit.verification import ChainBroken, ChainVerifier
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction, TargetType
+from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.organizations.access import Operation, authorize
+from core.typed_times import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,7 +39,6 @@ NAMED_DETAILS: Final = (
     *(API_KEY, SCIM_TOKEN, ORGANIZATION_KEY, "organization_id", "plan_id", "service_id", "tier_id"),
     *("connection_id", "provider_id", "route_id", "webhook_id", "user_id", "approved_by"),
 )
-_NOT_A_TIME: Final = "Give a day or a time, such as 2026-02-03 or 2026-02-03 04:05."
 _TARGET_MALFORMED: Final = "Give an email address, or the id of what the action was done to."
 
 
@@ -182,15 +182,6 @@ def search_of(
         first_id=first_id_at(time_of("since", asked.since)) if asked.since.strip() else FIRST_ID,
         before_id=first_id_at(time_of("until", asked.until)) if asked.until.strip() else LAST_ID,
     )
-
-
-def time_of(field: str, typed: str) -> datetime:
-    """Return a day or a time that was typed, without a zone in UTC; raise `BadRequest` when it is none."""
-    try:
-        moment = datetime.fromisoformat(typed.strip())
-        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise BadRequest.of_field(field, _NOT_A_TIME) from None
 
 
 def names_of(uow: UnitOfWork, organization_id: UUID | None, entries: Iterable[FoundEntry]) -> EntryNames:

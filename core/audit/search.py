@@ -11,26 +11,21 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `EntryCriteria`
 from typing import TYPE_CHECKING, Final
-from uuid import UUID
+from uuid import UUID  # noqa: TC003 - likewise
 
 from core.email_addresses import canonical_email
 from core.errors import BadRequest
+from core.ids import FIRST_ID, LAST_ID, first_id_at
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 # So many entries of the leading condition are read for a page, where others are compared.
 LOOKED_AT_MAX: Final = 3_000
-LAST_ID: Final = UUID(int=2**128 - 1)
-FIRST_ID: Final = UUID(int=0)
 # No entry has this actor.
 NO_ACTOR: Final = "00000000-0000-0000-0000-000000000000"
-# RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
-_MILLISECONDS_SHIFT: Final = 80
-MILLISECOND: Final = timedelta(milliseconds=1)
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ID: Final = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _ACTOR: Final = re.compile(rf"system|(?:(?:api_key|setup_link):)?{_ID}")
 _ACTOR_MALFORMED: Final = (
@@ -69,17 +64,6 @@ class EntrySearch:
     request_id: str | None = None
     first_id: UUID = FIRST_ID
     before_id: UUID = LAST_ID
-
-
-def first_id_at(moment: datetime) -> UUID:
-    """Return the lowest id that an entry of this moment can have; for a time before 1970 the first id."""
-    milliseconds = (moment - _EPOCH) // MILLISECOND
-    return UUID(int=max(milliseconds, 0) << _MILLISECONDS_SHIFT)
-
-
-def moment_of(entry_id: UUID) -> datetime:
-    """Return the time of the id of an entry, to the millisecond."""
-    return _EPOCH + (entry_id.int >> _MILLISECONDS_SHIFT) * MILLISECOND
 
 
 def actor_of(uow: UnitOfWork, typed: str) -> str:

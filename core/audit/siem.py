@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.audit import chain
-from core.errors import BadRequest, NotFound, all_valid
+from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
@@ -38,6 +38,15 @@ class SiemUnknown(NotFound):
     """The organization streams to no SIEM."""
 
     default_message = "This organization has no SIEM configuration. Create one with POST."
+
+
+class SiemChanged(Conflict):
+    """Another person has changed the configuration since the caller saw it."""
+
+    default_message = (
+        "Another person has changed the receiver meanwhile. Check what is shown now, and send the form again if you"
+        " still want it."
+    )
 
 
 class SiemProvider(StrEnum):
@@ -254,9 +263,11 @@ def show(uow: UnitOfWork, slug: str) -> SiemConfiguration:
     return SiemConfiguration.of(uow, organization.id, stream)
 
 
-def remove(uow: UnitOfWork, slug: str) -> None:
-    """Delete the configuration and its cursor; raise `SiemUnknown` without one."""
-    drop(uow, authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization.id)
+def remove(uow: UnitOfWork, slug: str, *, seen_at: datetime | None = None) -> None:
+    """Delete the configuration and its cursor; raise `SiemUnknown` without one, and `SiemChanged` as `restart` does."""
+    organization_id = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization.id
+    require_unchanged(uow.siem_streams.find(organization_id), seen_at)
+    drop(uow, organization_id)
 
 
 def drop(uow: UnitOfWork, organization_id: UUID, **recorded: Any) -> None:
@@ -264,6 +275,15 @@ def drop(uow: UnitOfWork, organization_id: UUID, **recorded: Any) -> None:
     if not uow.siem_streams.remove(organization_id):
         raise SiemUnknown
     uow.record(AuditAction.SIEM_REMOVED, organization_id, organization_id=organization_id, **recorded)
+
+
+def require_unchanged(stream: SiemStream | None, seen_at: datetime | None) -> None:
+    """Raise `SiemChanged` when the stream is another one than that which was changed at the time `seen_at`, if given.
+
+    A caller who saw no stream names no time.
+    """
+    if seen_at is not None and (stream is None or stream.updated_at != seen_at):
+        raise SiemChanged
 
 
 def _check_token(token: Secret | None) -> None:

@@ -114,8 +114,13 @@ class Progress:
     position: int
     failures: int
     error: str | None
-    has_sent: bool
+    sent: int
     next_at: datetime
+
+    @property
+    def has_sent(self) -> bool:
+        """Whether the receiver has taken an entry."""
+        return self.sent > 0
 
 
 def lease(uow: UnitOfWork, streams_max: int) -> Sequence[LeasedStream]:
@@ -157,9 +162,7 @@ def progress_of(stream: LeasedStream, batch: SiemBatch, receipt: StreamReceipt, 
     else:
         failures = 0
         next_at = at if batch.has_more or not has_all else at + BATCH_EVERY
-    return Progress(
-        position=position, failures=failures, error=receipt.error, has_sent=receipt.received > 0, next_at=next_at
-    )
+    return Progress(position=position, failures=failures, error=receipt.error, sent=receipt.received, next_at=next_at)
 
 
 def backoff(stream_id: UUID, failures: int) -> timedelta:

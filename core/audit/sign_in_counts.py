@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - rows are made by the fields
 
 from core.audit.analytics import Period
-from core.audit.search import first_id_at, moment_of
+from core.ids import first_id_at, moment_of
 from core.organizations.access import Operation, authorize, authorize_support
 
 if TYPE_CHECKING:

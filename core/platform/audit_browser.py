@@ -19,8 +19,8 @@ from core.audit.browser import (
     names_of,
     search_of,
 )
-from core.audit.search import FIRST_ID, first_id_at, moment_of
 from core.events.platform_actions import PlatformTargetType
+from core.ids import FIRST_ID, first_id_at, moment_of
 from core.organizations.access import authorize_platform
 
 if TYPE_CHECKING:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ProvisioningLogEntry`
 
-from core.errors import Refusal
+from core.errors import Refusal, all_valid
+from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.organizations import access
 from core.organizations.access import Operation
+from core.positions import FoundRows, Position, found_rows
 from core.scim import tokens
+from core.typed_times import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,6 +68,11 @@ class ProvisioningLogEntry:
     scim_type: str | None
     detail: str | None
 
+    @property
+    def position(self) -> Position:
+        """The place of the entry in the log, which its id alone decides."""
+        return Position(at=self.created_at, id=self.id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvisioningPage:
@@ -96,6 +105,51 @@ def list_page(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> Provision
     """List the entries of an organization, the newest first."""
     organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     return uow.scim_log.page(organization.id, limit=limit, offset=(page - 1) * limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedCalls:
+    """What a person has chosen or typed to find calls; empty finds any. Times without a zone are in UTC."""
+
+    only_failed: bool = False
+    since: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSearch:
+    """Which entries are found: those with ids from `first_id` on and before `before_id`."""
+
+    only_failed: bool
+    first_id: UUID
+    before_id: UUID
+
+
+def search(
+    uow: UnitOfWork, slug: str, asked: AskedCalls, *, after: Position | None, limit: int
+) -> FoundRows[ProvisioningLogEntry]:
+    """Return the entries of an organization that are asked for, the newest first; raise `BadRequest` for no times."""
+    organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
+    wanted = search_of(asked)
+    rows = uow.scim_log.found(organization.id, wanted, after=after, limit=limit + 1)
+    return found_rows(rows, after=after, limit=limit, count=partial(uow.scim_log.count, organization.id, wanted))
+
+
+def listed(
+    uow: UnitOfWork, slug: str, asked: AskedCalls, *, after: Position | None, limit: int
+) -> Sequence[ProvisioningLogEntry]:
+    """Return a part of the entries that `search` finds, without counting; for files."""
+    organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
+    return uow.scim_log.found(organization.id, search_of(asked), after=after, limit=limit)
+
+
+def search_of(asked: AskedCalls) -> CallSearch:
+    """Return the conditions of what was typed; raise `BadRequest` for what is no time."""
+    first_id, before_id = all_valid(
+        lambda: first_id_at(time_of("since", asked.since)) if asked.since.strip() else FIRST_ID,
+        lambda: first_id_at(time_of("until", asked.until)) if asked.until.strip() else LAST_ID,
+    )
+    return CallSearch(only_failed=asked.only_failed, first_id=first_id, before_id=before_id)
 
 
 def _add(uow: UnitOfWork, attempt: DirectoryRequest, outcome: DirectoryAnswer) -> None:

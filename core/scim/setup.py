@@ -9,7 +9,6 @@ from core.organizations import setup_links
 from core.organizations.setup_links import Part
 from core.scim import tokens
 from core.scim.authority import Authority
-from core.scim.tokens import ScimTokenUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from core.organizations.setup_links import OpenSetup
     from core.scim.log import ProvisioningLogEntry
-    from core.scim.tokens import ScimToken
+    from core.scim.tokens import ScimToken, TokenEnds
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
@@ -32,19 +31,6 @@ class ScimSetup:
     setup: OpenSetup
     tokens: Sequence[ScimToken]
     failures: Sequence[ProvisioningLogEntry]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenEnds:
-    """A token that is about to be revoked.
-
-    `is_valid` says whether the directory can call with it now, and `others` counts the valid tokens that stay.
-    """
-
-    setup: OpenSetup
-    token: ScimToken
-    is_valid: bool
-    others: int
 
 
 def show(uow: UnitOfWork, cookie: str) -> ScimSetup:
@@ -75,19 +61,10 @@ def create_token(uow: UnitOfWork, cookie: str) -> Secret:
     return secret
 
 
-def show_ends(uow: UnitOfWork, cookie: str, token_id: UUID) -> TokenEnds:
+def show_ends(uow: UnitOfWork, cookie: str, token_id: UUID) -> tuple[OpenSetup, TokenEnds]:
     """Return what ends with a token, to the holder of a link; raise `ScimTokenUnknown`."""
     setup = setup_links.present(uow, cookie, Part.SCIM)
-    known = uow.scim_tokens.of_organization(setup.organization_id)
-    token = next((one for one in known if one.id == token_id), None)
-    if token is None:
-        raise ScimTokenUnknown
-    return TokenEnds(
-        setup=setup,
-        token=token,
-        is_valid=not token.has_expired(uow.now),
-        others=sum(one.id != token_id and not one.has_expired(uow.now) for one in known),
-    )
+    return setup, tokens.ends_of(uow, setup.organization_id, token_id)
 
 
 def revoke_token(uow: UnitOfWork, cookie: str, token_id: UUID) -> None:

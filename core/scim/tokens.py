@@ -74,6 +74,18 @@ class ScimToken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenEnds:
+    """A token that is about to be revoked.
+
+    `is_valid` says whether the directory can call with it now, and `others` counts the valid tokens that stay.
+    """
+
+    token: ScimToken
+    is_valid: bool
+    others: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScimCaller(TokenCaller):
     """The directory of an organization, which calls with a SCIM token: the stored token and its organization.
 
@@ -180,6 +192,25 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[ScimToken]:
     """List the tokens of an organization, the newest first, also those that have expired."""
     organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_READ).organization
     return uow.scim_tokens.of_organization(organization.id)
+
+
+def show_ends(uow: UnitOfWork, slug: str, token_id: UUID) -> TokenEnds:
+    """Return what ends with a token that the caller may be about to revoke; raise `ScimTokenUnknown`."""
+    organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
+    return ends_of(uow, organization.id, token_id)
+
+
+def ends_of(uow: UnitOfWork, organization_id: UUID, token_id: UUID) -> TokenEnds:
+    """Do what `show_ends` does, for a caller who was authorized."""
+    known = uow.scim_tokens.of_organization(organization_id)
+    token = next((one for one in known if one.id == token_id), None)
+    if token is None:
+        raise ScimTokenUnknown
+    return TokenEnds(
+        token=token,
+        is_valid=not token.has_expired(uow.now),
+        others=sum(one.id != token_id and not one.has_expired(uow.now) for one in known),
+    )
 
 
 def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Delivery`
 
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt_at
-from core.errors import NotFound
+from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination
 from core.webhooks import webhooks
@@ -23,7 +24,6 @@ from core.webhooks.webhooks import SigningSecrets, WebhookUnknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.events.events import EventType
     from core.organizations.access import OrganizationAccess
     from core.webhooks.webhooks import Webhook
     from ports.unit_of_work import UnitOfWork
@@ -40,6 +40,15 @@ class DeliveryUnknown(NotFound):
     """The webhook has no delivery with that id."""
 
     default_message = "This webhook has no such delivery."
+
+
+class DeliveryChanged(Conflict):
+    """The delivery was attempted or queued again since the caller saw it."""
+
+    default_message = (
+        "This delivery was sent or queued again meanwhile. Check what is shown now, and send the form again if you"
+        " still want it."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +136,12 @@ def list_page(
     return DeliveryList(deliveries=list(deliveries), pagination=Pagination.of(page, limit, total))
 
 
-def test(uow: UnitOfWork, slug: str, webhook_id: UUID) -> UUID:
-    """Queue a test event for one webhook, whatever it subscribes to, and return the id of the delivery."""
+def test(uow: UnitOfWork, slug: str, webhook_id: UUID, event_type: EventType) -> UUID:
+    """Queue a test for one webhook, whatever it subscribes to, and return the id of the delivery.
+
+    It reaches this webhook alone as an event of the given type whose data say that it is a test; the feed has it as a
+    `webhook.test`.
+    """
     authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
     webhook = uow.webhooks.find(authorized.organization.id, webhook_id)
     if webhook is None:
@@ -136,21 +149,32 @@ def test(uow: UnitOfWork, slug: str, webhook_id: UUID) -> UUID:
     delivery_id = uow.webhook_deliveries.add_test(
         authorized.organization.id,
         webhook_id,
+        event_type=event_type,
+        sample=_sample_of(event_type),
         actor_user_id=authorized.caller.actor_user_id,
         actor_email=authorized.caller.email if authorized.caller.key_id is None else None,
     )
     assert delivery_id is not None, "the webhook was deleted in the same transaction"
-    _record(uow, authorized, AuditAction.WEBHOOK_TESTED, webhook, delivery_id=str(delivery_id))
+    details = {} if event_type is EventType.WEBHOOK_TEST else {"event_type": event_type.value}
+    _record(uow, authorized, AuditAction.WEBHOOK_TESTED, webhook, delivery_id=str(delivery_id), **details)
     return delivery_id
 
 
-def redeliver(uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID) -> None:
-    """Queue a delivery again, from the first attempt on; its `webhook-id` stays the same."""
+def redeliver(
+    uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID, *, seen_at: datetime | None = None
+) -> None:
+    """Queue a delivery again, from the first attempt on; its `webhook-id` stays the same.
+
+    With `seen_at`, when the delivery that the caller has seen was changed, raise `DeliveryChanged` when it was changed
+    since.
+    """
     authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
     organization_id = authorized.organization.id
     webhook = uow.webhooks.find(organization_id, webhook_id)
-    if webhook is None or not uow.webhook_deliveries.queue_again(organization_id, webhook_id, delivery_id):
+    if webhook is None:
         raise DeliveryUnknown
+    if not uow.webhook_deliveries.queue_again(organization_id, webhook_id, delivery_id, seen_at=seen_at):
+        raise DeliveryUnknown if seen_at is None else DeliveryChanged
     _record(uow, authorized, AuditAction.WEBHOOK_REDELIVERED, webhook, delivery_id=str(delivery_id), queued=1)
 
 
@@ -210,6 +234,12 @@ def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> Deli
 def release(uow: UnitOfWork, webhook: LeasedWebhook) -> None:
     """End the lease of a webhook; it queues behind the others when it has more due."""
     uow.webhook_deliveries.release(webhook.organization_id, webhook.id, leased_until=webhook.leased_until)
+
+
+def _sample_of(event_type: EventType) -> dict[str, Any]:
+    """Return the data of a test that is sent as an event of this type."""
+    about_login = {"provider": "password", "service_id": None} if event_type is EventType.USER_LOGIN_SUCCESS else {}
+    return {"is_test": True, **about_login}
 
 
 def _record(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Webhook`
 
-from core.errors import BadRequest, NotFound, all_valid
+from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.events.events import EventType, EventTypeItem
 from core.organizations.access import Operation, authorize, authorize_and_lock
@@ -38,6 +38,15 @@ class WebhookUnknown(NotFound):
     """The organization has no webhook with that id."""
 
     default_message = "This organization has no such webhook."
+
+
+class WebhookChanged(Conflict):
+    """Another person has changed the webhook since the caller saw it."""
+
+    default_message = (
+        "Another person has changed this webhook meanwhile. Check what is shown now, and send the form again if you"
+        " still want it."
+    )
 
 
 class WebhookNameTaken(BadRequest):
@@ -94,10 +103,14 @@ class SigningSecrets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookWithSecret:
-    """A webhook and its new secret, which is shown only once."""
+    """A webhook and its new secret, which is shown only once.
+
+    The one before it signs as well until `previous_until`; None without one.
+    """
 
     webhook: Webhook
     secret: Secret
+    previous_until: datetime | None = None
 
 
 def event_types(uow: UnitOfWork, slug: str) -> Sequence[EventTypeItem]:
@@ -153,12 +166,19 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> Webhook:
 
 
 def change(
-    uow: UnitOfWork, slug: str, webhook_id: UUID, wanted: WebhookChanges, *, allowed: Iterable[Network]
+    uow: UnitOfWork,
+    slug: str,
+    webhook_id: UUID,
+    wanted: WebhookChanges,
+    *,
+    allowed: Iterable[Network],
+    seen_at: datetime | None = None,
 ) -> Webhook:
     """Change the given fields of a webhook.
 
     While it is inactive it receives nothing and no deliveries are made for it; those that were waiting go on when it is
-    active again.
+    active again. With `seen_at`, when the webhook that the caller has seen was changed, raise `WebhookChanged` when it
+    was changed since.
     """
     authorized = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE)
     organization = authorized.organization
@@ -171,6 +191,7 @@ def change(
     before = uow.webhooks.find(organization.id, webhook_id)
     if before is None:
         raise WebhookUnknown
+    _require_unchanged(before, seen_at)
     after = replace(
         before,
         name=before.name if new_name is None else new_name,
@@ -191,28 +212,36 @@ def change(
     return after
 
 
-def rotate_secret(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookWithSecret:
-    """Give a webhook a new secret; for 24 hours the old one signs as well."""
+def rotate_secret(
+    uow: UnitOfWork, slug: str, webhook_id: UUID, *, seen_at: datetime | None = None
+) -> WebhookWithSecret:
+    """Give a webhook a new secret; for 24 hours the old one signs as well.
+
+    With `seen_at`, raise `WebhookChanged` as `change` does: a second rotation would end the secret before the first.
+    """
     authorized = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE)
     organization = authorized.organization
     webhook = uow.webhooks.find(organization.id, webhook_id)
     if webhook is None:
         raise WebhookUnknown
+    _require_unchanged(webhook, seen_at)
+    webhook = replace(webhook, updated_at=uow.now)
     before = uow.webhooks.secrets_of(organization.id, webhook_id)
     secret = new_secret(uow)
     rotated = SigningSecrets(current=secret, previous=before.current, previous_until=uow.now + ROTATION_OVERLAP)
     uow.webhooks.save_secrets(organization.id, webhook_id, rotated)
     record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
     record(uow, organization.id, "webhook_secret_rotated", webhook)
-    return WebhookWithSecret(webhook=webhook, secret=secret)
+    return WebhookWithSecret(webhook=webhook, secret=secret, previous_until=rotated.previous_until)
 
 
-def delete(uow: UnitOfWork, slug: str, webhook_id: UUID) -> None:
-    """Delete a webhook and the history of its deliveries."""
+def delete(uow: UnitOfWork, slug: str, webhook_id: UUID, *, seen_at: datetime | None = None) -> None:
+    """Delete a webhook and the history of its deliveries; `seen_at` is that of `change`."""
     organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
     webhook = uow.webhooks.find(organization.id, webhook_id)
     if webhook is None:
         raise WebhookUnknown
+    _require_unchanged(webhook, seen_at)
     uow.webhooks.remove(organization.id, webhook_id)
     record(uow, organization.id, "webhook_deleted", webhook)
 
@@ -237,6 +266,11 @@ def new_secret(uow: UnitOfWork) -> Secret:
     """Return a secret in the form of Standard Webhooks: a prefix and standard base64."""
     raw = base64.urlsafe_b64decode(uow.randomness.token().reveal() + "=")
     return Secret(SECRET_PREFIX + base64.b64encode(raw).decode())
+
+
+def _require_unchanged(webhook: Webhook, seen_at: datetime | None) -> None:
+    if seen_at is not None and webhook.updated_at != seen_at:
+        raise WebhookChanged
 
 
 def _checked_events(events: Sequence[str]) -> list[str]:

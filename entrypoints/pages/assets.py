@@ -31,6 +31,7 @@ STYLES: Final = (
     "branding.css",
     "plots.css",
     "settings.css",
+    "plots.css",
     "reference.css",
     "mailbox.css",
     "print.css",

@@ -142,6 +142,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "username": marked("User name"),
     "valid_until": marked("Valid until"),
     "webhook_events": marked("Events of the webhook"),
+    "event_type": marked("Event type"),
+    "restarted_from": marked("Sent again from"),
     "webhook_host": marked("Host of the webhook"),
     "webhook_id": marked("Webhook"),
     "webhook_name": marked("Name of the webhook"),

@@ -61,6 +61,9 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
         SectionGroup(
             marked("Integrations"),
             (
+                Section("/webhooks", marked("Webhooks"), lacks(Operation.WEBHOOKS_READ)),
+                Section("/provisioning", marked("Provisioning"), lacks(Operation.SCIM_TOKENS_READ)),
+                Section("/siem", marked("SIEM"), lacks(Operation.SIEM_READ)),
                 Section("/mail", marked("Mail server"), lacks(Operation.MAIL_SERVER_READ)),
                 Section("/keys", marked("API keys"), lacks(Operation.KEYS_READ)),
             ),

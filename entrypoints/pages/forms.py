@@ -1,11 +1,13 @@
 """The input of pages: the links in mails, and the forms that people submit."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
 from core.errors import BadRequest
+from core.positions import BEGIN
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
 
@@ -26,6 +28,20 @@ class LinkForm(SecretBody, kw_only=True):
     """The form of a page that a mailed link opens."""
 
     token: str = ""
+
+
+def moment_seen(text: str) -> datetime | None:
+    """Return when what a form has shown was changed last, as `isoformat` writes it; None when the form says nothing.
+
+    A damaged time is one that nothing has, so that the form is refused as one on another state.
+    """
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return BEGIN.at
+    return moment if moment.tzinfo is not None and moment >= BEGIN.at else BEGIN.at
 
 
 def challenge_id_of(text: str) -> UUID:

@@ -5,7 +5,8 @@ from typing import Protocol
 from uuid import UUID
 
 from core.audit.audit_log import FoundEntry, SearchedEntries
-from core.audit.search import LAST_ID, EntrySearch
+from core.audit.search import EntrySearch
+from core.ids import LAST_ID
 
 
 class AuditSearches(Protocol):

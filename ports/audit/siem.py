@@ -6,6 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.audit.siem import SiemStream
+from core.audit.siem_console import SiemThroughput
 from core.audit.siem_stream import LeasedStream, Progress, SiemEvent, SiemTarget
 from core.secrets import Secret
 
@@ -21,6 +22,21 @@ class SiemStreams(Protocol):
         """Store or replace the stream with this token, or with the token that it has; it is due now.
 
         What is being sent for the stream that it replaces is no longer recorded.
+        """
+        ...
+
+    def throughput(self, organization_id: UUID) -> SiemThroughput:
+        """Return what the receiver of a stream that exists has taken, and since when an entry waits."""
+        ...
+
+    def position_before(self, organization_id: UUID, first_id: UUID) -> int | None:
+        """Return the position before the first entries with this id or later ones; None when none of them has any."""
+        ...
+
+    def restart(self, organization_id: UUID, *, position: int, starts_at: datetime | None) -> None:
+        """Let the stream go on after this position with entries from this time on; it is due now.
+
+        What is being sent meanwhile is no longer recorded.
         """
         ...
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.scim.log import ProvisioningLogEntry, ProvisioningPage
+from core.positions import Position
+from core.scim.log import CallSearch, ProvisioningLogEntry, ProvisioningPage
 
 
 class ScimLog(Protocol):
@@ -16,6 +17,16 @@ class ScimLog(Protocol):
 
     def failures(self, organization_id: UUID, *, limit: int) -> Sequence[ProvisioningLogEntry]:
         """Return the failures among the last entries, the newest first."""
+        ...
+
+    def found(
+        self, organization_id: UUID, wanted: CallSearch, *, after: Position | None, limit: int
+    ) -> Sequence[ProvisioningLogEntry]:
+        """Return entries after a position, the newest first."""
+        ...
+
+    def count(self, organization_id: UUID, wanted: CallSearch, *, counted_max: int) -> int:
+        """Return how many entries there are, at most this number."""
         ...
 
     def page(self, organization_id: UUID, *, limit: int, offset: int) -> ProvisioningPage:

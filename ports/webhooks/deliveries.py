@@ -1,10 +1,11 @@
 """Storage of deliveries, and the queue of webhooks that have something due."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
+from core.events.events import EventType
 from core.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryOutcome, LeasedWebhook
 
 
@@ -18,13 +19,28 @@ class WebhookDeliveries(Protocol):
         ...
 
     def add_test(
-        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID | None, actor_email: str | None
+        self,
+        organization_id: UUID,
+        webhook_id: UUID,
+        *,
+        event_type: EventType,
+        sample: Mapping[str, Any],
+        actor_user_id: UUID | None,
+        actor_email: str | None,
     ) -> UUID | None:
-        """Store a test event with a delivery of it that is due now; None when there is no such webhook."""
+        """Store a test event with a delivery of it that is due now; None when there is no such webhook.
+
+        The receiver gets it as an event of this type; of another one than that of tests, with the sample as its data.
+        """
         ...
 
-    def queue_again(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> bool:
-        """Make a delivery due now, from the first attempt on; False when the webhook has none with that id."""
+    def queue_again(
+        self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID, *, seen_at: datetime | None
+    ) -> bool:
+        """Make a delivery due now, from the first attempt on; False when the webhook has none with that id.
+
+        With `seen_at`, False as well when it was changed at another time.
+        """
         ...
 
     def queue_failed_again(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, limit: int) -> int:
@@ -51,7 +67,7 @@ class WebhookDeliveries(Protocol):
         ...
 
     def save(self, organization_id: UUID, webhook_id: UUID, outcome: DeliveryOutcome) -> bool:
-        """Store the outcome of an attempt; False when an outcome of the same attempt is stored already."""
+        """Store an attempt and its outcome; False when an outcome of the same attempt is stored already."""
         ...
 
     def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:

@@ -3,7 +3,9 @@
 from typing import Protocol
 
 from ports.webhooks.deliveries import WebhookDeliveries
+from ports.webhooks.delivery_log import WebhookDeliveryLog
 from ports.webhooks.events import EventFeed
+from ports.webhooks.health import WebhookHealths
 from ports.webhooks.sequencing import EventSequencing
 from ports.webhooks.webhooks import Webhooks
 
@@ -16,6 +18,12 @@ class WebhooksUnit(Protocol):
 
     @property
     def webhook_deliveries(self) -> WebhookDeliveries: ...
+
+    @property
+    def webhook_delivery_log(self) -> WebhookDeliveryLog: ...
+
+    @property
+    def webhook_healths(self) -> WebhookHealths: ...
 
     @property
     def event_feed(self) -> EventFeed: ...

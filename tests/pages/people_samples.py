@@ -84,7 +84,6 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "at": NOW,
         "lacks_members": None,
-        "address": "https://id.example.com/scim/v2",
         "tabs": TABS,
         "page": f"{_PAGE}/directory",
         "file": f"{_PAGE}/directory/directory.csv",

@@ -25,6 +25,7 @@ from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.branding_samples import BRANDING_SAMPLES
 from tests.pages.connection_samples import CONNECTION_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
+from tests.pages.deliveries_samples import DELIVERIES_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.job_samples import JOB_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
@@ -308,6 +309,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **AUDITLOG_SAMPLES,
     **SERVICE_SAMPLES,
     **SETUP_SAMPLES,
+    **DELIVERIES_SAMPLES,
     **USERS_SAMPLES,
     "send_again.html": {**_WAY, "problem": PROBLEM},
     "sign_in.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},

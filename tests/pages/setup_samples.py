@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.organizations.setup_links import SetupState
-from core.scim.tokens import ScimToken
+from core.scim.tokens import ScimToken, TokenEnds
 from core.secrets import Secret
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.audit import receiver_kinds
@@ -185,7 +185,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "setup_scim_revocation.html": {
         **_SETUP,
-        "ends": SimpleNamespace(setup=_SETUP["setup"], token=_TOKEN, is_valid=True, others=1),
+        "ends": TokenEnds(token=_TOKEN, is_valid=True, others=1),
         "own_name": "Setup link",
     },
     "setup_siem.html": {

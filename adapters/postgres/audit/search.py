@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple
 
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import SYSTEM_ID, AuditLogActor, FoundEntry, SearchedEntries
-from core.audit.search import LAST_ID, LOOKED_AT_MAX
+from core.audit.search import LOOKED_AT_MAX
+from core.ids import LAST_ID
 from core.limits import COUNTED_MAX
 
 if TYPE_CHECKING:

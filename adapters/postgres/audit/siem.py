@@ -15,6 +15,7 @@ from adapters.crypto.vault import SealBroken
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogActor, AuditLogEntry
 from core.audit.siem import SiemOptions, SiemProvider, SiemStart, SiemStream
+from core.audit.siem_console import SiemThroughput
 from core.audit.siem_stream import (
     BATCH_BYTES_MAX,
     BATCH_EVENTS_MAX,
@@ -132,6 +133,51 @@ class PostgresSiemStreams(Aggregate):
             },
         )
 
+    def throughput(self, organization_id: UUID) -> SiemThroughput:
+        return self._only(
+            SiemThroughput,
+            """
+            SELECT s.sent_entries, s.last_sent_entries,
+                   (SELECT   e.created_at
+                    FROM     audit_entries e
+                    WHERE    e.organization_id = s.organization_id AND e.position > s.position
+                    ORDER BY e.position
+                    LIMIT    1) AS waiting_since
+            FROM   siem_streams s
+            WHERE  s.organization_id = %s
+            """,
+            (organization_id,),
+        )
+
+    def position_before(self, organization_id: UUID, first_id: UUID) -> int | None:
+        return self._value(
+            """
+            SELECT min(position) - 1
+            FROM   (SELECT   position
+                    FROM     audit_entries
+                    WHERE    organization_id = %(organization_id)s AND id >= %(first_id)s
+                    ORDER BY id
+                    LIMIT    %(looked_at_max)s) AS next
+            """,
+            {"organization_id": organization_id, "first_id": first_id, "looked_at_max": BATCH_EVENTS_MAX},
+        )
+
+    def restart(self, organization_id: UUID, *, position: int, starts_at: datetime | None) -> None:
+        self._connection.execute(
+            """
+            UPDATE siem_streams
+            SET    position = %(position)s, starts_at = %(starts_at)s, failures = 0, last_error = NULL,
+                   due_at = %(now)s, leased_until = NULL, updated_at = %(now)s
+            WHERE  organization_id = %(organization_id)s
+            """,
+            {
+                "organization_id": organization_id,
+                "position": position,
+                "starts_at": starts_at,
+                "now": self._transaction.now,
+            },
+        )
+
     def remove(self, organization_id: UUID) -> bool:
         return self._changes_one("DELETE FROM siem_streams WHERE organization_id = %s", (organization_id,))
 
@@ -190,6 +236,8 @@ class PostgresSiemStreams(Aggregate):
             UPDATE siem_streams
             SET    position = %(position)s, failures = %(failures)s, last_error = %(error)s, attempted_at = %(now)s,
                    last_success_at = CASE WHEN %(has_sent)s THEN %(now)s ELSE last_success_at END,
+                   sent_entries = sent_entries + %(sent)s,
+                   last_sent_entries = CASE WHEN %(has_sent)s THEN %(sent)s ELSE last_sent_entries END,
                    leased_until = NULL,
                    due_at = (SELECT %(next_at)s::timestamptz
                              FROM   audit_chains c
@@ -202,6 +250,7 @@ class PostgresSiemStreams(Aggregate):
                 "failures": progress.failures,
                 "error": progress.error,
                 "has_sent": progress.has_sent,
+                "sent": progress.sent,
                 "next_at": progress.next_at,
                 "now": self._transaction.now,
                 "organization_id": stream.organization_id,

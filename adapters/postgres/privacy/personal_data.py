@@ -47,6 +47,16 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
         UNION
         SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]))
     """,
+    """
+    UPDATE webhook_attempts
+    SET    response_body = NULL
+    WHERE  response_body IS NOT NULL
+    AND    delivery_id = ANY (ARRAY(
+        SELECT id FROM webhook_deliveries WHERE event_id = ANY (ARRAY(
+            SELECT id FROM events WHERE actor_user_id = %(user_id)s
+            UNION
+            SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]))))
+    """,
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
     "UPDATE scim_log_entries SET user_name = NULL WHERE user_name = ANY (%(addresses)s)",

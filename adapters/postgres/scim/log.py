@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
@@ -11,6 +11,9 @@ from core.scim.log import ProvisioningLogEntry, ProvisioningPage
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
+
+    from core.positions import Position
+    from core.scim.log import CallSearch
 
 # At least one row, for the total.
 PAGE: Final = f"""
@@ -40,6 +43,13 @@ FAILURES: Final = f"""
 """  # noqa: S608 - made of the names of fields
 
 
+FOUND: Final = """
+    FROM  scim_log_entries
+    WHERE organization_id = %(organization_id)s AND id >= %(first_id)s AND id < %(before_id)s
+    AND   (NOT %(only_failed)s::boolean OR status >= 400)
+"""
+
+
 class PostgresScimLog(Aggregate):
     """The port `ScimLog`."""
 
@@ -59,9 +69,39 @@ class PostgresScimLog(Aggregate):
             {"organization_id": organization_id, "scanned_max": SCANNED_MAX, "limit": limit},
         )
 
+    def found(
+        self, organization_id: UUID, wanted: CallSearch, *, after: Position | None, limit: int
+    ) -> Sequence[ProvisioningLogEntry]:
+        before_id = min(wanted.before_id, after.id) if after is not None else wanted.before_id
+        return self._all(
+            ProvisioningLogEntry,
+            f"SELECT {columns(ProvisioningLogEntry)} {FOUND} ORDER BY id DESC LIMIT %(limit)s",
+            _values(organization_id, wanted, limit) | {"before_id": before_id},
+            # Planned with its values, so that failures alone have their index.
+            prepare=False,
+        )
+
+    def count(self, organization_id: UUID, wanted: CallSearch, *, counted_max: int) -> int:
+        [count] = self._values(
+            f"SELECT count(*) FROM (SELECT 1 {FOUND} LIMIT %(limit)s) AS counted",  # noqa: S608 - made of constants
+            _values(organization_id, wanted, counted_max),
+            prepare=False,
+        )
+        return count
+
     def page(self, organization_id: UUID, *, limit: int, offset: int) -> ProvisioningPage:
         rows = self._rows(PAGE, {"organization_id": organization_id, "limit": limit, "offset": offset})
         totals = [row.pop("total") for row in rows]
         return ProvisioningPage(
             entries=[ProvisioningLogEntry(**row) for row in rows if row["id"] is not None], total=totals[0]
         )
+
+
+def _values(organization_id: UUID, wanted: CallSearch, limit: int) -> dict[str, Any]:
+    return {
+        "organization_id": organization_id,
+        "first_id": wanted.first_id,
+        "before_id": wanted.before_id,
+        "only_failed": wanted.only_failed,
+        "limit": limit,
+    }

@@ -5,7 +5,7 @@ A statement that makes a delivery due also makes its webhook due. Locks are take
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from core.webhooks.deliveries import Delivery, DueDelivery, LeasedWebhook
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from adapters.postgres.transaction import Transaction
     from core.webhooks.deliveries import DeliveryFilter, DeliveryOutcome
@@ -66,7 +66,8 @@ class PostgresWebhookDeliveries(Aggregate):
         rows = self._all(
             Delivery,
             """
-            SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type, event_payload(e) AS payload,
+            SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type,
+                     delivery_payload(e, d.event_type) AS payload,
                      d.response_status_code, d.response_body, d.attempt_count,
                      %(attempts_max)s::integer AS max_attempts, d.next_retry_at, d.delivered, d.delivery_error,
                      d.created_at, d.updated_at
@@ -87,8 +88,18 @@ class PostgresWebhookDeliveries(Aggregate):
         return rows, totals[0]
 
     def add_test(
-        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID | None, actor_email: str | None
+        self,
+        organization_id: UUID,
+        webhook_id: UUID,
+        *,
+        event_type: EventType,
+        sample: Mapping[str, Any],
+        actor_user_id: UUID | None,
+        actor_email: str | None,
     ) -> UUID | None:
+        data: dict[str, Any] = {"webhook_id": str(webhook_id)}
+        if event_type is not EventType.WEBHOOK_TEST:
+            data |= {"event_type": event_type.value, "sample": sample}
         event_id, delivery_id = self._transaction.randomness.new_id(), self._transaction.randomness.new_id()
         self._connection.execute_later(
             """
@@ -101,26 +112,37 @@ class PostgresWebhookDeliveries(Aggregate):
                 organization_id,
                 actor_user_id,
                 actor_email,
-                Jsonb({"webhook_id": str(webhook_id)}),
+                Jsonb(data),
                 self._transaction.now,
             ),
         )
         self._transaction.bells.add(Bell.EVENTS)
-        return delivery_id if make_deliveries(self._transaction, [(delivery_id, event_id, webhook_id)]) else None
+        if not make_deliveries(self._transaction, [(delivery_id, event_id, webhook_id)]):
+            return None
+        if event_type is not EventType.WEBHOOK_TEST:
+            self._connection.execute_later(
+                "UPDATE webhook_deliveries SET event_type = %s WHERE organization_id = %s AND id = %s",
+                (event_type.value, organization_id, delivery_id),
+            )
+        return delivery_id
 
-    def queue_again(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> bool:
+    def queue_again(
+        self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID, *, seen_at: datetime | None
+    ) -> bool:
         queued = self._connection.execute(
             """
             UPDATE webhook_deliveries
             SET    attempt_count = 0, delivered = false, next_retry_at = %(now)s, queued_at = %(now)s,
                    updated_at = %(now)s
             WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
+            AND    (%(seen_at)s::timestamptz IS NULL OR updated_at = %(seen_at)s)
             """,
             {
                 "now": self._transaction.now,
                 "organization_id": organization_id,
                 "webhook_id": webhook_id,
                 "id": delivery_id,
+                "seen_at": seen_at,
             },
         ).rowcount
         self.make_due(organization_id, webhook_id)
@@ -232,13 +254,13 @@ class PostgresWebhookDeliveries(Aggregate):
             CROSS  JOIN LATERAL (
                 -- Subqueries find each event by its id; a join might read all events of the organization.
                 SELECT json_agg(json_build_array(one.id,
-                                                 (SELECT event_payload(e)
+                                                 (SELECT delivery_payload(e, one.event_type)
                                                   FROM   events e
                                                   WHERE  e.id = one.event_id
                                                   AND    e.organization_id = w.organization_id),
                                                  one.attempt_count, one.queued_at)
                                 ORDER BY one.next_retry_at, one.id) AS deliveries
-                FROM   (SELECT   d.id, d.event_id, d.attempt_count, d.queued_at, d.next_retry_at
+                FROM   (SELECT   d.id, d.event_id, d.event_type, d.attempt_count, d.queued_at, d.next_retry_at
                         FROM     webhook_deliveries d
                         -- The organization is compared above: here it would offer indexes to the planner that lead to
                         -- all deliveries of the webhook.
@@ -261,22 +283,35 @@ class PostgresWebhookDeliveries(Aggregate):
         return [webhook for webhook in leased if webhook is not None]
 
     def save(self, organization_id: UUID, webhook_id: UUID, outcome: DeliveryOutcome) -> bool:
+        attempt = outcome.attempt
         return self._changes_one(
             """
-            UPDATE webhook_deliveries
-            SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
-                   response_status_code = %(status)s, response_body = %(body)s, delivery_error = %(error)s,
-                   updated_at = %(now)s
-            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
-            AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
+            WITH recorded AS (
+                UPDATE webhook_deliveries
+                SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
+                       response_status_code = %(status)s, response_body = %(body)s, delivery_error = %(error)s,
+                       updated_at = %(now)s
+                WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
+                AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
+                RETURNING organization_id, webhook_id, id
+            )
+            INSERT INTO webhook_attempts (id, organization_id, webhook_id, delivery_id, attempted_at, duration_ms,
+                                          request_headers, status_code, response_body, error)
+            SELECT %(attempt_id)s, organization_id, webhook_id, id, %(attempted_at)s, %(duration_ms)s, %(headers)s,
+                   %(status)s, %(body)s, %(error)s
+            FROM   recorded
             """,
             {
+                "attempt_id": self._transaction.randomness.new_id(),
+                "attempted_at": self._transaction.now - timedelta(milliseconds=attempt.duration_ms),
+                "duration_ms": attempt.duration_ms,
+                "headers": Jsonb(dict(attempt.headers)),
                 "attempt_count": outcome.attempt_count,
                 "next_retry_at": outcome.next_retry_at,
-                "delivered": outcome.attempt.is_success,
-                "status": outcome.attempt.status_code,
-                "body": outcome.attempt.body,
-                "error": outcome.attempt.error,
+                "delivered": attempt.is_success,
+                "status": attempt.status_code,
+                "body": attempt.body,
+                "error": attempt.error,
                 "now": self._transaction.now,
                 "organization_id": organization_id,
                 "webhook_id": webhook_id,

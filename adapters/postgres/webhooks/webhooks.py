@@ -89,13 +89,14 @@ class PostgresWebhooks(Aggregate):
         self._connection.execute(
             """
             UPDATE webhooks
-            SET    secret_sealed = %s, previous_secret_sealed = %s, previous_secret_until = %s
+            SET    secret_sealed = %s, previous_secret_sealed = %s, previous_secret_until = %s, updated_at = %s
             WHERE  organization_id = %s AND id = %s
             """,
             (
                 vault.seal(secrets.current.reveal().encode(), row=webhook_id, **_SECRET),
                 vault.seal(previous.reveal().encode(), row=webhook_id, **_PREVIOUS_SECRET) if previous else None,
                 secrets.previous_until,
+                self._transaction.now,
                 organization_id,
                 webhook_id,
             ),

@@ -1,9 +1,12 @@
 """The SIEM of an organization: where its audit log is streamed to."""
 
+from datetime import datetime
+from typing import Annotated
+
 import msgspec
 import trio
 
-from core.audit import siem, siem_stream
+from core.audit import siem, siem_console, siem_stream
 from core.audit.siem import SiemConfiguration, SiemRequest, SiemUnknown
 from core.organizations.access import Operation
 from core.secrets import Secret
@@ -29,6 +32,12 @@ class SiemSettings(Input, SecretBody, of=SiemRequest):
     """
 
     token: str | None = None
+
+
+class SiemRestart(msgspec.Struct, kw_only=True):
+    """The moment since which entries are sent again; null for the beginning of the log."""
+
+    since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
 class SiemRemoved(msgspec.Struct, kw_only=True):
@@ -67,6 +76,16 @@ async def configure_siem(call: Call, slug: str, body: SiemSettings) -> SiemConfi
 async def show_siem(call: Call, slug: str) -> SiemConfiguration:
     """Show the configuration without its token, and how far the stream is."""
     return await call.read(siem.show, slug)
+
+
+@routes.post("/api/organizations/:slug/siem/restart", refuses=(SiemUnknown,))
+@in_organization(Operation.SIEM_CONFIGURE)
+async def restart_siem(call: Call, slug: str, body: SiemRestart) -> SiemConfiguration:
+    """Send the entries since a moment once more, or all of them without `since`, and go on from there.
+
+    You also need `audit_logs.view`, because the SIEM reads the audit log.
+    """
+    return await call.transact(siem_console.restart, slug, body.since)
 
 
 @routes.delete("/api/organizations/:slug/siem", refuses=(SiemUnknown,))

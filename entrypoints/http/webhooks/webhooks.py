@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.events.events import EventTypeItem
+from core.events.events import EventType, EventTypeItem
 from core.organizations.access import Operation
 from core.webhooks import deliveries, webhooks
 from core.webhooks.webhooks import (
@@ -17,6 +17,7 @@ from core.webhooks.webhooks import (
     WebhookUnknown,
     WebhookWithSecret,
 )
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.bodies import Empty
 from entrypoints.web.serving.calls import Call
@@ -60,6 +61,12 @@ class QueuedDelivery(msgspec.Struct, kw_only=True):
     """The delivery that was queued."""
 
     delivery_id: UUID
+
+
+class TestedEvent(Query, kw_only=True):
+    """As an event of which type the test is sent."""
+
+    event_type: EventType = EventType.WEBHOOK_TEST
 
 
 class FailedDeliveriesQueueing(msgspec.Struct, kw_only=True):
@@ -146,9 +153,12 @@ def _shown(created: WebhookWithSecret) -> CreatedWebhook:
 
 @routes.post("/api/organizations/:org_slug/webhooks/:webhook_id/test", refuses=(WebhookUnknown,))
 @in_organization(Operation.WEBHOOKS_CHANGE)
-async def test_webhook(call: Call, org_slug: str, webhook_id: UUID) -> QueuedDelivery:
-    """Send a `webhook.test` event to this webhook; its result is in the list of deliveries."""
-    return QueuedDelivery(delivery_id=await call.transact(deliveries.test, org_slug, webhook_id))
+async def test_webhook(call: Call, org_slug: str, webhook_id: UUID, query: TestedEvent) -> QueuedDelivery:
+    """Send a test to this webhook alone; its result is in the list of deliveries.
+
+    It is a `webhook.test` event, or one of the type in `event_type`, whose `data` have `is_test: true`.
+    """
+    return QueuedDelivery(delivery_id=await call.transact(deliveries.test, org_slug, webhook_id, query.event_type))
 
 
 @routes.post("/api/organizations/:org_slug/webhooks/:webhook_id/redeliver-failed", refuses=(WebhookUnknown,))

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 import trio
 
-from core.audit.browser import AskedEntries, time_of
-from core.audit.search import LAST_ID, LOOKED_AT_MAX, moment_of
+from core.audit.browser import AskedEntries
+from core.audit.search import LOOKED_AT_MAX
 from core.audit.tails import WAIT_SECONDS_MAX
 from core.errors import BadRequest
+from core.ids import LAST_ID, moment_of
+from core.typed_times import time_of
 from entrypoints.pages.console_pages import with_query
 from entrypoints.pages.languages import marked
 from entrypoints.pages.log_rows import rows_of

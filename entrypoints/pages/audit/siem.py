@@ -1,16 +1,22 @@
-"""The page of a setup link for the SIEM: the receiver of the audit log, a test, and the last error."""
+"""The pages of the SIEM, in the console and of a setup link: the receiver of the audit log, a test, how it is doing."""
 
-from typing import Any, Final
+from dataclasses import replace
+from typing import Annotated, Any, Final
 
+import msgspec
 from quart import Response
 
-from core.audit import setup
-from core.audit.siem import SiemOptions, SiemProvider, SiemRequest, SiemUnknown
-from core.errors import BadRequest
+from core.audit import setup, siem, siem_console, siem_stream
+from core.audit.siem import SiemChanged, SiemConfiguration, SiemOptions, SiemProvider, SiemRequest, SiemUnknown
+from core.errors import BadRequest, Conflict, Refusal
+from core.organizations.access import Operation
 from core.organizations.setup_links import SetupLinkDead
 from core.secrets import Secret
+from core.typed_times import time_of
 from entrypoints.pages.audit import receiver_kinds
-from entrypoints.pages.declaring import setup_pages, shows_again
+from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.declaring import console_pages, setup_pages, shows_again
+from entrypoints.pages.forms import DoneQuery, moment_seen
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -22,12 +28,15 @@ from entrypoints.pages.organizations.setup import (
 from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import FormRefused
+from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.credentials import in_console, public
+from entrypoints.web.serving.routes import Routes
 
 routes = setup_pages()
+console_routes: Routes = console_pages()
 
 SIEM: Final = "/app/setup/parts/siem"
 
@@ -51,7 +60,7 @@ async def _page(
     word: str = "",
 ) -> Response:
     shown = await call.read(setup.show, setup_cookie(call))
-    typed = form or _stored(shown)
+    typed = form or SiemSetupForm(**_stored(shown.configuration))
     problems = problems_of(refusal)
     return await part_page(
         call,
@@ -83,7 +92,7 @@ async def set_siem(call: Call, form: SiemSetupForm) -> PageOrRedirect:
     cookie = protected_cookie(call, form)
     shown = await call.read(setup.show, cookie)
     await call.transact(
-        setup.configure, cookie, _wanted(form, shown), allowed=call.installation.settings.outbound_allowed
+        setup.configure, cookie, _wanted(form, shown.configuration), allowed=call.installation.settings.outbound_allowed
     )
     return see_other(SIEM)
 
@@ -116,12 +125,216 @@ async def delete_siem(call: Call, form: SetupForm) -> None:
     call.headers["Location"] = SIEM
 
 
-def _wanted(form: SiemSetupForm, shown: setup.SiemSetup) -> SiemRequest:
+CONSOLE_SIEM: Final = "/app/organizations/:org_slug/siem"
+
+
+class SiemForm(ProtectedForm, kw_only=True):
+    """The receiver, and when the one that the page has shown was changed; an empty token keeps that it has."""
+
+    siem_provider: str = ""
+    endpoint: str = ""
+    siem_token: str = ""
+    index: str = ""
+    seen_at: str = ""
+
+
+class SeenSiemForm(ProtectedForm, kw_only=True):
+    """When the receiver that the page has shown was changed."""
+
+    seen_at: str = ""
+
+
+class SiemQuery(DoneQuery, kw_only=True):
+    """The kind of receiver whose steps are shown, and what was just done."""
+
+    provider: Annotated[str, msgspec.Meta(description="The kind of receiver whose steps are shown.")] = ""
+
+
+class RestartQuery(Query, kw_only=True):
+    """Since when entries are sent again."""
+
+    since: Annotated[str, msgspec.Meta(description="The first day or time, in UTC.", max_length=40)] = ""
+
+
+class RestartForm(SeenSiemForm, kw_only=True):
+    """Since when entries are sent again; empty for all of them."""
+
+    since: str = ""
+
+
+async def _console_page(
+    call: Call,
+    org_slug: str,
+    *,
+    query: SiemQuery | None = None,
+    form: SiemForm | None = None,
+    tested: str = "",
+    was_tested: bool = False,
+    refusal: Refusal | None = None,
+) -> Response:
+    standing, found = await opened(call, org_slug, Operation.SIEM_READ, siem_console.look_at)
+    stream, throughput = found if found is not None else (None, None)
+    typed = form or SiemForm(**_stored(stream))
+    word = query.provider if query is not None else ""
+    return console_page(
+        call,
+        "console_siem.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/siem"),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        problems=problems_of(refusal),
+        stream=stream,
+        throughput=throughput,
+        typed=typed,
+        kinds=receiver_kinds.KINDS,
+        kind=kind_of(receiver_kinds.KINDS, word or typed.siem_provider),
+        tested=tested,
+        was_tested=was_tested,
+        lacks_configuring=standing.lacks(Operation.SIEM_CONFIGURE),
+        page=f"{page_of(org_slug)}/siem",
+    )
+
+
+@console_routes.get(CONSOLE_SIEM)
+@in_console(Operation.SIEM_READ)
+async def show_stream(call: Call, org_slug: str, query: SiemQuery) -> Page:
+    """Show the receiver of the audit log and how the stream is doing; before there is one, the steps of a kind."""
+    return await _console_page(call, org_slug, query=query)
+
+
+@console_routes.post(CONSOLE_SIEM, refuses=(BadRequest, SiemChanged))
+@in_console(Operation.SIEM_CONFIGURE)
+@shows_again(_console_page, BadRequest, Conflict)
+async def set_stream(call: Call, org_slug: str, form: SiemForm) -> PageOrRedirect:
+    """Set the receiver; programs use `POST /api/organizations/:slug/siem`."""
+    _, found = await opened(call, org_slug, Operation.SIEM_CONFIGURE, siem_console.look_at)
+    present = found[0] if found is not None else None
+    wanted = _wanted(form, present)
+    if present is not None and wanted.endpoint == present.endpoint.partition("?")[0]:
+        # Its query is not shown, and stays.
+        wanted = replace(wanted, endpoint=present.endpoint)
+    allowed = call.installation.settings.outbound_allowed
+    seen_at = moment_seen(form.seen_at)
+    await call.transact(siem_console.replace_seen, org_slug, wanted, allowed=allowed, seen_at=seen_at)
+    return after(f"{page_of(org_slug)}/siem", "stream-saved")
+
+
+@console_routes.post(f"{CONSOLE_SIEM}/test", refuses=(SiemUnknown,))
+@in_console(Operation.SIEM_CHANGE)
+async def test_stream(call: Call, org_slug: str) -> Page:
+    """Send a test event, and show what the receiver answered; programs use `POST …/siem/test`."""
+    target, event = await call.transact(siem_stream.prepare_test, org_slug)
+    receipt = await call.installation.siem_sender.send(target, [event])
+    return await _console_page(call, org_slug, tested=receipt.error or "", was_tested=True)
+
+
+async def _after_refusal(call: Call, org_slug: str, *, refusal: Refusal) -> Response:
+    return await _console_page(call, org_slug, refusal=refusal)
+
+
+async def _switch(call: Call, org_slug: str, form: SeenSiemForm, *, enabled: bool) -> PageOrRedirect:
+    allowed = call.installation.settings.outbound_allowed
+    seen_at = moment_seen(form.seen_at)
+    await call.transact(siem_console.switch, org_slug, enabled=enabled, allowed=allowed, seen_at=seen_at)
+    return after(f"{page_of(org_slug)}/siem", "stream-resumed" if enabled else "stream-paused")
+
+
+@console_routes.post(f"{CONSOLE_SIEM}/pause", refuses=(SiemUnknown, SiemChanged, BadRequest))
+@in_console(Operation.SIEM_CONFIGURE)
+@shows_again(_after_refusal, Conflict, BadRequest)
+async def pause_stream(call: Call, org_slug: str, form: SeenSiemForm) -> PageOrRedirect:
+    """Pause the stream; programs use `POST /api/organizations/:slug/siem`."""
+    return await _switch(call, org_slug, form, enabled=False)
+
+
+@console_routes.post(f"{CONSOLE_SIEM}/resume", refuses=(SiemUnknown, SiemChanged, BadRequest))
+@in_console(Operation.SIEM_CONFIGURE)
+@shows_again(_after_refusal, Conflict, BadRequest)
+async def resume_stream(call: Call, org_slug: str, form: SeenSiemForm) -> PageOrRedirect:
+    """Resume the stream where it was; programs use `POST /api/organizations/:slug/siem`."""
+    return await _switch(call, org_slug, form, enabled=True)
+
+
+async def _restart(
+    call: Call,
+    org_slug: str,
+    *,
+    query: RestartQuery | None = None,
+    form: RestartForm | None = None,
+    refusal: Refusal | None = None,
+) -> Response:
+    since = form.since if form is not None else query.since if query is not None else ""
+    is_odd = isinstance(refusal, BadRequest)
+    standing, (stream, entries) = await opened(
+        call, org_slug, Operation.SIEM_CONFIGURE, siem_console.plan_restart, "" if is_odd else since
+    )
+    return console_page(
+        call,
+        "console_siem_restart.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/siem/restart", method="POST", body={"since": "2026-02-03T04:05:00Z"}),
+        refusal=refusal,
+        problems=problems_of(refusal),
+        stream=stream,
+        since=since,
+        entries=None if is_odd else entries,
+        page=f"{page_of(org_slug)}/siem",
+    )
+
+
+@console_routes.get(f"{CONSOLE_SIEM}/restart", refuses=(SiemUnknown, BadRequest))
+@in_console(Operation.SIEM_CONFIGURE)
+@shows_again(_restart, BadRequest)
+async def ask_to_restart_stream(call: Call, org_slug: str, query: RestartQuery) -> Page:
+    """Show how many entries are sent again since a moment, and ask whether they are to be."""
+    return await _restart(call, org_slug, query=query)
+
+
+@console_routes.post(f"{CONSOLE_SIEM}/restart", refuses=(SiemUnknown, SiemChanged, BadRequest))
+@in_console(Operation.SIEM_CONFIGURE)
+@shows_again(_restart, BadRequest, Conflict)
+async def restart_stream(call: Call, org_slug: str, form: RestartForm) -> PageOrRedirect:
+    """Send entries again since a moment; programs use `POST /api/organizations/:slug/siem/restart`."""
+    since = time_of("since", form.since) if form.since.strip() else None
+    await call.transact(siem_console.restart, org_slug, since, seen_at=moment_seen(form.seen_at))
+    return after(f"{page_of(org_slug)}/siem", "stream-restarted")
+
+
+async def _deletion(call: Call, org_slug: str, *, refusal: Refusal | None = None) -> Response:
+    standing, stream = await opened(call, org_slug, Operation.SIEM_CHANGE, siem.show)
+    return console_page(
+        call,
+        "console_siem_deletion.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/siem", method="DELETE"),
+        refusal=refusal,
+        stream=stream,
+        page=f"{page_of(org_slug)}/siem",
+    )
+
+
+@console_routes.get(f"{CONSOLE_SIEM}/delete", refuses=(SiemUnknown,))
+@in_console(Operation.SIEM_CHANGE)
+async def ask_to_delete_stream(call: Call, org_slug: str) -> Page:
+    """Show what ends with the stream, in numbers."""
+    return await _deletion(call, org_slug)
+
+
+@console_routes.post(f"{CONSOLE_SIEM}/delete", refuses=(SiemUnknown, SiemChanged))
+@in_console(Operation.SIEM_CHANGE)
+@shows_again(_deletion, Conflict)
+async def delete_stream(call: Call, org_slug: str, form: SeenSiemForm) -> PageOrRedirect:
+    """Delete the stream; programs use `DELETE /api/organizations/:slug/siem`."""
+    await call.transact(siem.remove, org_slug, seen_at=moment_seen(form.seen_at))
+    return after(f"{page_of(org_slug)}/siem", "stream-deleted")
+
+
+def _wanted(form: SiemSetupForm | SiemForm, present: SiemConfiguration | None) -> SiemRequest:
     try:
         provider = SiemProvider(form.siem_provider)
     except ValueError:
         raise BadRequest.of_field("provider", "Choose one of the receivers.") from None
-    present = shown.configuration
     kept: dict[str, Any] = {}
     if present is not None:
         # What the page does not show stays.
@@ -137,13 +350,13 @@ def _wanted(form: SiemSetupForm, shown: setup.SiemSetup) -> SiemRequest:
     )
 
 
-def _stored(shown: setup.SiemSetup) -> SiemSetupForm:
-    present = shown.configuration
+def _stored(present: SiemConfiguration | None) -> dict[str, str]:
+    """Return the fields of a form with what is stored."""
     if present is None:
-        return SiemSetupForm()
-    return SiemSetupForm(
-        # A query may contain a secret of the receiver, which the holder of a link did not enter.
-        siem_provider=present.provider.value,
-        endpoint=present.endpoint.partition("?")[0],
-        index=present.options.index or "",
-    )
+        return {}
+    return {
+        # A query may contain a secret of the receiver, which the reader did not enter.
+        "siem_provider": present.provider.value,
+        "endpoint": present.endpoint.partition("?")[0],
+        "index": present.options.index or "",
+    }

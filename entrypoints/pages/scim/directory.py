@@ -54,7 +54,6 @@ async def show_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> 
         query=query,
         shown=shown,
         at=call.installation.clock(),
-        address=f"{call.installation.settings.base_url}/scim/v2",
         tabs=people_tabs(standing),
         lacks_members=standing.lacks(Operation.MEMBERS_LIST),
         page=page,

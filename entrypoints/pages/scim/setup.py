@@ -10,7 +10,6 @@ from core.scim import setup
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
 from core.secrets import Secret
 from entrypoints.pages.declaring import setup_pages
-from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -22,6 +21,7 @@ from entrypoints.pages.organizations.setup import (
 from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.scim import directory_kinds
+from entrypoints.pages.scim.provisioning import copies_of
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -55,8 +55,8 @@ async def create_token(call: Call, form: ScimSetupForm) -> Page:
 @public
 async def ask_to_revoke_token(call: Call, token_id: UUID) -> Page:
     """Show what ends with a token, and ask whether it is to be revoked."""
-    ends = await call.read(setup.show_ends, setup_cookie(call), token_id)
-    return await part_page(call, "setup_scim_revocation.html", ends.setup, ends=ends, own_name=setup.TOKEN_NAME)
+    shown, ends = await call.read(setup.show_ends, setup_cookie(call), token_id)
+    return await part_page(call, "setup_scim_revocation.html", shown, ends=ends, own_name=setup.TOKEN_NAME)
 
 
 @routes.post(
@@ -82,9 +82,5 @@ async def _page(call: Call, word: str, token: Secret | None = None) -> Response:
         token=token,
         kinds=directory_kinds.KINDS,
         kind=kind_of(directory_kinds.KINDS, word),
-        copies={
-            "scim_url": (marked("Address (base URL)"), url),
-            "entra_url": (marked("Address (base URL)"), f"{url}?aadOptscim062020"),
-            "identifier": (marked("Unique identifier"), "userName"),
-        },
+        copies=copies_of(url),
     )

@@ -10,9 +10,11 @@ from uuid import UUID
 import pytest
 
 from core.audit.audit_log import SearchedEntries
-from core.audit.browser import AskedEntries, time_of
-from core.audit.search import FIRST_ID, EntryCriteria, first_id_at, moment_of, place_of
+from core.audit.browser import AskedEntries
+from core.audit.search import EntryCriteria, place_of
 from core.errors import BadRequest
+from core.ids import FIRST_ID, first_id_at, moment_of
+from core.typed_times import time_of
 
 NOON = datetime(2026, 2, 3, 12, 0, 0, 1000, tzinfo=UTC)
 

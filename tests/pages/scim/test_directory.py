@@ -90,7 +90,7 @@ async def test_without_a_directory_the_page_says_how_to_connect_one(
     page = await ann.open(PAGE)
 
     assert "No directory is connected." in page.text
-    assert "/scim/v2</dd>" in page.text
+    assert 'href="/app/organizations/acme/provisioning"' in page.text
     assert "The directory has provisioned no member yet." in page.text
     assert "Refused lately" not in page.text
 

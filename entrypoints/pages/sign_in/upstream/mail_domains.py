@@ -115,7 +115,7 @@ async def claim_domain(call: Call, org_slug: str, form: MailDomainClaimForm) -> 
         made = await call.transact(domain_routes.create, org_slug, form.domain, connection_id, enforced=False)
     except DomainRoutedAlready:
         raise BadRequest.of_field("domain", "This mail domain is claimed here already. Search for it above.") from None
-    return after(_page_of(org_slug, made.id), "domain-claimed")
+    return after(_page_of(org_slug, made.id), "mail-domain-claimed")
 
 
 async def _page(
@@ -172,7 +172,7 @@ async def change_mail_domain(call: Call, org_slug: str, route_id: UUID, form: Ro
         enforced=form.enforced == "on",
         seen=form.seen,
     )
-    return after(_page_of(org_slug, route_id), "domain-saved")
+    return after(_page_of(org_slug, route_id), "mail-domain-saved")
 
 
 @routes.post(
@@ -185,7 +185,7 @@ async def check_mail_domain(call: Call, org_slug: str, route_id: UUID) -> PageOr
     claim = await call.read(domain_routes.find_to_verify, org_slug, route_id)
     records = await call.installation.resolver.txt_records(claim.proof.record_name)
     await call.transact(domain_routes.verify, org_slug, route_id, records)
-    return after(_page_of(org_slug, route_id), "domain-verified")
+    return after(_page_of(org_slug, route_id), "mail-domain-verified")
 
 
 async def _removal_page(call: Call, org_slug: str, route_id: UUID, *, refusal: Refusal | None = None) -> Page:
@@ -220,7 +220,7 @@ async def remove_mail_domain(call: Call, org_slug: str, route_id: UUID, form: Se
     _found(await call.read(configuring.overview, org_slug), route_id)
     await recent(call, page=f"{_page_of(org_slug, route_id)}/remove")
     await call.transact(configuring.remove_route, org_slug, route_id, seen=form.seen)
-    return after(f"{page_of(org_slug)}/sign-in/mail-domains", "domain-removed")
+    return after(f"{page_of(org_slug)}/sign-in/mail-domains", "mail-domain-removed")
 
 
 def _found(setup: SignInSetup, route_id: UUID) -> DomainRoute:

@@ -1,0 +1,103 @@
+"""The deliveries of a webhook for its console, in `webhook_deliveries` and `webhook_attempts`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.columns import columns
+from adapters.postgres.transaction import Aggregate
+from core.attempts import ATTEMPTS_MAX
+from core.webhooks.deliveries import Delivery
+from core.webhooks.delivery_log import DeliveryAttempt, ListedDelivery
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.positions import Position
+    from core.webhooks.delivery_log import DeliverySearch
+
+# Planned with its values each time, so that what is not asked for costs nothing and each state has its index.
+FOUND: Final = """
+    FROM   webhook_deliveries
+    WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+    AND    (%(event_type)s::text IS NULL OR event_type = %(event_type)s)
+    AND    (%(since)s::timestamptz IS NULL OR created_at >= %(since)s)
+    AND    (%(until)s::timestamptz IS NULL OR created_at < %(until)s)
+    AND    (%(state)s::text IS NULL
+            OR (%(state)s = 'delivered' AND delivered)
+            OR (%(state)s = 'waiting' AND NOT delivered AND next_retry_at IS NOT NULL)
+            OR (%(state)s = 'failed' AND NOT delivered AND next_retry_at IS NULL))
+"""
+PAGE: Final = f"""
+    SELECT   {columns(ListedDelivery)}
+    {FOUND}
+    AND      (%(after_at)s::timestamptz IS NULL
+              OR (created_at, id) < (%(after_at)s::timestamptz, %(after_id)s::uuid))
+    ORDER BY created_at DESC, id DESC
+    LIMIT    %(limit)s
+"""
+COUNT: Final = f"SELECT count(*) FROM (SELECT 1 {FOUND} LIMIT %(limit)s) AS counted"  # noqa: S608 - made of constants
+
+
+class PostgresWebhookDeliveryLog(Aggregate):
+    """The port `WebhookDeliveryLog`."""
+
+    def page(
+        self, organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, *, after: Position | None, limit: int
+    ) -> Sequence[ListedDelivery]:
+        values = _values(organization_id, webhook_id, wanted, limit) | {
+            "after_at": after.at if after is not None else None,
+            "after_id": after.id if after is not None else None,
+        }
+        return self._all(ListedDelivery, PAGE, values, prepare=False)
+
+    def count(self, organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, *, counted_max: int) -> int:
+        [count] = self._values(COUNT, _values(organization_id, webhook_id, wanted, counted_max), prepare=False)
+        return count
+
+    def find(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> Delivery | None:
+        return self._one(
+            Delivery,
+            """
+            SELECT d.id, d.webhook_id, w.name AS webhook_name, d.event_type,
+                   delivery_payload(e, d.event_type) AS payload, d.response_status_code, d.response_body,
+                   d.attempt_count, %(attempts_max)s::integer AS max_attempts, d.next_retry_at, d.delivered,
+                   d.delivery_error, d.created_at, d.updated_at
+            FROM   webhook_deliveries d
+            JOIN   webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
+            JOIN   events e ON e.id = d.event_id
+            WHERE  d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s AND d.id = %(id)s
+            """,
+            {
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "id": delivery_id,
+                "attempts_max": ATTEMPTS_MAX,
+            },
+        )
+
+    def attempts(self, organization_id: UUID, delivery_id: UUID, *, limit: int) -> Sequence[DeliveryAttempt]:
+        return self._all(
+            DeliveryAttempt,
+            f"""
+            SELECT   {columns(DeliveryAttempt)}
+            FROM     webhook_attempts
+            WHERE    organization_id = %s AND delivery_id = %s
+            ORDER BY id DESC
+            LIMIT    %s
+            """,  # noqa: S608 - made of the names of fields
+            (organization_id, delivery_id, limit),
+        )
+
+
+def _values(organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, limit: int) -> dict[str, Any]:
+    return {
+        "organization_id": organization_id,
+        "webhook_id": webhook_id,
+        "event_type": wanted.event_type,
+        "since": wanted.since,
+        "until": wanted.until,
+        "state": wanted.state.value if wanted.state is not None else None,
+        "limit": limit,
+    }

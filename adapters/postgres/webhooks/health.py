@@ -1,0 +1,116 @@
+"""How webhooks are doing, in `webhook_deliveries` and `webhook_attempts`.
+
+Every read is of the rows of one webhook and one time, found by an index, and ends at a maximum.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.driver.columns import prefixed, taken
+from adapters.postgres.transaction import Aggregate
+from core.webhooks.health import HealthFigures, HourOfDeliveries, ListedWebhook
+from core.webhooks.webhooks import Webhook
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+_COUNTS: Final = """
+    count(*) FILTER (WHERE delivered) AS delivered,
+    count(*) FILTER (WHERE NOT delivered AND next_retry_at IS NOT NULL) AS waiting,
+    count(*) FILTER (WHERE NOT delivered AND next_retry_at IS NULL) AS failed
+"""
+LISTED: Final = f"""
+    SELECT   {prefixed(Webhook, table="w", prefix="webhook_")}, counts.*,
+             failure.attempted_at AS last_failure_at, failure.error AS last_error
+    FROM     webhooks w
+    CROSS JOIN LATERAL (
+        SELECT {_COUNTS}
+        FROM   (SELECT   delivered, next_retry_at
+                FROM     webhook_deliveries d
+                WHERE    d.organization_id = w.organization_id AND d.webhook_id = w.id AND d.created_at >= %(since)s
+                ORDER BY d.created_at DESC, d.id DESC
+                LIMIT    %(counted_max)s) AS newest) AS counts
+    LEFT JOIN LATERAL (
+        SELECT   attempted_at, error
+        FROM     webhook_attempts a
+        WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id AND a.error IS NOT NULL
+        ORDER BY attempted_at DESC
+        LIMIT    1) AS failure ON true
+    WHERE    w.organization_id = %(organization_id)s
+    ORDER BY w.created_at, w.id
+"""  # noqa: S608 - made of constants
+HOURS: Final = f"""
+    SELECT   hour.since, counts.*
+    FROM     generate_series(%(first)s::timestamptz, %(last)s::timestamptz, interval '1 hour') AS hour (since)
+    CROSS JOIN LATERAL (
+        SELECT {_COUNTS}
+        FROM   (SELECT delivered, next_retry_at
+                FROM   webhook_deliveries d
+                WHERE  d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
+                AND    d.created_at >= hour.since AND d.created_at < hour.since + interval '1 hour'
+                LIMIT  %(counted_max)s) AS made) AS counts
+    ORDER BY hour.since
+"""  # noqa: S608 - made of constants
+FIGURES: Final = """
+    SELECT (SELECT percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms)
+            FROM   (SELECT   duration_ms
+                    FROM     webhook_attempts
+                    WHERE    organization_id = w.organization_id AND webhook_id = w.id AND attempted_at >= %(since)s
+                    ORDER BY attempted_at DESC
+                    LIMIT    %(attempts_max)s) AS newest) AS p95_ms,
+           CASE WHEN w.previous_secret_until > %(now)s THEN w.previous_secret_until END AS previous_until,
+           failure.attempted_at AS last_failure_at, failure.error AS last_error
+    FROM   webhooks w
+    LEFT JOIN LATERAL (
+        SELECT   attempted_at, error
+        FROM     webhook_attempts a
+        WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id AND a.error IS NOT NULL
+        ORDER BY attempted_at DESC
+        LIMIT    1) AS failure ON true
+    WHERE  w.organization_id = %(organization_id)s AND w.id = %(webhook_id)s
+"""
+
+
+class PostgresWebhookHealths(Aggregate):
+    """The port `WebhookHealths`."""
+
+    def of_organization(self, organization_id: UUID, *, since: datetime, counted_max: int) -> Sequence[ListedWebhook]:
+        rows = self._rows(
+            LISTED, {"organization_id": organization_id, "since": since, "counted_max": counted_max}, prepare=False
+        )
+        return [ListedWebhook(webhook=Webhook(**taken(row, "webhook_")), **row) for row in rows]
+
+    def hours(
+        self, organization_id: UUID, webhook_id: UUID, *, first: datetime, hours: int, counted_max: int
+    ) -> Sequence[HourOfDeliveries]:
+        return self._all(
+            HourOfDeliveries,
+            HOURS,
+            {
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "first": first,
+                "last": first + timedelta(hours=hours - 1),
+                "counted_max": counted_max,
+            },
+            prepare=False,
+        )
+
+    def figures(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, attempts_max: int) -> HealthFigures:
+        [figures] = self._all(
+            HealthFigures,
+            FIGURES,
+            {
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "since": since,
+                "attempts_max": attempts_max,
+                "now": self._transaction.now,
+            },
+            prepare=False,
+        )
+        return figures

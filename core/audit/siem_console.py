@@ -1,0 +1,137 @@
+"""The stream to a SIEM as the console looks after it: how it is doing, pausing it, and sending entries again.
+
+A form says when the configuration that its page has shown was changed (`seen_at`), so that of two people at once the
+second sees what the first has done; a program says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from core.audit import siem
+from core.audit.siem import SiemConfiguration, SiemRequest, SiemUnknown
+from core.events.actions import AuditAction
+from core.ids import first_id_at
+from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.made_credentials import MadeCredentialKind, record_maker
+from core.typed_times import time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from core.audit.siem import SiemStream
+    from core.outbound import Network
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiemThroughput:
+    """What the receiver has taken, repeated entries included, and last at once; None when it took nothing.
+
+    `waiting_since` is when the first sealed entry was written that is not sent; None without one.
+    """
+
+    sent_entries: int
+    last_sent_entries: int | None
+    waiting_since: datetime | None
+
+
+def look_at(uow: UnitOfWork, slug: str) -> tuple[SiemConfiguration, SiemThroughput] | None:
+    """Return the configuration with its throughput, for the console; None without one."""
+    organization = authorize(uow, slug, Operation.SIEM_READ).organization
+    stream = uow.siem_streams.find(organization.id)
+    if stream is None:
+        return None
+    throughput = uow.siem_streams.throughput(organization.id)
+    return SiemConfiguration.of(uow, organization.id, stream), throughput
+
+
+def replace_seen(
+    uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Iterable[Network], seen_at: datetime | None
+) -> SiemConfiguration:
+    """Do what `configure` does, for a caller who has seen the present configuration; what they did not see stays.
+
+    These are the options besides the index, the filter, and whether entries are sent. Raise `SiemChanged`.
+    """
+    authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
+    organization_id = authorized.organization.id
+    present = uow.siem_streams.find(organization_id)
+    siem.require_unchanged(present, seen_at)
+    if present is not None:
+        options = replace(present.options, index=wanted.options.index)
+        wanted = replace(wanted, options=options, event_filter=present.event_filter, enabled=present.enabled)
+    return siem.change(uow, organization_id, wanted, allowed=allowed, made_by=authorized.caller.user_id)
+
+
+def switch(
+    uow: UnitOfWork, slug: str, *, enabled: bool, allowed: Iterable[Network], seen_at: datetime | None
+) -> SiemConfiguration:
+    """Pause the stream, or resume it where it was; raise `SiemUnknown` without one, and `SiemChanged`."""
+    authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
+    organization_id = authorized.organization.id
+    present = uow.siem_streams.find(organization_id)
+    if present is None:
+        raise SiemUnknown
+    siem.require_unchanged(present, seen_at)
+    wanted = SiemRequest(
+        provider=present.provider,
+        endpoint=present.endpoint,
+        options=present.options,
+        event_filter=present.event_filter,
+        enabled=enabled,
+    )
+    return siem.change(uow, organization_id, wanted, allowed=allowed, made_by=authorized.caller.user_id)
+
+
+def plan_restart(uow: UnitOfWork, slug: str, since: str) -> tuple[SiemConfiguration, int]:
+    """Return the configuration, and how many entries `restart` would look at that are sealed; raise `SiemUnknown`.
+
+    `since` is a time as it was typed, empty for the beginning of the log; raise `BadRequest` for any other text.
+    """
+    organization_id = authorize(uow, slug, Operation.SIEM_CONFIGURE).organization.id
+    stream = uow.siem_streams.find(organization_id)
+    if stream is None:
+        raise SiemUnknown
+    moment = time_of("since", since) if since.strip() else None
+    entries = stream.sealed_through - _position_before(uow, organization_id, stream, moment)
+    return SiemConfiguration.of(uow, organization_id, stream), entries
+
+
+def restart(
+    uow: UnitOfWork, slug: str, since: datetime | None, *, seen_at: datetime | None = None
+) -> SiemConfiguration:
+    """Send the entries since a moment again, or all of them, and go on from there.
+
+    Raise `SiemUnknown` without a stream, and `SiemChanged`.
+    """
+    authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
+    organization_id = authorized.organization.id
+    stream = uow.siem_streams.find(organization_id)
+    if stream is None:
+        raise SiemUnknown
+    siem.require_unchanged(stream, seen_at)
+    position = _position_before(uow, organization_id, stream, since)
+    uow.siem_streams.restart(organization_id, position=position, starts_at=since)
+    record_maker(uow, MadeCredentialKind.SIEM_STREAM, organization_id, stream.id, authorized.caller.user_id)
+    uow.record(
+        AuditAction.SIEM_CONFIGURED,
+        organization_id,
+        organization_id=organization_id,
+        provider=stream.provider.value,
+        host=urlsplit(stream.endpoint).hostname,
+        restarted_from=since.astimezone(UTC).isoformat().replace("+00:00", "Z") if since is not None else "beginning",
+    )
+    restarted = replace(stream, position=position, starts_at=since, failures=0, last_error=None, updated_at=uow.now)
+    return SiemConfiguration.of(uow, organization_id, restarted)
+
+
+def _position_before(uow: UnitOfWork, organization_id: UUID, stream: SiemStream, since: datetime | None) -> int:
+    """Return the position after which the entries since a moment come; 0, that before all, for None."""
+    if since is None:
+        return 0
+    found = uow.siem_streams.position_before(organization_id, first_id_at(since))
+    return min(found, stream.sealed_through) if found is not None else stream.sealed_through

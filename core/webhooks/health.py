@@ -1,0 +1,142 @@
+"""How webhooks are doing, for the console: the deliveries of the last day by hour, and how long their attempts took.
+
+Each number ends at a maximum, so that a webhook with very many deliveries is read as quickly as any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.limits import COUNTED_MAX
+from core.organizations.access import Operation, authorize
+from core.webhooks.webhooks import WebhookUnknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.webhooks.webhooks import Webhook
+    from ports.unit_of_work import UnitOfWork
+
+HOUR: Final = timedelta(hours=1)
+HOURS: Final = 24
+# Of each webhook in the list, the newest deliveries of the day are counted up to this.
+LISTED_MAX: Final = 1_000
+# Of the newest attempts of the day, the durations are compared up to this.
+ATTEMPTS_MAX: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryCounts:
+    """How many deliveries have arrived, wait for an attempt, and have failed for good."""
+
+    delivered: int
+    waiting: int
+    failed: int
+
+    @property
+    def total(self) -> int:
+        """How many there are in all."""
+        return self.delivered + self.waiting + self.failed
+
+    @property
+    def success_percent(self) -> float | None:
+        """The share of those that are over and have arrived, in percent; None when none is over."""
+        over = self.delivered + self.failed
+        return 100 * self.delivered / over if over else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourOfDeliveries(DeliveryCounts):
+    """The deliveries that were made in one hour, of which at most 10,001 are counted."""
+
+    since: datetime
+
+    @property
+    def until(self) -> datetime:
+        """The end of the hour."""
+        return self.since + HOUR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedWebhook(DeliveryCounts):
+    """A webhook in the list, with the newest deliveries of the last day and its last failed attempt of any day."""
+
+    webhook: Webhook
+    last_failure_at: datetime | None
+    last_error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookHealth:
+    """A webhook with the deliveries of its last 24 hours, the current one included.
+
+    `p95_ms` is how long 95 of 100 attempts took at most, None without any. Until `previous_until` the secret before
+    the present one signs as well.
+    """
+
+    webhook: Webhook
+    hours: Sequence[HourOfDeliveries]
+    p95_ms: int | None
+    previous_until: datetime | None
+    last_failure_at: datetime | None
+    last_error: str | None
+
+    @property
+    def counts(self) -> DeliveryCounts:
+        """The deliveries of all hours together."""
+        return DeliveryCounts(
+            delivered=sum(hour.delivered for hour in self.hours),
+            waiting=sum(hour.waiting for hour in self.hours),
+            failed=sum(hour.failed for hour in self.hours),
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all deliveries of the 24 hours are counted."""
+        return all(hour.total <= COUNTED_MAX for hour in self.hours)
+
+
+def list_all(uow: UnitOfWork, slug: str) -> Sequence[ListedWebhook]:
+    """List the webhooks of an organization, the oldest first, with how they are doing."""
+    organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
+    return uow.webhook_healths.of_organization(organization_id, since=first_hour(uow.now), counted_max=LISTED_MAX)
+
+
+def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookHealth:
+    """Return a webhook with its health; raise `WebhookUnknown` when the organization has none with that id."""
+    organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
+    webhook = uow.webhooks.find(organization_id, webhook_id)
+    if webhook is None:
+        raise WebhookUnknown
+    first = first_hour(uow.now)
+    hours = uow.webhook_healths.hours(
+        organization_id, webhook_id, first=first, hours=HOURS, counted_max=COUNTED_MAX + 1
+    )
+    figures = uow.webhook_healths.figures(organization_id, webhook_id, since=first, attempts_max=ATTEMPTS_MAX)
+    return WebhookHealth(
+        webhook=webhook,
+        hours=hours,
+        p95_ms=figures.p95_ms,
+        previous_until=figures.previous_until,
+        last_failure_at=figures.last_failure_at,
+        last_error=figures.last_error,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthFigures:
+    """What is known of a webhook besides its hours; `previous_until` is None when the time is over."""
+
+    p95_ms: int | None
+    previous_until: datetime | None
+    last_failure_at: datetime | None
+    last_error: str | None
+
+
+def first_hour(now: datetime) -> datetime:
+    """Return the begin of the first of the last 24 hours, the current one included."""
+    return now.replace(minute=0, second=0, microsecond=0) - (HOURS - 1) * HOUR

@@ -1,0 +1,1 @@
+"""Webhooks of an organization and their deliveries."""

@@ -1,0 +1,335 @@
+"""The pages of the deliveries of a webhook: finding them, one with its attempts, and sending them again."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest, Conflict, Refusal
+from core.organizations.access import Operation, authorize
+from core.positions import Position
+from core.typed_times import time_of
+from core.webhooks import deliveries, delivery_log, webhooks
+from core.webhooks.deliveries import REDELIVERED_MAX, DeliveryChanged, DeliveryUnknown
+from core.webhooks.delivery_log import AskedDeliveries, DeliveryState, ListedDelivery
+from core.webhooks.webhooks import WebhookUnknown
+from entrypoints.pages.choosing import attempted, each_once
+from entrypoints.pages.console_pages import (
+    ROWS_SHOWN,
+    PagedQuery,
+    Program,
+    after,
+    api,
+    console_page,
+    opened,
+    with_query,
+)
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery, moment_seen
+from entrypoints.pages.languages import marked
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.webhooks.event_words import CHOICES, EVENTS
+from entrypoints.pages.webhooks.webhooks import WEBHOOK, page_of_webhook, tabs_of
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+DELIVERIES: Final = f"{WEBHOOK}/deliveries"
+DELIVERY: Final = f"{DELIVERIES}/:delivery_id"
+STATES: Final = {
+    DeliveryState.DELIVERED: ("good", marked("Arrived")),
+    DeliveryState.WAITING: ("warning", marked("Waiting")),
+    DeliveryState.FAILED: ("bad", marked("Failed")),
+}
+BODY_CHARACTERS_MAX: Final = 8_000
+_COLUMNS: Final = ("id", "event", "created", "state", "attempts", "status", "error", "next_attempt")
+
+
+class DeliveriesPageQuery(PagedQuery, kw_only=True):
+    """Which deliveries to show."""
+
+    state: Annotated[str, msgspec.Meta(description="Only deliveries in this state.", max_length=50)] = ""
+    event: Annotated[str, msgspec.Meta(description="Only deliveries of events of this type.", max_length=100)] = ""
+    since: Annotated[str, msgspec.Meta(description="The first day or time, in UTC.", max_length=40)] = ""
+    until: Annotated[str, msgspec.Meta(description="The time before which it ends, in UTC.", max_length=40)] = ""
+    choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters, as the fields of an address."""
+        return {"state": self.state, "event": self.event, "since": self.since, "until": self.until}
+
+    @property
+    def asked(self) -> AskedDeliveries:
+        """The filters."""
+        return AskedDeliveries(state=self.state, event_type=self.event, since=self.since, until=self.until)
+
+
+class DeliveriesForm(ProtectedForm, kw_only=True):
+    """The deliveries to send again."""
+
+    rows: Annotated[
+        list[str], msgspec.Meta(description="For each delivery the id, a blank, and when it was changed last.")
+    ] = msgspec.field(default_factory=list[str])
+
+    def chosen(self) -> list[tuple[UUID, datetime | None]]:
+        """Return the ids with the times that were shown; raise `BadRequest` for none, too many and damaged ones."""
+        rows = each_once(
+            self.rows,
+            "rows",
+            none=marked("Choose at least one delivery."),
+            too_many=marked("Choose at most 100 deliveries at once."),
+        )
+        try:
+            return [(UUID(one), moment_seen(seen_at)) for one, _, seen_at in (row.partition(" ") for row in rows)]
+        except ValueError:
+            raise BadRequest.of_field(
+                "rows", "This form is damaged. Load the list again, and choose once more."
+            ) from None
+
+
+class SeenDeliveryForm(ProtectedForm, kw_only=True):
+    """When the delivery that the page has shown was changed last."""
+
+    seen_at: str = ""
+
+
+class SinceQuery(Query, kw_only=True):
+    """Since when failed deliveries are sent again."""
+
+    since: Annotated[str, msgspec.Meta(description="The first day or time, in UTC.", max_length=40)] = ""
+
+
+class SinceForm(ProtectedForm, kw_only=True):
+    """Since when failed deliveries are sent again."""
+
+    since: str = ""
+
+
+async def _list(
+    call: Call,
+    org_slug: str,
+    webhook_id: UUID,
+    *,
+    query: DeliveriesPageQuery,
+    form: DeliveriesForm | None = None,
+    results: Sequence[tuple[str, str]] = (),
+    refusal: Refusal | None = None,
+) -> Page:
+    found = None
+    # A filter that was refused finds nothing, and stays as it was typed.
+    if refusal is not None and form is None:
+        standing, webhook = await opened(call, org_slug, Operation.WEBHOOKS_READ, webhooks.show, webhook_id)
+    else:
+        standing, (webhook, found) = await opened(
+            call,
+            org_slug,
+            Operation.WEBHOOKS_READ,
+            delivery_log.search,
+            webhook_id,
+            query.asked,
+            after=query.position,
+            limit=ROWS_SHOWN,
+        )
+    page = f"{page_of_webhook(org_slug, webhook_id)}/deliveries"
+    kept = query.kept
+    delivered = {"delivered": "true", "failed": "false"}.get(query.state, "")
+    return console_page(
+        call,
+        "console_deliveries.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/webhooks/{webhook_id}/deliveries",
+            query={"event_type": query.event, "delivered": delivered},
+        ),
+        done=query.done,
+        refusal=refusal,
+        problems=problems_of(refusal),
+        webhook=webhook,
+        query=query,
+        is_filtered=any(kept.values()),
+        found=found,
+        results=results,
+        chosen=form.rows if form is not None else [],
+        states=STATES,
+        state_choices=[("", marked("Every state")), *((state.value, text) for state, (_, text) in STATES.items())],
+        event_choices=[("", marked("Every event")), *CHOICES],
+        words=EVENTS,
+        tabs=tabs_of(org_slug, webhook_id),
+        page=page,
+        action=with_query(page, **kept, after=query.after),
+        choose_all=with_query(page, **kept, after=query.after, choose="all"),
+        file=with_query(f"{page}/deliveries.csv", **kept),
+        first=with_query(page, **kept) if query.after else "",
+        next=with_query(page, **kept, after=found.next) if found is not None and found.next is not None else "",
+    )
+
+
+@routes.get(DELIVERIES, refuses=(WebhookUnknown, BadRequest))
+@in_console(Operation.WEBHOOKS_READ)
+@shows_again(_list, BadRequest)
+async def show_deliveries(call: Call, org_slug: str, webhook_id: UUID, query: DeliveriesPageQuery) -> Page:
+    """Show the deliveries of a webhook, the newest first, by state, type of event and time."""
+    return await _list(call, org_slug, webhook_id, query=query)
+
+
+@routes.post(DELIVERIES, refuses=(WebhookUnknown, BadRequest))
+@in_console(Operation.WEBHOOKS_CHANGE)
+@shows_again(_list, BadRequest)
+async def redeliver_chosen(
+    call: Call, org_slug: str, webhook_id: UUID, query: DeliveriesPageQuery, form: DeliveriesForm
+) -> PageOrRedirect:
+    """Send the chosen deliveries again; programs use `POST …/deliveries/:delivery_id/redeliver` for each."""
+    # Each delivery is a transaction of its own, which says no more than its own refusal.
+    await call.read(authorize, org_slug, Operation.WEBHOOKS_CHANGE)
+    chosen = form.chosen()
+    results: list[tuple[str, str]] = []
+    for delivery_id, seen_at in chosen:
+        change = call.transact(deliveries.redeliver, org_slug, webhook_id, delivery_id, seen_at=seen_at)
+        _, problem = await attempted(change)
+        results.append((str(delivery_id), problem))
+    if not any(problem for _, problem in results):
+        page = f"{page_of_webhook(org_slug, webhook_id)}/deliveries"
+        return after(page, "deliveries-again", **query.kept)
+    return await _list(call, org_slug, webhook_id, query=query, form=DeliveriesForm(), results=results)
+
+
+@routes.get(f"{DELIVERIES}/deliveries.csv", refuses=(WebhookUnknown, BadRequest))
+@in_console(Operation.WEBHOOKS_READ)
+async def download_deliveries(call: Call, org_slug: str, webhook_id: UUID, query: DeliveriesPageQuery) -> CsvFile:
+    """Download the deliveries that a search finds, at most 100,000, for a spreadsheet."""
+
+    async def read(position: Position | None) -> Sequence[ListedDelivery]:
+        return await call.read(
+            delivery_log.listed, org_slug, webhook_id, query.asked, after=position, limit=ROWS_AT_ONCE
+        )
+
+    return await listed_file(f"{org_slug}-deliveries", _COLUMNS, read, _row, after=query.position)
+
+
+async def _failed(
+    call: Call,
+    org_slug: str,
+    webhook_id: UUID,
+    *,
+    query: SinceQuery | None = None,
+    form: SinceForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    since = form.since if form is not None else query.since if query is not None else ""
+    standing, (webhook, failed) = await opened(
+        call,
+        org_slug,
+        Operation.WEBHOOKS_CHANGE,
+        delivery_log.show_failed,
+        webhook_id,
+        since if refusal is None else "",
+    )
+    return console_page(
+        call,
+        "console_deliveries_failed.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/webhooks/{webhook_id}/redeliver-failed",
+            method="POST",
+            body={"since": "2026-02-03T04:05:00Z"},
+        ),
+        refusal=refusal,
+        problems=problems_of(refusal),
+        webhook=webhook,
+        failed=failed if refusal is None else None,
+        since=since,
+        redelivered_max=REDELIVERED_MAX,
+        page=page_of_webhook(org_slug, webhook_id),
+    )
+
+
+@routes.get(f"{DELIVERIES}/failed", refuses=(WebhookUnknown, BadRequest))
+@in_console(Operation.WEBHOOKS_CHANGE)
+@shows_again(_failed, BadRequest)
+async def ask_to_redeliver_failed(call: Call, org_slug: str, webhook_id: UUID, query: SinceQuery) -> Page:
+    """Show how many deliveries have failed since a moment, and ask whether they are to be sent again."""
+    return await _failed(call, org_slug, webhook_id, query=query)
+
+
+@routes.post(f"{DELIVERIES}/failed", refuses=(WebhookUnknown, BadRequest))
+@in_console(Operation.WEBHOOKS_CHANGE)
+@shows_again(_failed, BadRequest)
+async def redeliver_failed_here(call: Call, org_slug: str, webhook_id: UUID, form: SinceForm) -> PageOrRedirect:
+    """Send again what has failed since a moment; programs use `POST …/webhooks/:webhook_id/redeliver-failed`."""
+    since = time_of("since", form.since)
+    await call.transact(deliveries.redeliver_failed, org_slug, webhook_id, since)
+    page = f"{page_of_webhook(org_slug, webhook_id)}/deliveries"
+    return after(page, "deliveries-again", state=DeliveryState.WAITING.value)
+
+
+async def _delivery(
+    call: Call,
+    org_slug: str,
+    webhook_id: UUID,
+    delivery_id: UUID,
+    *,
+    query: DoneQuery | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, shown = await opened(call, org_slug, Operation.WEBHOOKS_READ, delivery_log.show, webhook_id, delivery_id)
+    page = page_of_webhook(org_slug, webhook_id)
+    return console_page(
+        call,
+        "console_delivery.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", method="POST"
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        webhook=shown.webhook,
+        delivery=shown.delivery,
+        attempts=shown.attempts,
+        state=STATES[shown.state],
+        is_waiting=shown.state is DeliveryState.WAITING,
+        words=EVENTS,
+        body=_body(shown.delivery.payload),
+        page=page,
+    )
+
+
+@routes.get(DELIVERY, refuses=(DeliveryUnknown,))
+@in_console(Operation.WEBHOOKS_READ)
+async def show_delivery(call: Call, org_slug: str, webhook_id: UUID, delivery_id: UUID, query: DoneQuery) -> Page:
+    """Show a delivery: what is sent, what each attempt got, and when the next one is made."""
+    return await _delivery(call, org_slug, webhook_id, delivery_id, query=query)
+
+
+@routes.post(f"{DELIVERY}/redeliver", refuses=(DeliveryUnknown, DeliveryChanged))
+@in_console(Operation.WEBHOOKS_CHANGE)
+@shows_again(_delivery, Conflict)
+async def redeliver_here(
+    call: Call, org_slug: str, webhook_id: UUID, delivery_id: UUID, form: SeenDeliveryForm
+) -> PageOrRedirect:
+    """Send a delivery again; programs use `POST …/deliveries/:delivery_id/redeliver`."""
+    seen_at = moment_seen(form.seen_at)
+    await call.transact(deliveries.redeliver, org_slug, webhook_id, delivery_id, seen_at=seen_at)
+    return after(f"{page_of_webhook(org_slug, webhook_id)}/deliveries/{delivery_id}", "delivery-again")
+
+
+def _body(payload: dict[str, Any]) -> str:
+    """Return the body of a delivery with line breaks, cut where it is very long."""
+    text = json.dumps(payload, ensure_ascii=False, indent=2)
+    return text if len(text) <= BODY_CHARACTERS_MAX else f"{text[:BODY_CHARACTERS_MAX]}\n…"
+
+
+def _row(one: ListedDelivery) -> tuple[Any, ...]:
+    return (
+        *(one.id, one.event_type, one.created_at, one.state.value, one.attempt_count, one.response_status_code),
+        *(one.delivery_error, one.next_retry_at),
+    )

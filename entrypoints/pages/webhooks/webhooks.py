@@ -1,0 +1,330 @@
+"""The pages of the webhooks of an organization: the list, creating one, how it is doing, changing and deleting it."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest, Conflict, Refusal
+from core.events.events import EventType
+from core.organizations.access import Operation
+from core.webhooks import deliveries, delivery_log, health, webhooks
+from core.webhooks.health import HourOfDeliveries
+from core.webhooks.webhooks import WebhookChanged, WebhookChanges, WebhookNameTaken, WebhookUnknown
+from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery, moment_seen
+from entrypoints.pages.languages import language_of, marked
+from entrypoints.pages.plots import Plot, Point, bars
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.webhooks.event_words import CHOICES, EVENTS, GROUPS
+from entrypoints.pages.webhooks.receiver_code import RECEIVER
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+WEBHOOKS: Final = "/app/organizations/:org_slug/webhooks"
+WEBHOOK: Final = f"{WEBHOOKS}/:webhook_id"
+SERIES: Final = (marked("Arrived"), marked("Waiting"), marked("Failed"))
+_EXAMPLE: Final = {"name": "crm", "url": "https://crm.example.com/hook", "events": ["user.joined"]}
+
+
+class WebhookForm(ProtectedForm, kw_only=True):
+    """The fields of a webhook, and when the one that the page has shown was changed."""
+
+    name: str = ""
+    url: str = ""
+    events: list[str] = msgspec.field(default_factory=list[str])
+    seen_at: str = ""
+
+
+class SeenWebhookForm(ProtectedForm, kw_only=True):
+    """When the webhook that the page has shown was changed."""
+
+    seen_at: str = ""
+
+
+class TestForm(ProtectedForm, kw_only=True):
+    """As an event of which type a test is sent."""
+
+    event_type: str = EventType.WEBHOOK_TEST.value
+
+
+def page_of_webhook(slug: str, webhook_id: UUID) -> str:
+    """Return the path of a webhook in the console."""
+    return f"{page_of(slug)}/webhooks/{webhook_id}"
+
+
+def tabs_of(slug: str, webhook_id: UUID) -> list[tuple[str, str, None]]:
+    """Return the parts of a webhook: the addresses and the names of their pages."""
+    page = page_of_webhook(slug, webhook_id)
+    return [
+        (page, marked("Overview"), None),
+        (f"{page}/deliveries", marked("Deliveries"), None),
+        (f"{page}/change", marked("Settings"), None),
+    ]
+
+
+@routes.get(WEBHOOKS)
+@in_console(Operation.WEBHOOKS_READ)
+async def show_webhooks(call: Call, org_slug: str, query: DoneQuery) -> Page:
+    """Show the webhooks of an organization, and how the deliveries of the last day went."""
+    standing, found = await opened(call, org_slug, Operation.WEBHOOKS_READ, health.list_all)
+    return console_page(
+        call,
+        "console_webhooks.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/webhooks"),
+        done=query.done,
+        found=found,
+        counted_max=health.LISTED_MAX,
+        receiver=RECEIVER,
+        page=f"{page_of(org_slug)}/webhooks",
+    )
+
+
+async def _new(call: Call, org_slug: str, *, form: WebhookForm | None = None, refusal: Refusal | None = None) -> Page:
+    standing, _ = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, webhooks.list_all)
+    return console_page(
+        call,
+        "console_webhook_new.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/webhooks", method="POST", body=_EXAMPLE),
+        refusal=refusal,
+        **_fields(form or WebhookForm(), refusal),
+        page=f"{page_of(org_slug)}/webhooks",
+    )
+
+
+@routes.get(f"{WEBHOOKS}/new")
+@in_console(Operation.WEBHOOK_CONFIGURE)
+async def ask_for_webhook(call: Call, org_slug: str) -> Page:
+    """Ask where events are to be sent, and which."""
+    return await _new(call, org_slug)
+
+
+@routes.post(f"{WEBHOOKS}/new", refuses=(BadRequest,))
+@in_console(Operation.WEBHOOK_CONFIGURE)
+@shows_again(_new, BadRequest)
+async def create_webhook_here(call: Call, org_slug: str, form: WebhookForm) -> Page:
+    """Create a webhook, and show its secret once; programs use `POST /api/organizations/:org_slug/webhooks`."""
+    created = await call.transact(
+        webhooks.create,
+        org_slug,
+        name=form.name,
+        url=form.url.strip(),
+        events=form.events,
+        allowed=call.installation.settings.outbound_allowed,
+    )
+    standing, _ = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, webhooks.show, created.webhook.id)
+    return console_page(
+        call,
+        "console_webhook_secret.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/webhooks", method="POST", body=_EXAMPLE),
+        webhook=created.webhook,
+        secret=created.secret,
+        previous_until=None,
+        is_new=True,
+        receiver=RECEIVER,
+        page=page_of_webhook(org_slug, created.webhook.id),
+    )
+
+
+async def _webhook(
+    call: Call,
+    org_slug: str,
+    webhook_id: UUID,
+    *,
+    query: DoneQuery | None = None,
+    form: TestForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, shown = await opened(call, org_slug, Operation.WEBHOOKS_READ, health.show, webhook_id)
+    page = page_of_webhook(org_slug, webhook_id)
+    return console_page(
+        call,
+        "console_webhook.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}"),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        webhook=shown.webhook,
+        shown=shown,
+        plot=_plot(call, shown.hours, page),
+        tested=form.event_type if form is not None else EventType.WEBHOOK_TEST.value,
+        choices=CHOICES,
+        words=EVENTS,
+        receiver=RECEIVER,
+        tabs=tabs_of(org_slug, webhook_id),
+        page=page,
+    )
+
+
+@routes.get(WEBHOOK, refuses=(WebhookUnknown,))
+@in_console(Operation.WEBHOOKS_READ)
+async def show_webhook_here(call: Call, org_slug: str, webhook_id: UUID, query: DoneQuery) -> Page:
+    """Show how a webhook is doing: its deliveries of the last 24 hours by hour, and how long its attempts took."""
+    return await _webhook(call, org_slug, webhook_id, query=query)
+
+
+@routes.post(f"{WEBHOOK}/test", refuses=(WebhookUnknown, BadRequest))
+@in_console(Operation.WEBHOOKS_CHANGE)
+@shows_again(_webhook, BadRequest)
+async def send_test(call: Call, org_slug: str, webhook_id: UUID, form: TestForm) -> PageOrRedirect:
+    """Send a test as an event of a type; programs use `POST /api/organizations/:org_slug/webhooks/:webhook_id/test`."""
+    try:
+        event_type = EventType(form.event_type)
+    except ValueError:
+        raise BadRequest.of_field("event_type", "Choose one of the event types.") from None
+    delivery_id = await call.transact(deliveries.test, org_slug, webhook_id, event_type)
+    return after(f"{page_of_webhook(org_slug, webhook_id)}/deliveries/{delivery_id}", "test-sent")
+
+
+async def _settings(
+    call: Call,
+    org_slug: str,
+    webhook_id: UUID,
+    *,
+    query: DoneQuery | None = None,
+    form: WebhookForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, shown = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, health.show, webhook_id)
+    webhook = shown.webhook
+    # What was typed stays, also when another person has changed the webhook meanwhile.
+    typed = form or WebhookForm(name=webhook.name, url=webhook.url, events=webhook.events)
+    return console_page(
+        call,
+        "console_webhook_settings.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/webhooks/{webhook_id}",
+            method="PATCH",
+            # The address may have a secret in its query, which does not belong into a command line.
+            body={"name": webhook.name, "events": webhook.events},
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        webhook=webhook,
+        previous_until=shown.previous_until,
+        **_fields(typed, refusal),
+        tabs=tabs_of(org_slug, webhook_id),
+        page=page_of_webhook(org_slug, webhook_id),
+    )
+
+
+@routes.get(f"{WEBHOOK}/change", refuses=(WebhookUnknown,))
+@in_console(Operation.WEBHOOK_CONFIGURE)
+async def ask_to_change_webhook(call: Call, org_slug: str, webhook_id: UUID, query: DoneQuery) -> Page:
+    """Show the settings of a webhook."""
+    return await _settings(call, org_slug, webhook_id, query=query)
+
+
+@routes.post(f"{WEBHOOK}/change", refuses=(WebhookUnknown, WebhookNameTaken, WebhookChanged))
+@in_console(Operation.WEBHOOK_CONFIGURE)
+@shows_again(_settings, BadRequest, Conflict)
+async def change_webhook_here(call: Call, org_slug: str, webhook_id: UUID, form: WebhookForm) -> PageOrRedirect:
+    """Change a webhook; programs use `PATCH /api/organizations/:org_slug/webhooks/:webhook_id`."""
+    wanted = WebhookChanges(name=form.name, url=form.url.strip(), events=form.events)
+    await _change(call, org_slug, webhook_id, wanted, form.seen_at)
+    return after(f"{page_of_webhook(org_slug, webhook_id)}/change", "webhook-changed")
+
+
+async def _change(call: Call, org_slug: str, webhook_id: UUID, wanted: WebhookChanges, seen_at: str) -> None:
+    await call.transact(
+        webhooks.change,
+        org_slug,
+        webhook_id,
+        wanted,
+        allowed=call.installation.settings.outbound_allowed,
+        seen_at=moment_seen(seen_at),
+    )
+
+
+async def _after_refusal(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Refusal) -> Page:
+    return await _settings(call, org_slug, webhook_id, refusal=refusal)
+
+
+@routes.post(f"{WEBHOOK}/pause", refuses=(WebhookUnknown, WebhookChanged))
+@in_console(Operation.WEBHOOK_CONFIGURE)
+@shows_again(_after_refusal, Conflict)
+async def pause_webhook(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
+    """Pause a webhook; programs use `PATCH /api/organizations/:org_slug/webhooks/:webhook_id`."""
+    await _change(call, org_slug, webhook_id, WebhookChanges(is_active=False), form.seen_at)
+    return after(f"{page_of_webhook(org_slug, webhook_id)}/change", "webhook-paused")
+
+
+@routes.post(f"{WEBHOOK}/activate", refuses=(WebhookUnknown, WebhookChanged))
+@in_console(Operation.WEBHOOK_CONFIGURE)
+@shows_again(_after_refusal, Conflict)
+async def activate_webhook(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
+    """Activate a webhook; programs use `PATCH /api/organizations/:org_slug/webhooks/:webhook_id`."""
+    await _change(call, org_slug, webhook_id, WebhookChanges(is_active=True), form.seen_at)
+    return after(f"{page_of_webhook(org_slug, webhook_id)}/change", "webhook-active")
+
+
+async def _deletion(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    standing, (webhook, kept, waiting) = await opened(
+        call, org_slug, Operation.WEBHOOKS_CHANGE, delivery_log.show_history, webhook_id
+    )
+    return console_page(
+        call,
+        "console_webhook_deletion.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}", method="DELETE"),
+        refusal=refusal,
+        webhook=webhook,
+        kept=kept,
+        waiting=waiting,
+        page=page_of_webhook(org_slug, webhook_id),
+    )
+
+
+@routes.get(f"{WEBHOOK}/delete", refuses=(WebhookUnknown,))
+@in_console(Operation.WEBHOOKS_CHANGE)
+async def ask_to_delete_webhook(call: Call, org_slug: str, webhook_id: UUID) -> Page:
+    """Show what ends with a webhook, in numbers."""
+    return await _deletion(call, org_slug, webhook_id)
+
+
+@routes.post(f"{WEBHOOK}/delete", refuses=(WebhookUnknown, WebhookChanged))
+@in_console(Operation.WEBHOOKS_CHANGE)
+@shows_again(_deletion, Conflict)
+async def delete_webhook_here(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
+    """Delete a webhook; programs use `DELETE /api/organizations/:org_slug/webhooks/:webhook_id`."""
+    await call.transact(webhooks.delete, org_slug, webhook_id, seen_at=moment_seen(form.seen_at))
+    return after(f"{page_of(org_slug)}/webhooks", "webhook-deleted")
+
+
+def _fields(form: WebhookForm, refusal: Refusal | None) -> dict[str, Any]:
+    """Return the values of the fields of a webhook."""
+    return {"typed": form, "problems": problems_of(refusal), "groups": GROUPS}
+
+
+def _plot(call: Call, hours: Sequence[HourOfDeliveries], page: str) -> Plot:
+    """Return the deliveries by hour; each part of a bar leads to the deliveries that it counts."""
+    language = language_of(call)
+    states = [state.value for state in delivery_log.DeliveryState]
+    points = [
+        Point(
+            label=f"{hour.since:%Y-%m-%d %H:%M}",
+            counts=(hour.delivered, hour.waiting, hour.failed),
+            hrefs=tuple(
+                with_query(
+                    f"{page}/deliveries",
+                    state=state,
+                    since=f"{hour.since:%Y-%m-%d %H:%M}",
+                    until=f"{hour.until:%Y-%m-%d %H:%M}",
+                )
+                for state in states
+            ),
+        )
+        for hour in hours
+    ]
+    return bars(language, [language.known(text) for text in SERIES], points)

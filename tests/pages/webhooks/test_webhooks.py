@@ -1,0 +1,223 @@
+"""The pages of webhooks: creating one, its health, its settings, a new secret, and deleting it."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+from uuid import uuid4
+
+from core.events.events import EventType
+from entrypoints.pages.webhooks.event_words import GROUPS
+from tests.concurrency import at_once, statuses_of
+from tests.world.visitor import FORM, forms_of
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.receiver import Receiver
+    from tests.world.hooks import Hooks
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+PAGE = "/app/organizations/acme/webhooks"
+FAILURE = b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\nhelp"
+NEW = {"name": "x", "url": "https://x.example.com/", "events": "user.joined"}
+HOSTILE = "<script>alert(1)</script>"
+
+
+async def send(visitor: Visitor, page: Answer, action: str, **fields: str | list[str]) -> Answer:
+    """Send the form of a page with these fields in place of its own; those with several values have boxes."""
+    [form] = [form for form in forms_of(page) if form.action == action]
+    sent = {**form.fields, **fields}
+    data = urlencode(sent, doseq=True).encode()
+    answer = await visitor.send("POST", action, data=data, headers={"Content-Type": FORM})
+    return await visitor.open(answer.headers["Location"]) if answer.status == 303 else answer
+
+
+def secret_of(page: Answer) -> str:
+    """Return the secret that a page shows."""
+    [secret] = re.findall(r'id="copy-secret" value="(whsec_[^"]+)"', page.text)
+    return unescape(secret)
+
+
+async def test_an_empty_list_shows_a_receiver_and_leads_to_creating_one(owner: Visitor) -> None:
+    page = await owner.open(PAGE)
+
+    assert "There is no webhook yet." in page.text
+    assert "webhook-signature" in page.text
+    assert f'href="{PAGE}/new"' in page.text
+
+
+async def test_a_webhook_is_created_and_its_secret_is_shown_once(
+    hooks: Hooks, owner: Visitor, receiver: Receiver
+) -> None:
+    asked = await owner.open(f"{PAGE}/new")
+
+    created = await send(
+        owner, asked, f"{PAGE}/new", name=HOSTILE, url=receiver.url, events=["user.invited", "webhook.test"]
+    )
+
+    secret = secret_of(created)
+    assert created.headers["Cache-Control"] == "no-store"
+    assert HOSTILE not in created.text
+    [webhook] = (await hooks.request("GET")).json["webhooks"]
+    assert (webhook["name"], webhook["events"]) == (HOSTILE, ["user.invited", "webhook.test"])
+    for path in (PAGE, f"{PAGE}/{webhook['id']}", f"{PAGE}/{webhook['id']}/change", f"{PAGE}/{webhook['id']}/secret"):
+        page = await owner.open(path)
+        assert page.status == 200
+        assert secret not in page.text
+        assert HOSTILE not in page.text
+
+
+async def test_what_was_typed_stays_with_the_problem_of_each_field(owner: Visitor) -> None:
+    asked = await owner.open(f"{PAGE}/new")
+
+    refused = await send(owner, asked, f"{PAGE}/new", name="", url="http://10.0.0.1/x", events=["no.such"])
+    nothing = await send(owner, asked, f"{PAGE}/new", name="crm", url="https://crm.example.com/")
+
+    assert refused.status == 400
+    assert 'value="http://10.0.0.1/x"' in refused.text
+    assert all(f'id="{name}-problem"' in refused.text for name in ("name", "url", "events"))
+    assert "Name at least one event type." in nothing.text
+
+
+async def test_every_event_type_is_offered_in_one_group(owner: Visitor) -> None:
+    page = await owner.open(f"{PAGE}/new")
+
+    offered = re.findall(r'name="events" type="checkbox" value="([^"]+)"', page.text)
+    assert sorted(offered) == sorted(event.value for event in EventType)
+    assert len({title for title, _ in GROUPS}) == len(GROUPS)
+
+
+async def test_the_numbers_of_the_day_agree_with_the_deliveries_behind_them(
+    hooks: Hooks, owner: Visitor, receiver: Receiver
+) -> None:
+    webhook_id = await hooks.create(receiver.url)
+    await hooks.test(webhook_id)
+    await hooks.send()
+    hooks.team.world.clock.advance(timedelta(hours=1))
+    hooks.team.tokens.clear()
+    receiver.answers(FAILURE)
+    await hooks.test(webhook_id)
+    for hours in (0, 1, 1, 3, 3):
+        await hooks.send_after(timedelta(hours=hours))
+
+    page = await owner.open(f"{PAGE}/{webhook_id}")
+    listed = await owner.open(PAGE)
+
+    assert "50.0 %" in page.text
+    assert "50.0 %" in listed.text
+    assert "The receiver answered 500." in listed.text
+    bars = [unescape(href) for href in re.findall(r'<a href="([^"]+)" aria-label="2026', page.text)]
+    assert [re.findall(r"state=(\w+)", bar) for bar in bars] == [["delivered"], ["failed"]]
+    for bar in bars:
+        assert "One found" in (await owner.open(bar)).text
+
+
+async def test_a_test_is_sent_as_an_event_of_any_type_to_this_webhook_alone(
+    hooks: Hooks, owner: Visitor, receiver: Receiver
+) -> None:
+    webhook_id = await hooks.create(receiver.url)
+    await hooks.create(receiver.url, "user.joined", name="other")
+    page = await owner.open(f"{PAGE}/{webhook_id}")
+
+    sent = await owner.submit(page, f"{PAGE}/{webhook_id}/test", event_type="user.joined")
+    refused = await owner.submit(page, f"{PAGE}/{webhook_id}/test", event_type="no.such")
+    await hooks.send()
+
+    assert "The test is on its way." in sent.text
+    assert refused.status == 400
+    [received] = receiver.received
+    assert (received.payload["event"], received.payload["data"]) == ("user.joined", {"is_test": True})
+    assert received.payload["id"] == received.headers["webhook-id"]
+    events = (await hooks.feed()).json["events"]
+    tests = [event["data"] for event in events if event["event"] == "webhook.test"]
+    assert [data["event_type"] for data in tests] == ["user.joined"]
+    assert [event for event in events if event["event"] == "user.joined"] == []
+    assert [delivery["event_type"] for delivery in await hooks.deliveries(webhook_id)] == ["user.joined"]
+
+
+async def test_a_form_on_an_older_state_is_refused_and_keeps_what_was_typed(hooks: Hooks, owner: Visitor) -> None:
+    webhook_id = await hooks.create("https://hooks.example.com/")
+    change, delete = f"{PAGE}/{webhook_id}/change", f"{PAGE}/{webhook_id}/delete"
+    seen, asked = await owner.open(change), await owner.open(delete)
+    rotating = await owner.open(f"{PAGE}/{webhook_id}/secret")
+    hooks.team.world.clock.advance(timedelta(minutes=1))
+    await hooks.change(webhook_id, name="changed by another")
+
+    refused = await send(owner, seen, change, name="mine", url="https://mine.example.com/", events=["user.joined"])
+    paused = await owner.submit(seen, f"{PAGE}/{webhook_id}/pause")
+    deleted = await owner.submit(asked, delete)
+    rotated = await owner.submit(rotating, f"{PAGE}/{webhook_id}/secret")
+
+    assert [page.status for page in (refused, paused, deleted, rotated)] == [409] * 4
+    assert "Another person has changed this webhook meanwhile." in refused.text
+    assert 'value="mine"' in refused.text
+    assert 'value="user.joined" checked' in refused.text
+    again = await send(owner, refused, change, name="mine", url="https://mine.example.com/", events=["user.joined"])
+    assert "The webhook is saved." in again.text
+    damaged = await owner.post(change, {**forms_of(seen)[-1].fields, "seen_at": "yesterday", **NEW})
+    assert damaged.status == 409
+
+
+async def test_a_paused_webhook_says_so_and_goes_on(hooks: Hooks, owner: Visitor) -> None:
+    webhook_id = await hooks.create("https://hooks.example.com/")
+    change = f"{PAGE}/{webhook_id}/change"
+
+    paused = await owner.submit(await owner.open(change), f"{PAGE}/{webhook_id}/pause")
+    overview = await owner.open(f"{PAGE}/{webhook_id}")
+    active = await owner.submit(paused, f"{PAGE}/{webhook_id}/activate")
+
+    assert "The webhook is paused." in paused.text
+    assert "This webhook is paused, and receives nothing." in overview.text
+    assert "The webhook is active." in active.text
+    assert (await hooks.request("GET", f"/{webhook_id}")).json["is_active"] is True
+
+
+async def test_of_two_rotations_at_once_one_shows_a_secret(hooks: Hooks, owner: Visitor) -> None:
+    webhook_id = await hooks.create("https://hooks.example.com/")
+    asked = await owner.open(f"{PAGE}/{webhook_id}/secret")
+    hooks.team.world.clock.advance(timedelta(minutes=1))
+
+    answers = await at_once(*[lambda: owner.submit(asked, f"{PAGE}/{webhook_id}/secret")] * 2)
+
+    assert statuses_of(answers) == [200, 409]
+    [rotated] = [answer for answer in answers if answer.status == 200]
+    assert secret_of(rotated) != hooks.secrets[webhook_id]
+    assert "The secret before it signs as well until" in rotated.text
+    assert "Two secrets sign until" in (await owner.open(f"{PAGE}/{webhook_id}")).text
+    assert "ends at once when you go on" in (await owner.open(f"{PAGE}/{webhook_id}/secret")).text
+
+
+async def test_the_deletion_says_in_numbers_what_ends(hooks: Hooks, owner: Visitor) -> None:
+    webhook_id = await hooks.create("https://hooks.example.com/?token=a-secret")
+    for _ in range(2):
+        await hooks.test(webhook_id)
+
+    asked = await owner.open(f"{PAGE}/{webhook_id}/delete")
+    deleted = await owner.submit(asked, f"{PAGE}/{webhook_id}/delete")
+
+    assert "2 deliveries that wait are not sent any more." in asked.text
+    assert "2 deliveries are deleted with all their answers." in asked.text
+    assert "a-secret" not in asked.text
+    assert "The webhook and its deliveries are deleted." in deleted.text
+    assert (await hooks.request("GET")).json["total"] == 0
+    assert (await owner.submit(asked, f"{PAGE}/{webhook_id}/delete")).status == 404
+
+
+async def test_a_webhook_of_another_organization_is_not_there(hooks: Hooks, owner: Visitor, world: World) -> None:
+    other = world.team("globex")
+    other.add("olga", "owner")
+    answer = await other.request(
+        "olga", "POST", "/webhooks", body={"name": "x", "url": "https://x.example.com/", "events": ["user.joined"]}
+    )
+    own = await owner.open(f"{PAGE}/{await hooks.create('https://hooks.example.com/')}/change")
+
+    for webhook_id in (answer.json["id"], str(uuid4())):
+        for part in ("", "/change", "/secret", "/delete", "/deliveries", "/deliveries/failed"):
+            assert (await owner.open(f"{PAGE}/{webhook_id}{part}")).status == 404, part
+        for part in ("/test", "/change", "/pause", "/activate", "/secret", "/delete"):
+            fields = {**forms_of(own)[-1].fields, **NEW}
+            assert (await owner.post(f"{PAGE}/{webhook_id}{part}", fields)).status == 404, part
