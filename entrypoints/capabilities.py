@@ -106,6 +106,9 @@ from entrypoints.pages.scim import directory as directory_page
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import end_users as end_user_pages
+from entrypoints.pages.services import redirect_uris as redirect_uri_pages
+from entrypoints.pages.services import secrets as client_secret_page
+from entrypoints.pages.services import services as service_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -277,6 +280,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     audit_pages.routes,
     platform_audit_pages.routes,
     invited_pages.routes,
+    service_pages.routes,
+    redirect_uri_pages.routes,
+    client_secret_page.routes,
     end_user_pages.routes,
     directory_page.routes,
     data_page.routes,

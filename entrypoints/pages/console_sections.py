@@ -43,6 +43,9 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             ),
         ),
         SectionGroup(
+            marked("Applications"), (Section("/services", marked("Services"), lacks(Operation.SERVICES_LIST)),)
+        ),
+        SectionGroup(
             marked("Organization"),
             (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
         ),

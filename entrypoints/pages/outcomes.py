@@ -29,4 +29,11 @@ OUTCOMES: Final = {
     "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
+    "service-created": marked("The service is created."),
+    "service-saved": marked("The settings of the service are saved."),
+    "service-deleted": marked("The service is deleted for good."),
+    "secret-rotated": marked("The secret is replaced. The old one is refused from now on."),
+    "redirect-added": marked("The redirect URI is added. Sign-ins may lead there from now on."),
+    "redirect-removed": marked("The redirect URI is removed. No sign-in leads there any more."),
+    "redirect-forgotten": marked("The refused address is forgotten."),
 }
