@@ -76,6 +76,7 @@ from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
+from entrypoints.pages.openid import trials as trial_pages
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
@@ -283,6 +284,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     service_pages.routes,
     redirect_uri_pages.routes,
     client_secret_page.routes,
+    trial_pages.routes,
     end_user_pages.routes,
     directory_page.routes,
     data_page.routes,

@@ -45,6 +45,14 @@ class TrialOver(Conflict):
     )
 
 
+class TrialFailed(Conflict):
+    """The code was not accepted: it is too old, or another one."""
+
+    default_message = (
+        "The answer of this try could not be exchanged for tokens, and its session has ended. Begin again."
+    )
+
+
 class NotTriable(BadRequest):
     """A service with a security profile is signed in to with its own keys alone."""
 
@@ -111,10 +119,10 @@ def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> Beg
 
 def complete(
     uow: UnitOfWork, slug: str, service_slug: str, *, code: str, state: str, address: str
-) -> TriedSignIn | OAuthRefusal:
+) -> TriedSignIn | TrialFailed:
     """Exchange the code of a try as the service would, and end the session at once; raise `TrialOver`.
 
-    A refusal of the code is returned, because it ends the session as well.
+    `TrialFailed` is returned, because a refused code has ended the session.
     """
     service = _answered(uow, slug, service_slug, state)
     client = clients.find(uow, service.client_id)
@@ -123,7 +131,7 @@ def complete(
     presented = PresentedCode(code=code, redirect_uri=address, code_verifier=verifier)
     issued = codes.redeem_as(uow, client, presented, None)
     if isinstance(issued, OAuthRefusal):
-        return issued
+        return TrialFailed()
     grant = issued.grant
     if grant.user_id != uow.caller.user_id or issued.nonce != _derived(uow, "trial_nonce", Secret(state)):
         raise TrialOver
