@@ -108,8 +108,10 @@ from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import end_users as end_user_pages
 from entrypoints.pages.services import redirect_uris as redirect_uri_pages
+from entrypoints.pages.services import removal as service_removal_page
 from entrypoints.pages.services import secrets as client_secret_page
 from entrypoints.pages.services import services as service_pages
+from entrypoints.pages.services import settings as service_settings_page
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -285,6 +287,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     redirect_uri_pages.routes,
     client_secret_page.routes,
     trial_pages.routes,
+    service_settings_page.routes,
+    service_removal_page.routes,
     end_user_pages.routes,
     directory_page.routes,
     data_page.routes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
-    from core.services.services import Service
+    from tests.world.builder import Service
     from tests.world.team import Team
     from tests.world.world import World
 
