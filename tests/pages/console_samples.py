@@ -167,6 +167,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "next": f"/app/organizations/{LONG_SLUG}/people?after=b",
     },
     "console_overview.html": {
+        "lacks_service": None,
         **CONSOLE,
         "found": Overview(
             steps=SetupSteps(

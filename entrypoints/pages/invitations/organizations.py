@@ -168,5 +168,11 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
     """Show what is set up in an organization, what needs attention, and its sign-ins of 30 days."""
     standing, found = await opened(call, org_slug, Operation.ORGANIZATION_READ, overview.show)
     return console_page(
-        call, "console_overview.html", standing, program=Program(path=api(org_slug)), done=query.done, found=found
+        call,
+        "console_overview.html",
+        standing,
+        program=Program(path=api(org_slug)),
+        done=query.done,
+        found=found,
+        lacks_service=standing.lacks(Operation.SERVICE_CREATE),
     )

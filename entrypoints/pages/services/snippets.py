@@ -82,14 +82,14 @@ _BROWSER: Final = _Program(
 )
 _CURL: Final = _Program(*("curl", marked("Shell, with curl"), "sign-in.sh"), *("", "sh sign-in.sh", "sign_in.sh.txt"))
 _MACHINES: Final = (
-    _Program(*("curl", marked("Shell, with curl"), "token.sh"), *("", "sh token.sh", "machine.sh.txt")),
+    _Program(*("curl", marked("Shell, with curl"), "machine.sh"), *("", "sh machine.sh", "machine.sh.txt")),
     _Program(
-        *("authlib", marked("Python, with Authlib"), "token.py"),
-        *("pip install authlib requests", "python token.py", "machine.py.txt"),
+        *("authlib", marked("Python, with Authlib"), "machine.py"),
+        *("pip install authlib requests", "python machine.py", "machine.py.txt"),
     ),
     _Program(
-        *("openid-client", marked("Node, with openid-client"), "token.mjs"),
-        *("npm install openid-client", "node token.mjs", "machine.mjs.txt"),
+        *("openid-client", marked("Node, with openid-client"), "machine.mjs"),
+        *("npm install openid-client", "node machine.mjs", "machine.mjs.txt"),
     ),
 )
 _OF_TYPE: Final = {
