@@ -26,6 +26,7 @@ from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
+from tests.pages.services_samples import SERVICES_SAMPLES
 from tests.pages.setup_samples import SETUP_SAMPLES
 from tests.pages.system_samples import SYSTEM_SAMPLES
 from tests.pages.users_samples import USERS_SAMPLES
@@ -292,6 +293,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **SYSTEM_SAMPLES,
     **WHY_SAMPLES,
     **AUDITLOG_SAMPLES,
+    **SERVICES_SAMPLES,
     **SETUP_SAMPLES,
     **USERS_SAMPLES,
     "send_again.html": {**_WAY, "problem": PROBLEM},

@@ -34,6 +34,8 @@ OTHERS = {
     "console.html",
     "console_components.html",
     "console_person.html",
+    "console_service.html",
+    "console_service_kinds.html",
     "mailbox.html",
     "platform_components.html",
     "platform_console.html",

@@ -109,7 +109,7 @@ async def finish_trial(call: Call, org_slug: str, service_slug: str, query: Answ
     else:
         await call.transact(trials.abandon, org_slug, service_slug, state=query.state)
         parts = []
-    at, service = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
+    at, _ = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
     return service_page(
         call,
         "console_service_tried.html",
@@ -118,8 +118,6 @@ async def finish_trial(call: Call, org_slug: str, service_slug: str, query: Answ
         parts=dict(parts),
         error=query.error,
         error_words=ERRORS.get(query.error, ""),
-        issuer=issuer_of(call),
-        client_id=str(service.client_id),
     )
 
 

@@ -97,7 +97,7 @@ async def show_settings(call: Call, org_slug: str, service_slug: str, query: Don
 @shows_again(_page, BadRequest, ServiceChanged, AudienceTaken)
 async def change_settings(call: Call, org_slug: str, service_slug: str, form: SettingsForm) -> PageOrRedirect:
     """Change what differs from the present settings; programs use `PATCH …/services/:service_slug`."""
-    present = await call.read(management.read, org_slug, service_slug)
+    _, present = await opened_service(call, org_slug, service_slug, Operation.SERVICE_UPDATE, management.read)
     changes = changes_of(present, form)
     if changes or form.seen_version != present.version:
         await call.transact(

@@ -34,6 +34,8 @@ routes: Routes = console_pages()
 SLUG_TYPED_MAX: Final = 100
 WAYS: Final = [("", marked("Every way")), *((way.value, text) for way, text in rule_texts.WAYS.items())]
 PEOPLE: Final = marked("People")
+SERVICES: Final = marked("Services")
+SERVICE_SETTINGS: Final = marked("Settings of the service")
 # In the call of the interface, before anything was asked.
 EXAMPLE: Final = "ann@example.com"
 
@@ -62,7 +64,8 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         question = SignInQuestion(email=email, service_slug=service or None, way=way)
         _, explanation = await explained_to_organization(call, org_slug, question)
         people = SettingPlace(href=members, text=PEOPLE) if lacks_members is None else None
-        answer = shown(explanation, _places(org_slug, service, people))
+        services_page = None if standing.lacks(Operation.SERVICES_LIST) else f"{page}/services"
+        answer = shown(explanation, _places(org_slug, service, people, services_page))
     return console_page(
         call,
         "console_why.html",
@@ -89,8 +92,13 @@ def way_of(typed: str) -> SignInWay | None:
     return SignInWay(typed) if typed in set(SignInWay) else None
 
 
-def _places(slug: str, service: str, people: SettingPlace | None) -> dict[Rule, SettingPlace]:
-    """Return where an organization changes what the rules depend on; `people` is its page of members, if it is open."""
+def _places(
+    slug: str, service: str, people: SettingPlace | None, services_page: str | None
+) -> dict[Rule, SettingPlace]:
+    """Return where an organization changes what the rules depend on.
+
+    `people` is its page of members, and `services_page` that of its services, if they are open.
+    """
     path = api(slug)
     of_service = f"{path}/services/{quote(service, safe='') or ':service_slug'}"
     calls = {
@@ -104,7 +112,14 @@ def _places(slug: str, service: str, people: SettingPlace | None) -> dict[Rule, 
         Rule.REQUIRED_SECOND_FACTOR: path,
     }
     of_people = (Rule.ACCOUNT, Rule.SEAT, Rule.AFFILIATION, Rule.MEMBERSHIP, Rule.NOT_SUSPENDED)
+    of_services: dict[Rule, SettingPlace] = {}
+    if services_page is not None:
+        of_services[Rule.SERVICE] = SettingPlace(href=services_page, text=SERVICES)
+        one = quote(service, safe="")
+        settings = f"{services_page}/{one}/settings" if one else services_page
+        of_services[Rule.SECURITY_PROFILE] = SettingPlace(href=settings, text=SERVICE_SETTINGS if one else SERVICES)
     return {
         **{rule: SettingPlace(call=one) for rule, one in calls.items()},
         **(dict.fromkeys(of_people, people) if people is not None else {}),
+        **of_services,
     }
