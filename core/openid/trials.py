@@ -3,7 +3,7 @@
 The console pushes the authorization request itself, so nobody else can make the answer go to its address: that address
 is registered nowhere, and no parameter of a request opens it. The state is kept for the browser session that has begun
 the try, is good once, and for some minutes. The verifier of PKCE and the nonce derive from the state with the
-installation's pepper, so whoever reads the address of the answer can redeem nothing. The session of the service ends
+installation's pepper, so the address of the answer alone redeems nothing. The session of the service ends
 together with the exchange.
 """
 
