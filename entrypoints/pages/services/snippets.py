@@ -30,7 +30,8 @@ _NO_REDIRECT: Final = "https://app.example.com/callback"
 class Snippet:
     """A program: its name, the file to save it as, how to install what it needs, how to start it, and its text.
 
-    `opens` is the address to open then; empty where the program itself says what to do.
+    `opens` is the address to open then; empty where the program itself says what to do. It leads to the machine of the
+    program when `is_local`, and else has to be made to lead to its port.
     """
 
     word: str
@@ -39,6 +40,8 @@ class Snippet:
     install: str
     start: str
     opens: str
+    is_local: bool
+    port: int
     text: str = field(repr=False)
 
 
@@ -65,6 +68,8 @@ class _Program:
             install=self.install,
             start=self.start,
             opens=opens,
+            is_local=urlsplit(opens).scheme == "http",
+            port=int(values["PORT"]),
             text=text.rstrip("\n"),
         )
 
