@@ -195,6 +195,26 @@ async def test_a_try_ends_with_the_session_in_which_it_was_begun(ann: Visitor) -
     assert answer.status == 409
 
 
+async def test_a_code_that_is_too_old_is_said(world: World, ann: Visitor) -> None:
+    address = await answered(ann)
+    world.connection.execute("UPDATE authorization_codes SET expires_at = created_at")
+
+    answer = await ann.open(address)
+
+    assert answer.status == 409
+    assert "could not be exchanged for tokens" in answer.text
+
+
+async def test_an_answer_to_another_request_is_none_of_this_try(world: World, ann: Visitor) -> None:
+    address = await answered(ann)
+    world.connection.execute("UPDATE authorization_codes SET nonce = 'of another request'")
+
+    answer = await ann.open(address)
+
+    assert answer.status == 409
+    assert "This try is over." in answer.text
+
+
 async def test_a_sign_in_that_is_cancelled_is_said(world: World, people: Team, ann: Visitor) -> None:
     address = await answered(ann)
     state = parse_qs(urlsplit(address).query)["state"][0]

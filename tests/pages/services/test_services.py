@@ -119,6 +119,27 @@ async def test_services_are_found_by_a_part_of_the_name_or_the_slug(world: World
     assert "No service has this in its name or slug." in nothing.text
 
 
+async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, ann: Visitor) -> None:
+    for number in range(60):
+        world.service(people.organization_id, f"{'x' * 40}-{number:02}", name="y" * 100)
+
+    page, seen = CONSOLE, set[str]()
+    while page:
+        answer = await ann.open(page)
+        assert len(answer.text.encode()) < 40 * 1024
+        seen |= set(re.findall(r'href="[^"]*/services/x+-(\d\d)"', answer.text))
+        links = [html.unescape(link) for link in re.findall(r'href="([^"]*after=[^"]*)"', answer.text)]
+        page = links[-1] if links else ""
+
+    assert len(seen) == 60
+
+
+async def test_the_page_of_a_service_is_small(world: World, people: Team, ann: Visitor) -> None:
+    shop_of(world, people)
+
+    assert len((await ann.open(SHOP)).text.encode()) < 40 * 1024
+
+
 async def test_redirect_uris_are_added_and_removed(world: World, people: Team, ann: Visitor) -> None:
     shop_of(world, people)
     added = await ann.submit(await ann.open(SHOP), f"{SHOP}/redirect-uris", redirect_uri="https://shop.example/other")
