@@ -16,7 +16,7 @@ from entrypoints.pages.openid.claim_words import shown
 from entrypoints.pages.services import snippets
 from entrypoints.pages.services.kinds import KINDS, TYPES
 from entrypoints.pages.services.removal import ServiceRemovalForm
-from entrypoints.pages.services.services import NewServiceForm, ServicesQuery
+from entrypoints.pages.services.services import NewServiceForm, ServiceSearchQuery
 from entrypoints.pages.services.settings import FIELDS, PROFILES, texts_of
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.sample_values import ID, NAME, NOW, PROBLEM
@@ -64,7 +64,7 @@ _CLAIMS: Final = shown({"sub": ID, "email": "x" * 100 + "@example.com", "amr": [
 SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_services.html": {
         **CONSOLE,
-        "query": ServicesQuery(search=NAME),
+        "query": ServiceSearchQuery(search=NAME),
         "found": FoundRows(found=[_LISTED, _LISTED], total=10_001, next=None),
         "usage": _USAGE,
         "users_max": USERS_COUNTED_MAX,
@@ -82,6 +82,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "is_full": True,
         "kinds": KINDS,
         "kind": KINDS[2],
+        "local_example": snippets.local_redirect_uri(),
         "types": [(one.value, TYPES[one]) for one in KINDS[2].types],
         "form": NewServiceForm(name=NAME, slug=LONG_SLUG, redirect_uri=_REDIRECT_URI),
         "page": f"/app/organizations/{LONG_SLUG}/services",
@@ -94,6 +95,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "types": TYPES,
         "snippets": snippets.of_service(_SERVICE, "https://id.example.com", "s" * 43),
         "placeholder": snippets.SECRET_PLACEHOLDER,
+        "local_example": snippets.local_redirect_uri(),
         "endpoints": dict.fromkeys(
             ("issuer", "discovery", "authorize", "token", "userinfo", "jwks"), "https://id.example.com/" + "x" * 100
         ),

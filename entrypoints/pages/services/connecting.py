@@ -46,6 +46,7 @@ async def connect_page(
         types=TYPES,
         snippets=snippets.of_service(service, issuer, secret.reveal() if secret is not None else None),
         placeholder=snippets.SECRET_PLACEHOLDER,
+        local_example=snippets.local_redirect_uri(),
         endpoints={
             "issuer": issuer,
             "discovery": f"{issuer}/.well-known/openid-configuration",

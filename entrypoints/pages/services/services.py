@@ -25,6 +25,7 @@ from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.services.connecting import connect_page
 from entrypoints.pages.services.kinds import KINDS, TYPES, kind_by
+from entrypoints.pages.services.snippets import local_redirect_uri
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
@@ -41,7 +42,7 @@ SERVICE: Final = f"{SERVICES}/:service_slug"
 _EXAMPLE: Final = {"slug": "shop", "name": "Shop"}
 
 
-class ServicesQuery(PagedQuery, kw_only=True):
+class ServiceSearchQuery(PagedQuery, kw_only=True):
     """Which services to show."""
 
     search: Annotated[str, msgspec.Meta(description="A part of the name or the slug.", max_length=100)] = ""
@@ -65,7 +66,7 @@ class NewServiceForm(ProtectedForm, kw_only=True):
 
 @routes.get(SERVICES)
 @in_console(Operation.SERVICES_LIST)
-async def show_services(call: Call, org_slug: str, query: ServicesQuery) -> Page:
+async def show_services(call: Call, org_slug: str, query: ServiceSearchQuery) -> Page:
     """Show the services of an organization, by a part of their name or slug."""
     standing, found = await opened(
         call,
@@ -120,6 +121,7 @@ async def _new(
         is_full=usage.max_services is not None and usage.current_services >= usage.max_services,
         kinds=KINDS,
         kind=kind,
+        local_example=local_redirect_uri(),
         types=[(one.value, TYPES[one]) for one in kind.types] if kind is not None else [],
         form=form or NewServiceForm(),
         page=f"{page_of(org_slug)}/services",

@@ -117,6 +117,11 @@ def of_service(service: Service, issuer: str, secret: str | None) -> list[Snippe
     return [*(program.filled(values, opens=home) for program in listening), _CURL.filled(values)]
 
 
+def local_redirect_uri() -> str:
+    """Return a redirect URI to try a program on the machine of its developer."""
+    return f"http://localhost:{_PORT}/callback"
+
+
 def _redirect_uri(service: Service) -> str:
     """Return the redirect URI that a program uses: the first on this machine, else the first of the web, else any."""
     of_web = [uri for uri in service.redirect_uris if urlsplit(uri).scheme in {"https", "http"}]

@@ -35,6 +35,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "seen_enabled_at": _field(
         "Since when the page has shown the second factor to be on; the form is refused when it is another one by now."
     ),
+    "seen_version": _field("The version that the page has shown; the form is refused when it is another one by now."),
+    "seen_redirect_uri": _field(
+        "The refused redirect URI that the page has shown; the form is refused when it is another one by now."
+    ),
+    "NewServiceForm.kind": _field("The kind of application; the page offers the kinds."),
     "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
     "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),
     "repeated": _field("The new password once more."),
