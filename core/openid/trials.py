@@ -26,6 +26,7 @@ from core.services import access
 from core.sessions import sessions
 
 if TYPE_CHECKING:
+    from core.errors import Refusal
     from core.openid.grants import IssuedTokens
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
@@ -83,8 +84,7 @@ def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> Beg
     authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE)
     authorized.caller.forbid_impersonation()
     service = authorized.service
-    if service.security_profile is not None:
-        raise NotTriable
+    _require_triable(service)
     client = clients.find(uow, service.client_id)
     assert client is not None, "a service was found that is no client"
     state = uow.randomness.token()
@@ -119,12 +119,14 @@ def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> Beg
 
 def complete(
     uow: UnitOfWork, slug: str, service_slug: str, *, code: str, state: str, address: str
-) -> TriedSignIn | TrialFailed:
-    """Exchange the code of a try as the service would, and end the session at once; raise `TrialOver`.
+) -> TriedSignIn | Refusal:
+    """Exchange the code of a try as the service would, and end the session at once.
 
+    Raise `TrialOver`, and `NotTriable` when the service has got a security profile meanwhile.
     `TrialFailed` is returned, because a refused code has ended the session.
     """
     service = _answered(uow, slug, service_slug, state)
+    _require_triable(service)
     client = clients.find(uow, service.client_id)
     assert client is not None, "a service was found that is no client"
     verifier = _derived(uow, "trial_verifier", Secret(state))
@@ -153,6 +155,11 @@ def _answered(uow: UnitOfWork, slug: str, service_slug: str, state: str) -> Serv
     if kept is None or kept.parameters.get(_BEGUN_IN) != str(authorized.caller.session_id):
         raise TrialOver
     return service
+
+
+def _require_triable(service: Service) -> None:
+    if service.security_profile is not None:
+        raise NotTriable
 
 
 def _derived(uow: UnitOfWork, purpose: str, state: Secret) -> str:

@@ -85,9 +85,9 @@ async def begin_trial(call: Call, org_slug: str, service_slug: str) -> PageOrRed
     return see_other(f"/auth/authorize?{urlencode(query)}")
 
 
-@routes.get(f"{TRIAL}/answer", refuses=(ServiceUnknown, TrialOver, TrialFailed))
+@routes.get(f"{TRIAL}/answer", refuses=(ServiceUnknown, TrialOver, TrialFailed, NotTriable))
 @on_service_in_console(Operation.SERVICE_UPDATE)
-@shows_again(_page, TrialOver, TrialFailed)
+@shows_again(_page, TrialOver, TrialFailed, NotTriable)
 async def finish_trial(call: Call, org_slug: str, service_slug: str, query: AnswerQuery) -> Page:
     """Show what was in the tokens of a try; its session has ended by then, so they open nothing."""
     if query.code:

@@ -190,7 +190,7 @@ def test_the_program_of_the_shell_signs_its_user_in(
         assert process.stdout is not None
         process.stdout.readline()
         address = process.stdout.readline().strip()
-        cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
+        cookies = {cookie.get("name", ""): cookie.get("value", "") for cookie in page.context.cookies()}
         answer = httpx.get(address, cookies=cookies)
         output, _ = process.communicate(answer.headers["Location"] + "\n")
 

@@ -43,8 +43,8 @@ async def ann(shop: Service, visitor: Visitor) -> Visitor:
 
 def stored(world: World, *columns: str) -> list[Any]:
     """Return columns of the one service."""
-    [row] = world.connection.execute(f"SELECT {', '.join(columns)} FROM services").fetchall()
-    return list(row)
+    [(row,)] = world.connection.execute("SELECT to_jsonb(s) FROM services s").fetchall()
+    return [row[column] for column in columns]
 
 
 async def test_every_setting_is_changed(world: World, ann: Visitor) -> None:
