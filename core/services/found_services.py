@@ -54,7 +54,7 @@ class FoundServices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceFigures:
+class ServiceEnding:
     """What ends with a service; each number is exact up to `COUNTED_MAX`, and one more than that beyond."""
 
     end_users: int
@@ -82,7 +82,7 @@ def usage(uow: UnitOfWork, slug: str) -> Usage:
     return uow.services.usage(authorize(uow, slug, Operation.SERVICE_CREATE).organization)
 
 
-def show_removal(uow: UnitOfWork, slug: str, service_slug: str) -> ServiceFigures:
+def show_removal(uow: UnitOfWork, slug: str, service_slug: str) -> ServiceEnding:
     """Return what ends when a service is deleted."""
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
     return uow.found_services.figures(service.organization_id, service.id)

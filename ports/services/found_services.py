@@ -5,7 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.positions import Position
-from core.services.found_services import ListedService, ServiceFigures
+from core.services.found_services import ListedService, ServiceEnding
 
 
 class FoundServicesOfOrganization(Protocol):
@@ -24,6 +24,6 @@ class FoundServicesOfOrganization(Protocol):
         """Return how many services are found, at most `counted_max`."""
         ...
 
-    def figures(self, organization_id: UUID, service_id: UUID) -> ServiceFigures:
+    def figures(self, organization_id: UUID, service_id: UUID) -> ServiceEnding:
         """Return how much belongs to a service; of what may be much, at most one more than `COUNTED_MAX` is counted."""
         ...

@@ -8,7 +8,7 @@ from uuid import UUID
 from core.organizations.access import Capability
 from core.positions import FoundRows
 from core.secrets import Secret
-from core.services.found_services import USERS_COUNTED_MAX, ListedService, ServiceFigures
+from core.services.found_services import USERS_COUNTED_MAX, ListedService, ServiceEnding
 from core.services.management import Usage
 from core.services.redirect_changes import RefusedRedirect
 from core.services.services import Service, ServiceType
@@ -117,7 +117,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_service_removal.html": {
         **SERVICE,
         "problems": defaultdict(str, {"slug": PROBLEM}),
-        "figures": ServiceFigures(end_users=10_001, sessions=7, api_keys=1, plans=2, subscriptions=3, grants=0),
+        "figures": ServiceEnding(end_users=10_001, sessions=7, api_keys=1, plans=2, subscriptions=3, grants=0),
         "form": ServiceRemovalForm(slug=NAME, note=NAME),
     },
     "console_service_trial.html": {**SERVICE, "why_not": "", "lacks_trial": None},

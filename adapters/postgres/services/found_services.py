@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.limits import COUNTED_MAX
-from core.services.found_services import ListedService, ServiceFigures
+from core.services.found_services import ListedService, ServiceEnding
 from core.services.services import ServiceType
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class PostgresFoundServices(Aggregate):
     def count(self, organization_id: UUID, *, part: str, counted_max: int) -> int:
         return self._value(COUNT, {"organization_id": organization_id, "part": part, "counted_max": counted_max})
 
-    def figures(self, organization_id: UUID, service_id: UUID) -> ServiceFigures:
+    def figures(self, organization_id: UUID, service_id: UUID) -> ServiceEnding:
         return self._only(
-            ServiceFigures,
+            ServiceEnding,
             FIGURES,
             {
                 "organization_id": organization_id,

@@ -10,7 +10,7 @@ from entrypoints.pages.languages import marked
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ApplicationKind:
     """A kind of application; `types` are those of its services, the first of them by default.
 
     `example` is a redirect URI as such an application has it; empty where it has none.
@@ -29,28 +29,28 @@ class Kind:
 
 
 KINDS: Final = (
-    Kind(
+    ApplicationKind(
         "web",
         marked("Web application"),
         marked("It runs on a server and keeps a secret there: Flask, Django, Rails, Next.js and the like."),
         (ServiceType.WEB,),
         "https://app.example.com/callback",
     ),
-    Kind(
+    ApplicationKind(
         "spa",
         marked("Single-page application"),
         marked("It runs in the browser alone. It has no secret, and signs in with PKCE."),
         (ServiceType.MOBILE,),
         "https://app.example.com/callback",
     ),
-    Kind(
+    ApplicationKind(
         "app",
         marked("Mobile or desktop application"),
         marked("It is installed on a device. It has no secret, and signs in with PKCE by the browser of the device."),
         (ServiceType.MOBILE, ServiceType.DESKTOP),
         "com.example.app:/callback",
     ),
-    Kind(
+    ApplicationKind(
         "api",
         marked("Machine or API"),
         marked("A program without a user. It gets tokens for itself with its secret."),
@@ -67,6 +67,6 @@ TYPES: Final = {
 }
 
 
-def kind_by(word: str) -> Kind | None:
+def kind_by(word: str) -> ApplicationKind | None:
     """Return the kind of this word; None for every other word."""
     return next((kind for kind in KINDS if kind.word == word), None)

@@ -48,7 +48,7 @@ class ServiceSearchQuery(PagedQuery, kw_only=True):
     search: Annotated[str, msgspec.Meta(description="A part of the name or the slug.", max_length=100)] = ""
 
 
-class KindQuery(Query, kw_only=True):
+class ServiceKindQuery(Query, kw_only=True):
     """The kind of application whose fields the page shows."""
 
     kind: Annotated[str, msgspec.Meta(description="The kind of application; the page offers the kinds.")] = ""
@@ -101,7 +101,7 @@ async def _new(
     call: Call,
     org_slug: str,
     *,
-    query: KindQuery | None = None,
+    query: ServiceKindQuery | None = None,
     form: NewServiceForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
@@ -130,7 +130,7 @@ async def _new(
 
 @routes.get(NEW)
 @in_console(Operation.SERVICE_CREATE)
-async def choose_kind(call: Call, org_slug: str, query: KindQuery) -> Page:
+async def choose_kind(call: Call, org_slug: str, query: ServiceKindQuery) -> Page:
     """Show the kinds of applications, and of one the fields that it needs."""
     shown = await _new(call, org_slug, query=query)
     if query.kind:

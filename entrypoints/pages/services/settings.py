@@ -32,7 +32,7 @@ _LINES: Final = frozenset({"post_logout_redirect_uris", "audiences"})
 _SCOPES: Final = frozenset({"codehost_scopes", "websuite_scopes", "officesuite_scopes"})
 
 
-class SettingsForm(ProtectedForm, kw_only=True):
+class ServiceSettingsForm(ProtectedForm, kw_only=True):
     """The settings of a service as texts, and the version of it that the page has shown."""
 
     seen_version: str = ""
@@ -51,7 +51,9 @@ class SettingsForm(ProtectedForm, kw_only=True):
     security_profile: str = ""
 
 
-FIELDS: Final = tuple(name for name in SettingsForm.__struct_fields__ if name not in {"form_token", "seen_version"})
+FIELDS: Final = tuple(
+    name for name in ServiceSettingsForm.__struct_fields__ if name not in {"form_token", "seen_version"}
+)
 
 
 async def _page(
@@ -60,7 +62,7 @@ async def _page(
     service_slug: str,
     *,
     query: DoneQuery | None = None,
-    form: SettingsForm | None = None,
+    form: ServiceSettingsForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     at, service = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
@@ -95,7 +97,7 @@ async def show_settings(call: Call, org_slug: str, service_slug: str, query: Don
 @routes.post(SETTINGS, refuses=(ServiceUnknown, ServiceChanged, AudienceTaken, BadRequest))
 @on_service_in_console(Operation.SERVICE_UPDATE)
 @shows_again(_page, BadRequest, ServiceChanged, AudienceTaken)
-async def change_settings(call: Call, org_slug: str, service_slug: str, form: SettingsForm) -> PageOrRedirect:
+async def change_settings(call: Call, org_slug: str, service_slug: str, form: ServiceSettingsForm) -> PageOrRedirect:
     """Change what differs from the present settings; programs use `PATCH …/services/:service_slug`."""
     _, present = await opened_service(call, org_slug, service_slug, Operation.SERVICE_UPDATE, management.read)
     changes = changes_of(present, form)
@@ -111,7 +113,7 @@ def texts_of(service: Service) -> dict[str, str]:
     return {name: _text(name, getattr(service, name)) for name in FIELDS}
 
 
-def changes_of(service: Service, form: SettingsForm) -> dict[str, Any]:
+def changes_of(service: Service, form: ServiceSettingsForm) -> dict[str, Any]:
     """Return the fields whose texts are not those of the service; raise one `BadRequest` for all that cannot be read.
 
     A browser sends the lines of a field with other ends than those that it was given.
