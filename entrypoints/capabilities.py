@@ -79,6 +79,7 @@ from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
+from entrypoints.pages.openid import trials as trial_pages
 from entrypoints.pages.organizations import jobs as job_pages
 from entrypoints.pages.organizations import keys as organization_key_pages
 from entrypoints.pages.organizations import ownership as ownership_pages
@@ -127,6 +128,11 @@ from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import end_users as end_user_pages
 from entrypoints.pages.services import grants as grant_pages
 from entrypoints.pages.services import plans as plan_pages
+from entrypoints.pages.services import redirect_uris as redirect_uri_pages
+from entrypoints.pages.services import removal as service_removal_page
+from entrypoints.pages.services import secrets as client_secret_page
+from entrypoints.pages.services import services as service_pages
+from entrypoints.pages.services import settings as service_settings_page
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -146,7 +152,7 @@ from entrypoints.pages.sign_in.upstream import mail_domains as mail_domain_pages
 from entrypoints.pages.sign_in.upstream import oauth_credentials as credential_pages
 from entrypoints.pages.sign_in.upstream import providers as upstream_pages
 from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
-from entrypoints.pages.sign_in.upstream import trials as trial_pages
+from entrypoints.pages.sign_in.upstream import trials as connection_trial_pages
 from entrypoints.pages.sign_in.upstream import upstream as connection_pages
 from entrypoints.pages.webhooks import deliveries as delivery_pages
 from entrypoints.pages.webhooks import secrets as webhook_secret_page
@@ -298,7 +304,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     why_page.routes,
     sign_in_rules_pages.routes,
     connection_settings_pages.routes,
-    trial_pages.routes,
+    connection_trial_pages.routes,
     enabling_pages.routes,
     mail_domain_pages.routes,
     credential_pages.routes,
@@ -323,6 +329,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_sign_in_pages.organization_routes,
     platform_audit_pages.routes,
     invited_pages.routes,
+    service_pages.routes,
+    redirect_uri_pages.routes,
+    client_secret_page.routes,
+    trial_pages.routes,
+    service_settings_page.routes,
+    service_removal_page.routes,
     end_user_pages.routes,
     service_key_pages.routes,
     plan_pages.routes,

@@ -1398,6 +1398,16 @@ ALTER TABLE ONLY provider_sessions
     ADD CONSTRAINT provider_sessions_pkey PRIMARY KEY (session_id);
 CREATE INDEX provider_sessions_of_name ON provider_sessions USING btree (organization_id, connection_id, name_id);
 
+CREATE TABLE refused_redirects (
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    redirect_uri text NOT NULL,
+    refused_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE refused_redirects IS 'Of each service, the redirect URI that was refused last; at most one is written in a minute.';
+ALTER TABLE ONLY refused_redirects
+    ADD CONSTRAINT refused_redirects_pkey PRIMARY KEY (organization_id, service_id);
+
 CREATE TABLE request_sign_ins (
     session_id uuid NOT NULL,
     request_key bytea NOT NULL,
@@ -2582,6 +2592,9 @@ ALTER TABLE ONLY provider_sessions
 
 ALTER TABLE ONLY provider_sessions
     ADD CONSTRAINT provider_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY refused_redirects
+    ADD CONSTRAINT refused_redirects_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY request_sign_ins
     ADD CONSTRAINT request_sign_ins_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;

@@ -44,8 +44,6 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/platform/help_by_command.py": "operators read it in a terminal",
     "core/platform/housekeeping.py": "the log names it",
     "core/service_api": "the backends of services read it",
-    "core/services/client_records.py": "members read it as JSON",
-    "core/services/management.py": "members read it as JSON",
     "core/sessions/signing_keys.py": "the log names it",
     "core/sign_in/provider_tokens.py": "programs read it",
     "core/webhooks/events.py": "members read it as JSON",

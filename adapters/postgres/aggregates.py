@@ -99,8 +99,10 @@ from adapters.postgres.services.api_keys import PostgresApiKeys
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
 from adapters.postgres.services.end_users import PostgresEndUsers
 from adapters.postgres.services.found_end_users import PostgresFoundEndUsers
+from adapters.postgres.services.found_services import PostgresFoundServices
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
+from adapters.postgres.services.refused_redirects import PostgresRefusedRedirects
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
 from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
@@ -211,6 +213,8 @@ class Aggregates:
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
+    found_services: PostgresFoundServices
+    refused_redirects: PostgresRefusedRedirects
     verified_domains: PostgresVerifiedDomains
     plans: PostgresPlans
     api_keys: PostgresApiKeys

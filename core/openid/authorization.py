@@ -17,10 +17,11 @@ from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal, on_the_way_to
 from core.openid import clients, codes, requests, scopes
-from core.openid.refused_requests import RequestOver, RequestRefused
+from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.requests import FORM_POST, AuthorizationRefused
 from core.organizations.session_strength import SecondFactorRequired
 from core.secrets import hash_token
+from core.services import redirect_changes
 from core.sessions import security_profiles
 from core.sign_in import browser_returns, child_sessions
 from core.sign_in.proofs import Destination
@@ -118,6 +119,8 @@ def begin(
         return _answer(uow, client, requests.arrived(uow, client, parameters), visitor, issuer=issuer)
     except AuthorizationRefused as refused:
         return _refusal(uow, client, refused, issuer)
+    except RedirectUriRefused as refused:
+        raise _remembered(uow, client, refused) from None
 
 
 def receive(uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str]) -> str:
@@ -318,6 +321,16 @@ def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest
     # It may have waited since before the profile was turned on.
     security_profiles.require_pushed(client.security_profile, is_pushed=request.was_pushed)
     return client, request
+
+
+def _remembered(uow: UnitOfWork, client: Client, refused: RedirectUriRefused) -> RedirectUriRefused:
+    """Return the refusal, which the console of the organization shows to those who look after the service."""
+    service, redirect_uri = client.service, refused.redirect_uri
+    if not redirect_changes.is_kept(uow, service, redirect_uri):
+        return refused
+    return refused.leaving(
+        lambda later: redirect_changes.keep(later, service.organization_id, service.id, redirect_uri)
+    )
 
 
 def _client(uow: UnitOfWork, client_id: UUID) -> Client:

@@ -98,6 +98,13 @@ def redeem(
     A refusal that ends the session is returned, so that it is committed.
     """
     client = clients.authenticate(uow, presented_client)
+    return redeem_as(uow, client, presented, proof)
+
+
+def redeem_as(
+    uow: UnitOfWork, client: Client, presented: PresentedCode, proof: DpopProof | None
+) -> IssuedTokens | OAuthRefusal:
+    """Do the same for a client that need not authenticate again; `trials.py` redeems codes of its own."""
     security_profile.require_proof(client.security_profile, proof, at=uow.now)
     if proof is not None:
         dpop.accept(uow, proof)

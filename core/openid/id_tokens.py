@@ -32,14 +32,14 @@ def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
         "at_hash": _half_hash(access_token),
     }
     named = requested_claims.of(asked, "id_token")
-    claims |= requested_claims.chosen(_of_user(grant, issued.names, scopes.ALL), named)
-    claims |= _of_user(grant, issued.names, granted)
+    claims |= requested_claims.chosen(of_user(grant, issued.names, scopes.ALL), named)
+    claims |= of_user(grant, issued.names, granted)
     if issued.nonce is not None:
         claims["nonce"] = issued.nonce
     return claims
 
 
-def _of_user(grant: TokenGrant, names: Mapping[str, str], granted: Collection[str]) -> dict[str, Any]:
+def of_user(grant: TokenGrant, names: Mapping[str, str], granted: Collection[str]) -> dict[str, Any]:
     """Return the claims about the user that these scopes open."""
     claims: dict[str, Any] = {}
     if scopes.EMAIL in granted:

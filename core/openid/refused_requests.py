@@ -21,6 +21,19 @@ class RequestRefused(BadRequest):
     )
 
 
+class RedirectUriRefused(RequestRefused):
+    """The request names a redirect URI that the service has not registered."""
+
+    default_message = (
+        "The request names a redirect_uri that is not registered with the application."
+        " Its makers have to register exactly this address."
+    )
+
+    def __init__(self, redirect_uri: str) -> None:
+        super().__init__()
+        self.redirect_uri = redirect_uri
+
+
 class RequestOver(RequestRefused):
     """The stored request has expired, or was answered already.
 

@@ -23,7 +23,7 @@ from core.openid.refusals import (
     ResponseTypeUnsupported,
     TargetInvalid,
 )
-from core.openid.refused_requests import RequestOver, RequestRefused
+from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.requested_claims import NO_CLAIMS, RequestedClaims
 from core.secrets import hash_token
 from core.sessions import security_profiles
@@ -50,6 +50,9 @@ VALUE_CHARACTERS_MAX: Final = 2000
 HINTED_USER: Final = "hinted_user_id"
 # Marks the parameters that an authenticated client has pushed; no request has a parameter of this name.
 PUSHED: Final = "is_pushed"
+# The address of the console to which the answer to a request goes that the console itself has begun, to try a service;
+# likewise no parameter of a request. See `trials.py`.
+TRIED_AT: Final = "tried_at"
 PROMPTS: Final = ("none", "login", "consent", "select_account", "create")
 QUERY: Final = "query"
 FORM_POST: Final = "form_post"
@@ -274,21 +277,19 @@ def checked_audience(client: Client, resource: str | None) -> str | None:
     return resource
 
 
-def _redirect_uri(client: Client, given: str | None) -> str:
-    service = client.service
+def _redirect_uri(client: Client, parameters: Mapping[str, str]) -> str:
+    service, given = client.service, parameters.get("redirect_uri")
     if given is None:
         raise RequestRefused("The request of the application names no redirect_uri.")
-    if not service.has_registered(given, among=service.redirect_uris):
-        raise RequestRefused(
-            "The request names a redirect_uri that is not registered with the application."
-            " Its makers have to register exactly this address."
-        )
+    is_tried = parameters.get(TRIED_AT) == given
+    if not is_tried and not service.has_registered(given, among=service.redirect_uris):
+        raise RedirectUriRefused(given)
     return given
 
 
 def _answer_address(client: Client, parameters: Mapping[str, str], pushed_key: bytes | None) -> AnswerAddress:
     """Return where the answer to these parameters goes; raise `RequestRefused` when they do not say it."""
-    redirect_uri, mode = _redirect_uri(client, parameters.get("redirect_uri")), parameters.get("response_mode", QUERY)
+    redirect_uri, mode = _redirect_uri(client, parameters), parameters.get("response_mode", QUERY)
     is_known = mode in RESPONSE_MODES and not (mode == FORM_POST and _is_of_an_app(redirect_uri))
     return AnswerAddress(
         redirect_uri=redirect_uri,

@@ -58,6 +58,15 @@ class ServiceSlugTaken(Conflict):
     default_message = "Another service of this organization has this slug already. Choose another one."
 
 
+class ServiceChanged(Conflict):
+    """The service is no longer as the caller saw it."""
+
+    default_message = (
+        "This service has been changed meanwhile. Check what is shown now, and send the form again if you still want"
+        " it."
+    )
+
+
 class AudienceTaken(Conflict):
     """Another service, possibly of another organization, has the audience."""
 
@@ -159,9 +168,22 @@ def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
     return access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
 
 
-def change(uow: UnitOfWork, slug: str, service_slug: str, changes: dict[str, Any], *, outside: Outside) -> Service:
-    """Change the named fields of a service; lists are replaced, and without a difference nothing is recorded."""
+def change(
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    changes: dict[str, Any],
+    *,
+    outside: Outside,
+    seen: str | None = None,
+) -> Service:
+    """Change the named fields of a service; lists are replaced, and without a difference nothing is recorded.
+
+    Raise `ServiceChanged` when its `version` is not the one that the caller saw, where that is named.
+    """
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
+    if seen is not None:
+        require_seen(authorized.service, seen)
     if not _KEYS.isdisjoint(changes):
         # With its keys a service proves who it is, as with its secret.
         authorized.caller.forbid_credentials()
@@ -185,13 +207,22 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
     return after
 
 
-def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str) -> tuple[Service, Secret]:
+def require_seen(service: Service, seen: str) -> None:
+    """Raise `ServiceChanged` unless this is the version of the service that the caller saw."""
+    if service.version != seen:
+        raise ServiceChanged
+
+
+def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str, *, seen: str | None = None) -> tuple[Service, Secret]:
     """Replace the secret of a confidential service; the old one is refused from then on.
 
-    Raise `ServiceNotConfidential` or `ServiceHasKeysAlone` for a service without one.
+    Raise `ServiceNotConfidential` or `ServiceHasKeysAlone` for a service without one, and `ServiceChanged` as `change`
+    does.
     """
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_SECRET_ROTATE)
     service = authorized.service
+    if seen is not None:
+        require_seen(service, seen)
     if not service.service_type.is_confidential:
         raise ServiceNotConfidential
     if not service.has_client_secret:
@@ -203,15 +234,18 @@ def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str) -> tuple[Servic
     return service, secret
 
 
-def delete(uow: UnitOfWork, slug: str, service_slug: str) -> None:
-    """Delete a service and everything that belongs to it; raise `ServiceSubscribed` while it has live subscriptions."""
+def delete(uow: UnitOfWork, slug: str, service_slug: str, *, note: str = "") -> None:
+    """Delete a service and everything that belongs to it; raise `ServiceSubscribed` while it has live subscriptions.
+
+    The audit log alone keeps the note.
+    """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_DELETE).service
     # Locked, so that nobody subscribes between the check and the deletion.
     uow.services.lock(service)
     if uow.subscriptions.are_live_of_service(service.organization_id, service.id):
         raise ServiceSubscribed
     uow.services.remove(service)
-    _record(uow, AuditAction.SERVICE_DELETED, service)
+    _record(uow, AuditAction.SERVICE_DELETED, service, **({"audit_only": {"note": note}} if note else {}))
 
 
 def _new(uow: UnitOfWork, organization: Organization, given: ServiceFields, outside: Outside) -> Service:

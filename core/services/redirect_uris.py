@@ -91,6 +91,20 @@ def without_loopback_port(uri: str) -> str | None:
     return urlunsplit(parts._replace(netloc=host)) if _is_loopback(host) else None
 
 
+def is_address(uri: str) -> bool:
+    """Return whether it has the characters and the length of a redirect URI."""
+    return len(uri) <= URI_CHARACTERS_MAX and _CHARACTERS.fullmatch(uri) is not None
+
+
+def is_registrable(uri: str) -> bool:
+    """Return whether a service of some type could register it."""
+    try:
+        require_valid([uri], is_native=True)
+    except BadRequest:
+        return False
+    return True
+
+
 def _has_own_scheme(uri: str) -> bool:
     scheme = _SCHEME.match(uri)
     return scheme is not None and scheme[0].lower() not in {"https:", "http:"}

@@ -85,6 +85,11 @@ class Service(ServiceFields):
     updated_at: datetime
 
     @property
+    def version(self) -> str:
+        """What tells a form whether the service is still as its page has shown it."""
+        return self.updated_at.isoformat()
+
+    @property
     def has_client_secret(self) -> bool:
         """Whether it authenticates by a secret."""
         return security_profiles.has_client_secret(

@@ -32,6 +32,7 @@ STYLES: Final = (
     "plots.css",
     "settings.css",
     "plots.css",
+    "services.css",
     "reference.css",
     "mailbox.css",
     "print.css",

@@ -50,6 +50,10 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
             ),
         ),
         SectionGroup(
+            marked("Applications"),
+            (Section("/services", marked("Services"), lacks(Operation.SERVICES_LIST)),),
+        ),
+        SectionGroup(
             marked("Sign-in"),
             (
                 Section("/sign-in", marked("Sign-in rules and connections"), lacks(Operation.CONNECTIONS_READ)),

@@ -84,4 +84,11 @@ OUTCOMES: Final = {
     "stream-resumed": marked("The stream goes on where it was."),
     "stream-restarted": marked("The entries are sent again from the time that you have given."),
     "stream-deleted": marked("The receiver is deleted. Nothing is sent any more."),
+    "service-created": marked("The service is created."),
+    "service-saved": marked("The settings of the service are saved."),
+    "service-deleted": marked("The service is deleted for good."),
+    "secret-rotated": marked("The secret is replaced. The old one is refused from now on."),
+    "redirect-added": marked("The redirect URI is added. Sign-ins may lead there from now on."),
+    "redirect-removed": marked("The redirect URI is removed. No sign-in leads there any more."),
+    "redirect-forgotten": marked("The refused address is forgotten."),
 }

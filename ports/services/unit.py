@@ -7,8 +7,10 @@ from ports.services.api_keys import ApiKeys
 from ports.services.applications import ApplicationsOfUser
 from ports.services.end_users import EndUsers
 from ports.services.found_end_users import FoundEndUsers
+from ports.services.found_services import FoundServicesOfOrganization
 from ports.services.grants import ServiceGrants
 from ports.services.plans import Plans
+from ports.services.refused_redirects import RefusedRedirects
 from ports.services.services import Services
 from ports.services.subscriptions import Subscriptions
 from ports.services.verified_domains import VerifiedDomains
@@ -45,6 +47,12 @@ class ServicesUnit(Protocol):
 
     @property
     def found_end_users(self) -> FoundEndUsers: ...
+
+    @property
+    def found_services(self) -> FoundServicesOfOrganization: ...
+
+    @property
+    def refused_redirects(self) -> RefusedRedirects: ...
 
     @property
     def verified_domains(self) -> VerifiedDomains: ...

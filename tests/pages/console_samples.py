@@ -169,6 +169,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "console_overview.html": {
         "lacks_provider": None,
+        "lacks_service": None,
         **CONSOLE,
         "lacks_domain": None,
         "found": Overview(

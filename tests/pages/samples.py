@@ -33,6 +33,7 @@ from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.plots_samples import PLOTS_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
 from tests.pages.service_samples import SERVICE_SAMPLES
+from tests.pages.services_samples import SERVICES_SAMPLES
 from tests.pages.settings_samples import SETTINGS_SAMPLES
 from tests.pages.setup_samples import SETUP_SAMPLES
 from tests.pages.system_samples import SYSTEM_SAMPLES
@@ -308,6 +309,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **WHY_SAMPLES,
     **AUDITLOG_SAMPLES,
     **SERVICE_SAMPLES,
+    **SERVICES_SAMPLES,
     **SETUP_SAMPLES,
     **DELIVERIES_SAMPLES,
     **USERS_SAMPLES,

@@ -39,6 +39,7 @@ OTHERS = {
     "console_person.html",
     "console_service.html",
     "domain_components.html",
+    "console_service_kinds.html",
     "mailbox.html",
     "job_components.html",
     "platform_components.html",

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from adapters.postgres.transaction import Aggregate
-from core.audit.search import first_id_at
 from core.audit.sign_in_counts import (
     ActiveUsers,
     RefusalsOfReason,
@@ -19,6 +18,7 @@ from core.audit.sign_in_counts import (
     SignInsOfDay,
     SignInsToService,
 )
+from core.ids import first_id_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,9 +15,9 @@ from adapters.postgres.audit.sign_in_counts import (
 )
 from adapters.postgres.sign_in.sign_ins import AFFILIATION
 from adapters.postgres.transaction import Aggregate
-from core.audit.search import first_id_at
 from core.audit.sign_in_counts import CLOCKS_DIFFER_MAX, SETTLES_AFTER
 from core.audit.sign_in_log import ActiveUser, LoggedSignIn
+from core.ids import first_id_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from core.errors import OrganizationNotActive, TokenExpired, TokenInvalid
-from core.openid import codes, device, grants, id_tokens, introspection
+from core.openid import codes, device, grants, introspection
 from core.openid.clients import PresentedClient
 from core.openid.codes import PresentedCode
 from core.openid.dpop import DpopProof
@@ -32,6 +32,7 @@ from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
 from core.sessions.tokens import TokenKind
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client, step_limited, transact_limited
+from entrypoints.shared.openid.id_tokens import signed_id_token
 from entrypoints.shared.sessions.token_answers import signed
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import oauth
@@ -194,7 +195,7 @@ async def _presented_token(call: Call, text: str | None) -> IntrospectedToken:
 
 
 def _answer(call: Call, issued: IssuedTokens) -> GrantedTokens:
-    installation, grant = call.installation, issued.grant
+    grant = issued.grant
     tokens = signed(call, grant)
     answer = GrantedTokens(
         access_token=tokens.access_token,
@@ -203,18 +204,8 @@ def _answer(call: Call, issued: IssuedTokens) -> GrantedTokens:
         refresh_token=tokens.refresh_token,
     )
     if grant.client_grant is not None:
-        granted = grant.client_grant.scopes
-        answer.scope = " ".join(granted)
-        if id_tokens.is_due(granted):
-            now = installation.clock()
-            answer.id_token = installation.tokens.sign(
-                id_tokens.claims_of(issued, tokens.access_token),
-                kind=TokenKind.ID,
-                lifetime=min(installation.settings.access_token_ttl, grant.session_expires_at - now),
-                now=now,
-                host=call.host_name,
-                algorithm=grant.signature_algorithm,
-            )
+        answer.scope = " ".join(grant.client_grant.scopes)
+        answer.id_token = signed_id_token(call, issued, tokens.access_token) or msgspec.UNSET
     return answer
 
 

@@ -3,7 +3,8 @@
 from core.service_api import info
 from core.services.api_keys import Permission
 from core.services.management import AudienceTaken
-from entrypoints.http.services.services import ServiceChange, ServiceRecord, outside
+from entrypoints.http.services.services import ServiceChange, ServiceRecord
+from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes

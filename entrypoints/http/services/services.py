@@ -1,14 +1,12 @@
 """Services as the members of their organization create, read, change and delete them."""
 
 from typing import Annotated, Self
-from urllib.parse import urlsplit
 
 import msgspec
 
 from core.limits import PAGE_NUMBER_MAX
 from core.organizations.access import Operation
 from core.services import management
-from core.services.client_records import Outside
 from core.services.management import (
     AudienceTaken,
     CountedService,
@@ -21,6 +19,7 @@ from core.services.management import (
 )
 from core.services.services import Service, ServiceFields, ServiceType, ServiceUnknown
 from entrypoints.http.services.plans import PlanRecord
+from entrypoints.shared.services.outside import outside
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
@@ -95,13 +94,6 @@ class ServicesQuery(Query, kw_only=True):
     def __post_init__(self) -> None:
         self.limit = min(self.limit, PAGE_NUMBER_MAX) if self.limit is not None else None
         self.offset = min(self.offset, PAGE_NUMBER_MAX)
-
-
-def outside(call: Call) -> Outside:
-    """Return what the installation says about the addresses of services."""
-    settings = call.installation.settings
-    hosts = {urlsplit(url).hostname for url in (settings.base_url, settings.frontend_url) if url is not None}
-    return Outside(allowed_networks=settings.outbound_allowed, own_hosts=frozenset(filter(None, hosts)))
 
 
 @routes.post("/api/organizations/:org_slug/services", refuses=(ServiceLimitExceeded, ServiceSlugTaken, AudienceTaken))

@@ -186,4 +186,5 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         shown=shown,
         lacks_provider=standing.lacks(Operation.CONNECTION_CONFIGURE),
         lacks_domain=standing.lacks(Operation.DOMAIN_READ),
+        lacks_service=standing.lacks(Operation.SERVICE_CREATE),
     )

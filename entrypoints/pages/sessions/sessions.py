@@ -34,7 +34,7 @@ async def end_other_sessions(call: Call) -> None:
     call.headers["Location"] = address_after(SESSIONS, "others-ended")
 
 
-@routes.post(f"{SESSIONS}/services/:service_id/end", status=303, refuses=(NotFound, Forbidden))
+@routes.post(f"{SESSIONS}/at/:service_id/end", status=303, refuses=(NotFound, Forbidden))
 @in_browser_in_person
 async def end_sessions_of_service(call: Call, service_id: UUID) -> None:
     """End all your sessions at one service."""

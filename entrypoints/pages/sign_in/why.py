@@ -37,6 +37,8 @@ PEOPLE: Final = marked("People")
 SAML: Final = marked("SAML")
 CONNECTIONS: Final = marked("Sign-in rules and connections")
 MAIL_DOMAINS: Final = marked("Mail domains")
+SERVICES: Final = marked("Services")
+SERVICE_SETTINGS: Final = marked("Settings of the service")
 # In the call of the interface, before anything was asked.
 EXAMPLE: Final = "ann@example.com"
 
@@ -67,7 +69,13 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         people = SettingPlace(href=members, text=PEOPLE) if lacks_members is None else None
         answer = shown(
             explanation,
-            _places(org_slug, service, people, opens_sign_in=standing.lacks(Operation.CONNECTIONS_READ) is None),
+            _places(
+                org_slug,
+                service,
+                people,
+                f"{page}/services" if standing.lacks(Operation.SERVICES_LIST) is None else None,
+                opens_sign_in=standing.lacks(Operation.CONNECTIONS_READ) is None,
+            ),
         )
     return console_page(
         call,
@@ -95,10 +103,13 @@ def way_of(typed: str) -> SignInWay | None:
     return SignInWay(typed) if typed in set(SignInWay) else None
 
 
-def _places(slug: str, service: str, people: SettingPlace | None, *, opens_sign_in: bool) -> dict[Rule, SettingPlace]:
+def _places(
+    slug: str, service: str, people: SettingPlace | None, services_page: str | None, *, opens_sign_in: bool
+) -> dict[Rule, SettingPlace]:
     """Return where an organization changes what the rules depend on.
 
-    `people` is its page of members, if it is open to the reader; `opens_sign_in` says whether those of the sign-in are.
+    `people` is its page of members, and `services_page` that of its services, if they are open to the reader;
+    `opens_sign_in` says whether those of the sign-in are.
     """
     path = api(slug)
     of_service = f"{path}/services/{quote(service, safe='') or ':service_slug'}"
@@ -115,6 +126,12 @@ def _places(slug: str, service: str, people: SettingPlace | None, *, opens_sign_
         else (SettingPlace(call=f"{path}/upstream-providers"), SettingPlace(call=f"{path}/domain-routes"))
     )
     of_people = (Rule.ACCOUNT, Rule.SEAT, Rule.AFFILIATION, Rule.MEMBERSHIP, Rule.NOT_SUSPENDED)
+    of_services: dict[Rule, SettingPlace] = {}
+    if services_page is not None:
+        of_services[Rule.SERVICE] = SettingPlace(href=services_page, text=SERVICES)
+        one = quote(service, safe="")
+        settings = f"{services_page}/{one}/settings" if one else services_page
+        of_services[Rule.SECURITY_PROFILE] = SettingPlace(href=settings, text=SERVICE_SETTINGS if one else SERVICES)
     return {
         **{rule: SettingPlace(call=one) for rule, one in calls.items()},
         Rule.SAML_ADMISSION: saml if service else SettingPlace(call=f"{of_service}/saml"),
@@ -122,4 +139,5 @@ def _places(slug: str, service: str, people: SettingPlace | None, *, opens_sign_
         Rule.REQUIRED_SECOND_FACTOR: connections if opens_sign_in else SettingPlace(call=path),
         **dict.fromkeys((Rule.MAIL_DOMAIN, Rule.SINGLE_SIGN_ON), domains),
         **(dict.fromkeys(of_people, people) if people is not None else {}),
+        **of_services,
     }

@@ -110,6 +110,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "claim_of_email": _field("The claim or attribute with the address; empty for the usual one."),
     "EnablingForm.enabled": _field("Whether the connection signs in from now on.", enum=["", "yes", "no"]),
     "RoutingForm.enforced": _field("Whether every other way to sign in is refused for this domain.", **_BOX),
+    "seen_redirect_uri": _field(
+        "The refused redirect URI that the page has shown; the form is refused when it is another one by now."
+    ),
+    "NewServiceForm.kind": _field("The kind of application; the page offers the kinds."),
     "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
     "MailServerForm.port": _field("The port of the mail server, as it was typed.", examples=["587"]),
     "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),

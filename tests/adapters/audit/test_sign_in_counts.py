@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from adapters.postgres.audit import sign_in_counts as sql
 from adapters.postgres.audit import sign_in_log as log_sql
 from core.audit.analytics import Period
-from core.audit.search import first_id_at
 from core.audit.sign_in_counts import SignInFilter, count_next, counting, forget_days, of_organization
 from core.audit.sign_in_log import NO_SERVICE, find, find_active
+from core.ids import first_id_at
 from tests.plans import explained, rows_read, tables_read_whole
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from uuid import UUID
 
 import pytest
 
-from core.audit.search import first_id_at
 from core.audit.sign_in_counts import count_next
+from core.ids import first_id_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

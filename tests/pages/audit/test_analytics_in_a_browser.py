@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from core.audit.search import first_id_at
+from core.ids import first_id_at
 from tests.account_site import running_site, sign_in
 
 if TYPE_CHECKING:

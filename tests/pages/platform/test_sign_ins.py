@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from core.audit.search import first_id_at
 from core.audit.sign_in_counts import SETTLES_AFTER, count_next
+from core.ids import first_id_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

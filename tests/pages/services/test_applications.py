@@ -142,7 +142,7 @@ async def test_a_confined_session_shows_and_ends_those_of_its_organization(
     assert "Globex" not in page.text
     assert (await visitor.open(f"{PAGE}/{foreign}")).status == 404
     assert (await visitor.post(f"{PAGE}/{foreign}/disconnect", fields)).status == 404
-    assert (await visitor.post(f"/app/account/sessions/services/{foreign}/end", fields)).status == 404
+    assert (await visitor.post(f"/app/account/sessions/at/{foreign}/end", fields)).status == 404
 
 
 async def test_of_several_requests_to_disconnect_one_does(world: World, shop: RelyingParty, visitor: Visitor) -> None:

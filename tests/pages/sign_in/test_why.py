@@ -100,7 +100,7 @@ async def test_it_says_which_rule_refuses_and_what_to_do(world: World, acme: Tea
     assert "The account has no passkey." in every
     assert f"{PAGE.removesuffix('/why')}/people/invited?search=cid%40example.com" in every
     assert "What these rules depend on" in every
-    assert "<code>/api/organizations/acme/services</code>" in one
+    assert 'href="/app/organizations/acme/services">Services</a>' in one
     assert len(every.encode()) < 40 * 1024
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from core.errors import ErrorCode
-from core.organizations.access import Operation
+from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.impersonating import STOP
@@ -38,6 +38,7 @@ IN_CONSOLE = sorted(
     (route for route in FOR_BROWSERS if route.who.operation is not None),
     key=lambda route: route.who.operation is Operation.ORGANIZATION_LEAVE,
 )
+ON_SERVICE = [route for route in IN_CONSOLE if route.who.is_on_service]
 OF_PLATFORM = [route for route in FOR_BROWSERS if route.who.governs_platform]
 FORMS = [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"]
 
@@ -119,6 +120,34 @@ async def test_a_page_of_the_console_opens_to_the_roles_that_its_operation_decla
                 assert is_authorized(answer), answer.text
             else:
                 assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+async def test_a_grant_opens_the_pages_of_its_own_service_alone(callers: Callers, subtests: pytest.Subtests) -> None:
+    world, intern = callers.world, callers.people[Caller.INTERN]
+    blog = world.service(callers.acme_id, "blog")
+    world.grant(callers.acme_id, blog.id, intern, "manager")
+
+    for route, relation in product(ON_SERVICE, ("viewer", "manager")):
+        with subtests.test(route=route.name, relation=relation):
+            operation = route.who.operation
+            assert operation is not None
+            # Anew for each, because a form may delete it.
+            world.connection.execute("DELETE FROM services WHERE slug = 'shop'")
+            shop = world.service(callers.acme_id, "shop")
+            world.grant(callers.acme_id, shop.id, intern, relation)
+
+            answer = await call_in_browser(callers, route, Caller.INTERN, service_slug="shop")
+
+            is_open = operation.takes is Capability.SERVICES_VIEW or (
+                operation.takes is Capability.SERVICES_MANAGE and relation == "manager"
+            )
+            if is_open:
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name)
+            for slug in ("till", "nowhere"):
+                refused = await call_in_browser(callers, route, Caller.INTERN, service_slug=slug)
+                assert (refused.status, code_of_page(refused)) == (403, ErrorCode.FORBIDDEN.name), slug
 
 
 async def test_a_page_of_an_inactive_organization_opens_only_where_its_operation_declares_the_status(

@@ -1,0 +1,97 @@
+"""The services of an organization as the console shows them: found by name or slug, and what a deletion ends.
+
+Creating, changing and deleting them is in `management.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from core.errors import BadRequest
+from core.organizations.access import Operation, authorize
+from core.positions import FoundRows, Position, found_rows
+from core.services import access, management
+from core.text import checked_note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.services.management import Usage
+    from core.services.services import Service, ServiceType
+    from ports.unit_of_work import UnitOfWork
+
+# How many end users of a service in a list are counted; there are many services on a page.
+USERS_COUNTED_MAX: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedService:
+    """A service in the console; `users` is exact up to `USERS_COUNTED_MAX`, and one more than that beyond."""
+
+    id: UUID
+    slug: str
+    name: str
+    service_type: ServiceType
+    created_at: datetime
+    users: int
+
+    @property
+    def position(self) -> Position:
+        """The place of the service in the list."""
+        return Position(at=self.created_at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundServices:
+    """The services that were found, and how many the organization has and may have."""
+
+    rows: FoundRows[ListedService]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceEnding:
+    """What ends with a service; each number is exact up to `COUNTED_MAX`, and one more than that beyond."""
+
+    end_users: int
+    sessions: int
+    api_keys: int
+    plans: int
+    subscriptions: int
+    grants: int
+
+
+def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> FoundServices:
+    """Find services by a part of their name or slug, the oldest first; an empty text finds all."""
+    organization = authorize(uow, slug, Operation.SERVICES_LIST).organization
+    part = search.strip().lower()
+    found: Sequence[ListedService] = uow.found_services.page(
+        organization.id, part=part, after=after, limit=limit + 1, users_max=USERS_COUNTED_MAX + 1
+    )
+    count = partial(uow.found_services.count, organization.id, part=part)
+    rows = found_rows(found, after=after, limit=limit, count=count)
+    return FoundServices(rows=rows, usage=uow.services.usage(organization))
+
+
+def usage(uow: UnitOfWork, slug: str) -> Usage:
+    """Return how many services the organization has and may have, for the page that creates one."""
+    return uow.services.usage(authorize(uow, slug, Operation.SERVICE_CREATE).organization)
+
+
+def show_removal(uow: UnitOfWork, slug: str, service_slug: str) -> ServiceEnding:
+    """Return what ends when a service is deleted."""
+    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
+    return uow.found_services.figures(service.organization_id, service.id)
+
+
+def remove(uow: UnitOfWork, slug: str, service_slug: str, *, typed_slug: str, note: str) -> Service:
+    """Delete a service whose slug was typed; raise `BadRequest` for another text, and as `management.delete` does."""
+    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
+    if typed_slug.strip() != service.slug:
+        raise BadRequest.of_field("slug", "This is not the slug of the service. Type it as it is shown.")
+    management.delete(uow, slug, service_slug, note=checked_note(note))
+    return service

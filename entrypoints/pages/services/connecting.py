@@ -1,0 +1,60 @@
+"""The page of a service that says how an application connects to it; the answers to several forms show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.organizations.access import Operation
+from core.services import redirect_changes
+from entrypoints.pages.console_pages import Program
+from entrypoints.pages.services import snippets
+from entrypoints.pages.services.kinds import TYPES
+from entrypoints.pages.services.service_pages import api_of_service, opened_service, service_page
+from entrypoints.web.serving.hosts import issuer_of
+
+if TYPE_CHECKING:
+    from quart import Response
+
+    from core.errors import Refusal
+    from core.secrets import Secret
+    from entrypoints.web.serving.calls import Call
+
+
+async def connect_page(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    *,
+    done: str = "",
+    refusal: Refusal | None = None,
+    typed: str = "",
+    secret: Secret | None = None,
+) -> Response:
+    """Return the page of a service, with the redirect URI that was typed and refused, or with its new secret."""
+    at, refused = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, redirect_changes.show)
+    service, issuer = at.service, issuer_of(call)
+    return service_page(
+        call,
+        "console_service_connect.html",
+        at,
+        program=Program(path=api_of_service(org_slug, service_slug)),
+        done=done,
+        refusal=refusal,
+        secret=secret,
+        typed=typed,
+        refused=refused,
+        types=TYPES,
+        snippets=snippets.of_service(service, issuer, secret.reveal() if secret is not None else None),
+        placeholder=snippets.SECRET_PLACEHOLDER,
+        local_example=snippets.local_redirect_uri(),
+        endpoints={
+            "issuer": issuer,
+            "discovery": f"{issuer}/.well-known/openid-configuration",
+            "authorize": f"{issuer}/auth/authorize",
+            "token": f"{issuer}/auth/token",
+            "userinfo": f"{issuer}/auth/userinfo",
+            "jwks": f"{issuer}/.well-known/jwks.json",
+        },
+        lacks_change=at.lacks(Operation.SERVICE_UPDATE),
+        lacks_rotation=at.lacks(Operation.SERVICE_SECRET_ROTATE),
+    )

@@ -1,0 +1,123 @@
+"""The forms for the redirect URIs of a service, and the page that adds the one that was refused last."""
+
+from typing import Final
+
+from core.errors import BadRequest, Refusal
+from core.organizations.access import Operation
+from core.services import redirect_changes
+from core.services.management import ServiceChanged
+from core.services.redirect_changes import NoRefusedRedirect, RedirectUriGone
+from core.services.services import ServiceUnknown
+from entrypoints.pages.console_pages import Program, after
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.services.connecting import connect_page
+from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.shared.services.outside import outside
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+REDIRECT_URIS: Final = "/app/organizations/:org_slug/services/:service_slug/redirect-uris"
+REFUSED: Final = f"{REDIRECT_URIS}/refused"
+
+
+class RedirectUriForm(ProtectedForm, kw_only=True):
+    """A redirect URI, and the version of the service that the page has shown."""
+
+    redirect_uri: str = ""
+    seen_version: str = ""
+
+
+class RefusedRedirectForm(ProtectedForm, kw_only=True):
+    """The refused redirect URI that the page has shown."""
+
+    seen_redirect_uri: str = ""
+
+
+async def _page(
+    call: Call, org_slug: str, service_slug: str, *, form: RedirectUriForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    typed = form.redirect_uri if form is not None else ""
+    return await connect_page(call, org_slug, service_slug, refusal=refusal, typed=typed)
+
+
+async def _kept_page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+    return await connect_page(call, org_slug, service_slug, refusal=refusal)
+
+
+async def _refused_page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+    at, refused = await opened_service(
+        call, org_slug, service_slug, Operation.SERVICE_UPDATE, redirect_changes.show_refused
+    )
+    wanted = [*at.service.redirect_uris, refused.redirect_uri]
+    return service_page(
+        call,
+        "console_service_refused_redirect.html",
+        at,
+        program=Program(path=api_of_service(org_slug, service_slug), method="PATCH", body={"redirect_uris": wanted}),
+        refusal=refusal,
+        refused=refused,
+    )
+
+
+@routes.post(REDIRECT_URIS, refuses=(ServiceUnknown, ServiceChanged, BadRequest))
+@on_service_in_console(Operation.SERVICE_UPDATE)
+@shows_again(_page, BadRequest, ServiceChanged)
+async def add_redirect_uri(call: Call, org_slug: str, service_slug: str, form: RedirectUriForm) -> PageOrRedirect:
+    """Add a redirect URI to a service; programs use `PATCH /api/organizations/:slug/services/:service_slug`."""
+    await call.transact(
+        redirect_changes.add,
+        *(org_slug, service_slug, form.redirect_uri),
+        seen=form.seen_version,
+        outside=outside(call),
+    )
+    return after(page_of_service(org_slug, service_slug), "redirect-added")
+
+
+@routes.post(f"{REDIRECT_URIS}/remove", refuses=(ServiceUnknown, ServiceChanged, RedirectUriGone))
+@on_service_in_console(Operation.SERVICE_UPDATE)
+@shows_again(_kept_page, BadRequest, ServiceChanged, RedirectUriGone)
+async def remove_redirect_uri(call: Call, org_slug: str, service_slug: str, form: RedirectUriForm) -> PageOrRedirect:
+    """Remove a redirect URI of a service; programs use `PATCH /api/organizations/:slug/services/:service_slug`."""
+    await call.transact(
+        redirect_changes.remove,
+        *(org_slug, service_slug, form.redirect_uri),
+        seen=form.seen_version,
+        outside=outside(call),
+    )
+    return after(page_of_service(org_slug, service_slug), "redirect-removed")
+
+
+@routes.get(REFUSED, refuses=(ServiceUnknown, NoRefusedRedirect))
+@on_service_in_console(Operation.SERVICE_UPDATE)
+async def ask_about_refused_redirect(call: Call, org_slug: str, service_slug: str) -> Page:
+    """Show the redirect URI that was refused last, and ask whether it is to be added."""
+    return await _refused_page(call, org_slug, service_slug)
+
+
+@routes.post(REFUSED, refuses=(ServiceUnknown, RedirectUriGone, BadRequest))
+@on_service_in_console(Operation.SERVICE_UPDATE)
+@shows_again(_kept_page, BadRequest, RedirectUriGone, ServiceChanged)
+async def add_refused_redirect(
+    call: Call, org_slug: str, service_slug: str, form: RefusedRedirectForm
+) -> PageOrRedirect:
+    """Add the redirect URI that was refused last; programs use `PATCH /api/organizations/:slug/services/:slug`."""
+    await call.transact(
+        redirect_changes.add_refused, org_slug, service_slug, form.seen_redirect_uri, outside=outside(call)
+    )
+    return after(page_of_service(org_slug, service_slug), "redirect-added")
+
+
+@routes.post(f"{REFUSED}/forget", refuses=(ServiceUnknown, RedirectUriGone))
+@on_service_in_console(Operation.SERVICE_UPDATE)
+@shows_again(_kept_page, RedirectUriGone)
+async def forget_refused_redirect(
+    call: Call, org_slug: str, service_slug: str, form: RefusedRedirectForm
+) -> PageOrRedirect:
+    """Forget the redirect URI that was refused last."""
+    await call.transact(redirect_changes.forget, org_slug, service_slug, form.seen_redirect_uri)
+    return after(page_of_service(org_slug, service_slug), "redirect-forgotten")

@@ -1,0 +1,58 @@
+"""The page that replaces the client secret of a service: what ends with the old one, and the new one once."""
+
+from typing import Final
+
+from core.errors import Refusal
+from core.organizations.access import Operation
+from core.services import management
+from core.services.management import ServiceChanged, ServiceHasKeysAlone, ServiceNotConfidential
+from core.services.services import ServiceUnknown
+from entrypoints.pages.console_pages import Program
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.rendering import Page
+from entrypoints.pages.services.connecting import connect_page
+from entrypoints.pages.services.service_pages import api_of_service, opened_service, service_page
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+SECRET: Final = "/app/organizations/:org_slug/services/:service_slug/secret"  # noqa: S105 - a path
+
+
+class RotationForm(ProtectedForm, kw_only=True):
+    """The version of the service that the page has shown."""
+
+    seen_version: str = ""
+
+
+async def _page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+    at, _ = await opened_service(call, org_slug, service_slug, Operation.SERVICE_SECRET_ROTATE, management.read)
+    return service_page(
+        call,
+        "console_service_secret.html",
+        at,
+        program=Program(path=f"{api_of_service(org_slug, service_slug)}/secret/rotate", method="POST"),
+        refusal=refusal,
+    )
+
+
+@routes.get(SECRET, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SERVICE_SECRET_ROTATE)
+async def ask_to_rotate(call: Call, org_slug: str, service_slug: str) -> Page:
+    """Show what happens to the old secret, and ask whether it is to be replaced."""
+    shown = await _page(call, org_slug, service_slug)
+    await recent_for_form(call)
+    return shown
+
+
+@routes.post(SECRET, refuses=(ServiceUnknown, ServiceChanged, ServiceNotConfidential, ServiceHasKeysAlone))
+@on_service_in_console(Operation.SERVICE_SECRET_ROTATE)
+@shows_again(_page, ServiceChanged, ServiceNotConfidential, ServiceHasKeysAlone)
+async def rotate_secret_of_service(call: Call, org_slug: str, service_slug: str, form: RotationForm) -> Page:
+    """Replace the secret, and show it once; programs use `POST …/services/:service_slug/secret/rotate`."""
+    await recent(call)
+    _, secret = await call.transact(management.rotate_secret, org_slug, service_slug, seen=form.seen_version)
+    return await connect_page(call, org_slug, service_slug, done="secret-rotated", secret=secret)

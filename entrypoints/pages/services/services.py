@@ -1,0 +1,168 @@
+"""The pages of the services of an organization: the list, creating one of a kind, and how an application connects."""
+
+from typing import Annotated, Final
+
+import msgspec
+
+from core.errors import BadRequest, Refusal
+from core.organizations.access import Operation
+from core.services import found_services, management
+from core.services.management import AudienceTaken, ServiceLimitExceeded, ServiceSlugTaken
+from core.services.services import ServiceFields, ServiceType, ServiceUnknown
+from entrypoints.pages.console_pages import (
+    ROWS_SHOWN,
+    PagedQuery,
+    Program,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
+from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.refusals import problems_of
+from entrypoints.pages.rendering import Page
+from entrypoints.pages.services.connecting import connect_page
+from entrypoints.pages.services.kinds import KINDS, TYPES, kind_by
+from entrypoints.pages.services.snippets import local_redirect_uri
+from entrypoints.shared.services.outside import outside
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console, on_service_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+SERVICES: Final = "/app/organizations/:org_slug/services"
+NEW: Final = f"{SERVICES}/new"
+SERVICE: Final = f"{SERVICES}/:service_slug"
+# What is proposed for the call of the interface before anything is typed.
+_EXAMPLE: Final = {"slug": "shop", "name": "Shop"}
+
+
+class ServiceSearchQuery(PagedQuery, kw_only=True):
+    """Which services to show."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the name or the slug.", max_length=100)] = ""
+
+
+class ServiceKindQuery(Query, kw_only=True):
+    """The kind of application whose fields the page shows."""
+
+    kind: Annotated[str, msgspec.Meta(description="The kind of application; the page offers the kinds.")] = ""
+
+
+class NewServiceForm(ProtectedForm, kw_only=True):
+    """The service to create, of a kind; `service_type` is chosen where the kind has several."""
+
+    kind: str = ""
+    name: str = ""
+    slug: str = ""
+    service_type: str = ""
+    redirect_uri: str = ""
+
+
+@routes.get(SERVICES)
+@in_console(Operation.SERVICES_LIST)
+async def show_services(call: Call, org_slug: str, query: ServiceSearchQuery) -> Page:
+    """Show the services of an organization, by a part of their name or slug."""
+    standing, found = await opened(
+        call,
+        org_slug,
+        Operation.SERVICES_LIST,
+        found_services.search,
+        search=query.search,
+        after=query.position,
+        limit=ROWS_SHOWN,
+    )
+    page, rows = f"{page_of(org_slug)}/services", found.rows
+    return console_page(
+        call,
+        "console_services.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/services"),
+        done=query.done,
+        query=query,
+        found=rows,
+        usage=found.usage,
+        users_max=found_services.USERS_COUNTED_MAX,
+        kinds=KINDS,
+        types=TYPES,
+        lacks_creation=standing.lacks(Operation.SERVICE_CREATE),
+        page=page,
+        first=with_query(page, search=query.search) if query.after else "",
+        next=with_query(page, search=query.search, after=rows.next) if rows.next is not None else "",
+    )
+
+
+async def _new(
+    call: Call,
+    org_slug: str,
+    *,
+    query: ServiceKindQuery | None = None,
+    form: NewServiceForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, usage = await opened(call, org_slug, Operation.SERVICE_CREATE, found_services.usage)
+    kind = kind_by(form.kind if form is not None else query.kind if query is not None else "")
+    service_type = kind.types[0] if kind is not None else ServiceType.WEB
+    return console_page(
+        call,
+        "console_service_new.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/services", method="POST", body={**_EXAMPLE, "service_type": service_type.value}
+        ),
+        refusal=refusal,
+        problems=problems_of(refusal),
+        usage=usage,
+        is_full=usage.max_services is not None and usage.current_services >= usage.max_services,
+        kinds=KINDS,
+        kind=kind,
+        local_example=local_redirect_uri(),
+        types=[(one.value, TYPES[one]) for one in kind.types] if kind is not None else [],
+        form=form or NewServiceForm(),
+        page=f"{page_of(org_slug)}/services",
+    )
+
+
+@routes.get(NEW)
+@in_console(Operation.SERVICE_CREATE)
+async def choose_kind(call: Call, org_slug: str, query: ServiceKindQuery) -> Page:
+    """Show the kinds of applications, and of one the fields that it needs."""
+    shown = await _new(call, org_slug, query=query)
+    if query.kind:
+        await recent_for_form(call)
+    return shown
+
+
+@routes.post(NEW, refuses=(BadRequest, ServiceLimitExceeded, ServiceSlugTaken, AudienceTaken))
+@in_console(Operation.SERVICE_CREATE)
+@shows_again(_new, BadRequest, ServiceLimitExceeded, ServiceSlugTaken)
+async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm) -> Page:
+    """Create a service, and show how to connect to it with its secret; `POST /api/organizations/:slug/services`."""
+    await recent(call)
+    kind = kind_by(form.kind)
+    if kind is None:
+        raise BadRequest("Choose a kind of application first.")
+    chosen = {one.value: one for one in kind.types}.get(form.service_type, kind.types[0])
+    redirect_uri = form.redirect_uri.strip()
+    given = ServiceFields(
+        slug=form.slug.strip(),
+        name=form.name.strip(),
+        service_type=chosen,
+        redirect_uris=[redirect_uri] if redirect_uri else [],
+    )
+    created = await call.transact(management.create, org_slug, given, outside=outside(call))
+    return await connect_page(
+        call, org_slug, created.service.slug, done="service-created", secret=created.client_secret
+    )
+
+
+@routes.get(SERVICE, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SERVICE_READ)
+async def show_connection(call: Call, org_slug: str, service_slug: str, query: DoneQuery) -> Page:
+    """Show how an application connects to a service: client id, endpoints, redirect URIs and programs to copy."""
+    return await connect_page(call, org_slug, service_slug, done=query.done)

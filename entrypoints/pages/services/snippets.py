@@ -1,0 +1,179 @@
+"""The programs on the page of a service: each a whole application with the real values of the service, to copy and run.
+
+A value stands in a program as a literal of its language, so that no redirect URI can become a part of the program.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlsplit
+
+from core.services.services import ServiceType
+from entrypoints.pages.languages import marked
+
+if TYPE_CHECKING:
+    from core.services.services import Service
+
+# Stands in for the secret, which is shown once.
+SECRET_PLACEHOLDER: Final = "YOUR_CLIENT_SECRET"  # noqa: S105 - it says where the secret goes
+_FOLDER: Final = Path(__file__).parent / "programs"
+# Where an application listens whose redirect URI names no port of this machine.
+_PORT: Final = 8080
+_NO_REDIRECT: Final = "https://app.example.com/callback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """A program: its name, the file to save it as, how to install what it needs, how to start it, and its text.
+
+    `opens` is the address to open then; empty where the program itself says what to do. It leads to the machine of the
+    program when `is_local`, and else has to be made to lead to its port.
+    """
+
+    word: str
+    name: str
+    file: str
+    install: str
+    start: str
+    opens: str
+    is_local: bool
+    port: int
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """A program before the values are in it; `template` is its file in the folder `programs`."""
+
+    word: str
+    name: str
+    file: str
+    install: str
+    start: str
+    template: str
+
+    def filled(self, values: dict[str, str], *, opens: str = "") -> Snippet:
+        """Return it with these values in place of their names."""
+        text = (_FOLDER / self.template).read_text("utf-8")
+        for placeholder, value in values.items():
+            text = text.replace(f"@{placeholder}@", value)
+        return Snippet(
+            word=self.word,
+            name=self.name,
+            file=self.file,
+            install=self.install,
+            start=self.start,
+            opens=opens,
+            is_local=urlsplit(opens).scheme == "http",
+            port=int(values["PORT"]),
+            text=text.rstrip("\n"),
+        )
+
+
+_FLASK: Final = _Program(
+    *("authlib", marked("Python, with Flask and Authlib"), "app.py"),
+    *("pip install authlib flask requests", "python app.py", "application.py.txt"),
+)
+_NODE: Final = _Program(
+    *("openid-client", marked("Node, with openid-client"), "app.mjs"),
+    *("npm install openid-client", "node app.mjs", "application.mjs.txt"),
+)
+_BROWSER: Final = _Program(
+    *("browser", marked("JavaScript in the browser"), "app.mjs"), *("", "node app.mjs", "single_page.mjs.txt")
+)
+_CURL: Final = _Program(*("curl", marked("Shell, with curl"), "sign-in.sh"), *("", "sh sign-in.sh", "sign_in.sh.txt"))
+_MACHINES: Final = (
+    _Program(*("curl", marked("Shell, with curl"), "machine.sh"), *("", "sh machine.sh", "machine.sh.txt")),
+    _Program(
+        *("authlib", marked("Python, with Authlib"), "machine.py"),
+        *("pip install authlib requests", "python machine.py", "machine.py.txt"),
+    ),
+    _Program(
+        *("openid-client", marked("Node, with openid-client"), "machine.mjs"),
+        *("npm install openid-client", "node machine.mjs", "machine.mjs.txt"),
+    ),
+)
+_OF_TYPE: Final = {
+    ServiceType.WEB: (_FLASK, _NODE),
+    ServiceType.MOBILE: (_BROWSER,),
+    ServiceType.DESKTOP: (_NODE,),
+}
+
+
+def of_service(service: Service, issuer: str, secret: str | None) -> list[Snippet]:
+    """Return the programs for a service; none for one with a security profile, which signs with keys of its own."""
+    if service.security_profile is not None:
+        return []
+    values = _values(service, issuer, secret or SECRET_PLACEHOLDER)
+    if service.service_type is ServiceType.API:
+        return [program.filled(values) for program in _MACHINES]
+    home = _home(service)
+    # At the address of an installed application no other program can be.
+    listening = _OF_TYPE[service.service_type] if home else ()
+    return [*(program.filled(values, opens=home) for program in listening), _CURL.filled(values)]
+
+
+def local_redirect_uri() -> str:
+    """Return a redirect URI to try a program on the machine of its developer."""
+    return f"http://localhost:{_PORT}/callback"
+
+
+def _redirect_uri(service: Service) -> str:
+    """Return the redirect URI that a program uses: the first on this machine, else the first of the web, else any."""
+    of_web = [uri for uri in service.redirect_uris if urlsplit(uri).scheme in {"https", "http"}]
+    here = [uri for uri in of_web if urlsplit(uri).scheme == "http"]
+    return next(iter([*here, *of_web, *service.redirect_uris]), _NO_REDIRECT)
+
+
+def _port(uri: str) -> int:
+    parts = urlsplit(uri)
+    return parts.port or 80 if parts.scheme == "http" else _PORT
+
+
+def _home(service: Service) -> str:
+    """Return the address at which an application on this machine is opened; that of the service for another one."""
+    parts = urlsplit(_redirect_uri(service))
+    return f"{parts.scheme}://{parts.netloc}/" if parts.scheme in {"https", "http"} else ""
+
+
+def _values(service: Service, issuer: str, secret: str) -> dict[str, str]:
+    """Return what stands in the programs for each placeholder."""
+    redirect_uri = _redirect_uri(service)
+    path = urlsplit(redirect_uri).path or "/"
+    is_public = not service.has_client_secret
+    insecure = urlsplit(issuer).scheme == "http"
+    return {
+        "ISSUER": json.dumps(issuer),
+        "CLIENT_ID": json.dumps(str(service.client_id)),
+        "SECRET": json.dumps(secret),
+        "REDIRECT_URI": json.dumps(redirect_uri),
+        "PATH": json.dumps(path),
+        # Where the path of the answer is the one that an application would use itself, it takes another one.
+        "HOME": json.dumps("/" if path != "/" else "/home"),
+        "PORT": str(_port(redirect_uri)),
+        "CLIENT_AUTHENTICATION": "undefined, client.None()" if is_public else json.dumps(secret),
+        "INSECURE": _INSECURE[is_public] if insecure else "",
+        "SHELL_ISSUER": shlex.quote(issuer),
+        "SHELL_ADDRESS": shlex.quote(
+            f"{issuer}/auth/authorize?response_type=code&client_id={service.client_id}"
+            f"&redirect_uri={quote(redirect_uri, safe='')}&scope=openid%20email%20profile&code_challenge_method=S256"
+        ),
+        "SHELL_REDIRECT_URI": shlex.quote(redirect_uri),
+        "SHELL_CLIENT": shlex.quote(f"{service.client_id}:{secret}"),
+        "SHELL_CREDENTIALS": (
+            f"--data-urlencode client_id={service.client_id}"
+            if is_public
+            else f"--user {shlex.quote(f'{service.client_id}:{secret}')}"
+        ),
+    }
+
+
+# An issuer without https is for trying on one machine; a client of OpenID Connect refuses it otherwise.
+_INSECURE: Final = {
+    True: ", { execute: [client.allowInsecureRequests] }",
+    False: ", undefined, { execute: [client.allowInsecureRequests] }",
+}

@@ -1,0 +1,28 @@
+"""The signed ID token of issued tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.openid import id_tokens
+from core.sessions.tokens import TokenKind
+
+if TYPE_CHECKING:
+    from core.openid.grants import IssuedTokens
+    from entrypoints.web.serving.calls import Call
+
+
+def signed_id_token(call: Call, issued: IssuedTokens, access_token: str) -> str | None:
+    """Return the ID token that belongs to an access token; None where the scopes ask for none."""
+    installation, grant = call.installation, issued.grant
+    if grant.client_grant is None or not id_tokens.is_due(grant.client_grant.scopes):
+        return None
+    now = installation.clock()
+    return installation.tokens.sign(
+        id_tokens.claims_of(issued, access_token),
+        kind=TokenKind.ID,
+        lifetime=min(installation.settings.access_token_ttl, grant.session_expires_at - now),
+        now=now,
+        host=call.host_name,
+        algorithm=grant.signature_algorithm,
+    )

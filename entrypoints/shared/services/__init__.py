@@ -1,0 +1,1 @@
+"""What the JSON interface and the pages of services share."""

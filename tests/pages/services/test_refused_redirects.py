@@ -1,0 +1,174 @@
+"""The redirect URI that was refused last: remembered sparingly, shown with a warning, added or forgotten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from tests.pages.services.shop import CONSOLE, shop_of
+from tests.world.visitor import Visitor
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.application import Answer
+    from tests.world.team import Team
+    from tests.world.world import World
+
+SHOP = f"{CONSOLE}/shop"
+REFUSED = f"{SHOP}/redirect-uris/refused"
+OTHER = "https://app.shop.example:8443/callback?from=here"
+
+
+@pytest.fixture
+def people(world: World) -> Team:
+    """An organization with an owner and a member."""
+    team = world.team()
+    team.add("ann", "owner")
+    team.add("cid", "member")
+    return team
+
+
+@pytest.fixture
+def client_id(world: World, people: Team) -> UUID:
+    """The client id of a service."""
+    return shop_of(world, people).client_id
+
+
+@pytest.fixture
+async def ann(people: Team, visitor: Visitor) -> Visitor:
+    """The browser of the owner."""
+    await visitor.sign_in("ann@example.com")
+    return visitor
+
+
+async def refuse(world: World, client_id: UUID, redirect_uri: str) -> Answer:
+    """Bring a request with a redirect URI that is not registered, as a stranger."""
+    return await Visitor(world.client).send(
+        "GET",
+        f"/auth/authorize?response_type=code&client_id={client_id}&redirect_uri={quote(redirect_uri, safe='')}",
+    )
+
+
+def remembered(world: World) -> list[str]:
+    """Return the redirect URIs that are remembered."""
+    return [uri for (uri,) in world.connection.execute("SELECT redirect_uri FROM refused_redirects").fetchall()]
+
+
+def later(world: World) -> None:
+    """Let a minute pass since the last refusal."""
+    world.connection.execute("UPDATE refused_redirects SET refused_at = refused_at - interval '1 minute'")
+
+
+async def test_the_page_names_the_address_that_was_refused_last(world: World, client_id: UUID, ann: Visitor) -> None:
+    answer = await refuse(world, client_id, OTHER)
+    page = await ann.open(SHOP)
+
+    assert answer.status == 400
+    assert "not registered with the application" in answer.text
+    assert "<strong>app.shop.example</strong>" in page.text
+    assert f"<code>{OTHER}</code>" in page.text
+    assert "Add the address only if it is yours." in page.text
+
+
+async def test_one_refusal_in_a_minute_is_remembered(world: World, client_id: UUID) -> None:
+    for number in range(3):
+        await refuse(world, client_id, f"https://{number}.example/")
+    assert remembered(world) == ["https://0.example/"]
+
+    later(world)
+    await refuse(world, client_id, "https://3.example/")
+    assert remembered(world) == ["https://3.example/"]
+
+
+@pytest.mark.parametrize("redirect_uri", ["https://x.example/<b>", "https://x.example/" + "x" * 2000, "a b", ""])
+async def test_what_is_no_address_is_not_remembered(world: World, client_id: UUID, redirect_uri: str) -> None:
+    assert (await refuse(world, client_id, redirect_uri)).status == 400
+
+    assert remembered(world) == []
+
+
+async def test_a_refusal_waits_for_no_other_one(world: World, client_id: UUID) -> None:
+    await refuse(world, client_id, OTHER)
+    later(world)
+
+    with world.connection.transaction():
+        world.connection.execute("SELECT FROM refused_redirects FOR UPDATE")
+        answer = await refuse(world, client_id, "https://x.example/")
+
+    assert answer.status == 400
+    assert remembered(world) == [OTHER]
+
+
+async def test_adding_it_asks_first_and_clears_it(world: World, client_id: UUID, ann: Visitor) -> None:
+    await refuse(world, client_id, OTHER)
+
+    asked = await ann.follow(await ann.open(SHOP), REFUSED)
+    assert "<dd>app.shop.example</dd>" in asked.text
+    added = await ann.submit(asked, REFUSED)
+
+    assert "The redirect URI is added." in added.text
+    assert OTHER in added.text
+    assert "A sign-in was refused" not in added.text
+    assert remembered(world) == []
+    assert (await refuse(world, client_id, OTHER)).status == 303
+
+
+async def test_it_is_forgotten(world: World, client_id: UUID, ann: Visitor) -> None:
+    await refuse(world, client_id, OTHER)
+
+    page = await ann.submit(await ann.open(SHOP), f"{REFUSED}/forget")
+
+    assert "The refused address is forgotten." in page.text
+    assert remembered(world) == []
+    assert (await ann.open(REFUSED)).status == 404
+
+
+async def test_a_stranger_cannot_exchange_the_address_that_was_seen(
+    world: World, client_id: UUID, ann: Visitor
+) -> None:
+    await refuse(world, client_id, OTHER)
+    shown = await ann.open(REFUSED)
+    later(world)
+    await refuse(world, client_id, "https://evil.example/")
+
+    added, forgotten = await ann.submit(shown, REFUSED), await ann.submit(shown, f"{REFUSED}/forget")
+
+    for answer in (added, forgotten):
+        assert answer.status == 409
+        assert "another one was refused meanwhile" in answer.text
+    assert remembered(world) == ["https://evil.example/"]
+    assert OTHER not in added.text
+
+
+async def test_what_no_service_may_register_is_not_added(world: World, client_id: UUID, ann: Visitor) -> None:
+    await refuse(world, client_id, "http://shop.example/plain")
+    asked = await ann.open(REFUSED)
+    assert "It cannot be added as it is" in asked.text
+
+    answer = await ann.submit(asked, REFUSED)
+
+    assert answer.status == 400
+    assert "http is only for localhost" in answer.text
+
+
+async def test_adding_it_by_the_field_clears_it_too(world: World, client_id: UUID, ann: Visitor) -> None:
+    await refuse(world, client_id, OTHER)
+
+    page = await ann.submit(await ann.open(SHOP), f"{SHOP}/redirect-uris", redirect_uri=OTHER)
+
+    assert "A sign-in was refused" not in page.text
+    assert remembered(world) == []
+
+
+async def test_who_may_not_change_the_service_sees_it_closed(world: World, client_id: UUID, visitor: Visitor) -> None:
+    await refuse(world, client_id, OTHER)
+    await visitor.sign_in("cid@example.com")
+
+    page = await visitor.open(SHOP)
+
+    assert OTHER in page.text
+    assert f'href="{REFUSED}"' not in page.text
+    assert (await visitor.open(REFUSED)).status == 403

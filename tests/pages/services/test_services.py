@@ -1,0 +1,227 @@
+"""The pages of the services of an organization: the list, creating one, redirect URIs, and the secret."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.secrets import hash_token
+from tests.pages.services.shop import CONSOLE, shop_of
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.team import Team
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+HOSTILE = "<b onclick=alert(1)>Bolt</b>"
+SHOP = f"{CONSOLE}/shop"
+REDIRECT_URI = "https://shop.example/callback"
+
+
+@pytest.fixture
+def people(world: World) -> Team:
+    """An organization with an owner, a member and a role without capabilities."""
+    team = world.team()
+    team.add("ann", "owner")
+    team.add("cid", "member")
+    team.custom_role("clerk")
+    team.add("kim", "clerk")
+    return team
+
+
+@pytest.fixture
+async def ann(people: Team, visitor: Visitor) -> Visitor:
+    """The browser of the owner."""
+    await visitor.sign_in("ann@example.com")
+    return visitor
+
+
+def copied(page: Answer, name: str) -> str:
+    """Return a value that a page shows to be copied."""
+    found = re.search(rf'id="copy-{name}" (?:value="([^"]*)"|[^>]*>([^<]*)</textarea>)', page.text)
+    assert found is not None, name
+    return html.unescape(found[1] or found[2] or "")
+
+
+async def test_without_a_service_the_kinds_are_shown_as_cards(ann: Visitor) -> None:
+    page = await ann.open(CONSOLE)
+
+    for word in ("web", "spa", "app", "api"):
+        assert f'href="{CONSOLE}/new?kind={word}"' in page.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "service_type", "has_secret"),
+    [("web", "web", True), ("spa", "mobile", False), ("app", "mobile", False), ("api", "api", True)],
+)
+async def test_a_service_of_each_kind_is_created_and_its_secret_is_shown_once(
+    world: World, ann: Visitor, kind: str, service_type: str, has_secret: bool
+) -> None:
+    form = await ann.open(f"{CONSOLE}/new?kind={kind}")
+
+    page = await ann.submit(form, f"{CONSOLE}/new", name="Shop", slug="shop", redirect_uri=REDIRECT_URI)
+
+    [(stored_type, uris, client_id, secret_hash)] = world.connection.execute(
+        "SELECT service_type, redirect_uris, client_id, client_secret_hash FROM services"
+    ).fetchall()
+    assert (stored_type, uris) == (service_type, [REDIRECT_URI])
+    assert "The service is created." in page.text
+    assert copied(page, "client-id") == str(client_id)
+    assert ('id="copy-secret"' in page.text) is has_secret
+    if has_secret:
+        secret = copied(page, "secret")
+        assert hash_token(secret) == secret_hash
+        assert secret in copied(page, "program-curl")
+        assert secret not in (await ann.open(SHOP)).text
+        assert "YOUR_CLIENT_SECRET" in copied(await ann.open(SHOP), "program-curl")
+
+
+async def test_what_is_wrong_with_a_new_service_is_said_and_what_was_typed_stays(
+    world: World, people: Team, ann: Visitor
+) -> None:
+    shop_of(world, people)
+    form = await ann.open(f"{CONSOLE}/new?kind=web")
+
+    taken = await ann.submit(form, f"{CONSOLE}/new", name="Second", slug="shop")
+    odd = await ann.submit(taken, f"{CONSOLE}/new", slug="no slug", redirect_uri="http://shop.example")
+    world.connection.execute("UPDATE organizations SET max_services = 1")
+    full = await ann.submit(odd, f"{CONSOLE}/new", slug="second", redirect_uri="")
+
+    assert taken.status == 409
+    assert "Another service of this organization has this slug already" in taken.text
+    assert 'value="Second"' in taken.text
+    assert odd.status == 400
+    assert "An address begins with https" in odd.text
+    assert full.status == 400
+    assert "Your tier allows no more services." in full.text
+    assert 'value="Second"' in full.text
+
+
+async def test_services_are_found_by_a_part_of_the_name_or_the_slug(world: World, people: Team, ann: Visitor) -> None:
+    shop_of(world, people)
+    world.service(people.organization_id, "blog")
+    world.connection.execute("UPDATE services SET name = %s WHERE slug = 'shop'", (HOSTILE,))
+
+    everything, bolt, blog, nothing = [
+        await ann.open(f"{CONSOLE}?search={word}") for word in ("", "BOLT", "blo", "%25")
+    ]
+
+    assert f'href="{SHOP}"' in everything.text
+    assert f'href="{CONSOLE}/blog"' in everything.text
+    assert HOSTILE not in everything.text
+    assert f'href="{SHOP}"' in bolt.text
+    assert f'href="{CONSOLE}/blog"' not in bolt.text
+    assert f'href="{CONSOLE}/blog"' in blog.text
+    assert "No service has this in its name or slug." in nothing.text
+
+
+async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, ann: Visitor) -> None:
+    for number in range(60):
+        world.service(people.organization_id, f"{'x' * 40}-{number:02}", name="y" * 100)
+
+    page, seen = CONSOLE, set[str]()
+    while page:
+        answer = await ann.open(page)
+        assert len(answer.text.encode()) < 40 * 1024
+        seen |= set(re.findall(r'href="[^"]*/services/x+-(\d\d)"', answer.text))
+        links = [html.unescape(link) for link in re.findall(r'href="([^"]*after=[^"]*)"', answer.text)]
+        page = links[-1] if links else ""
+
+    assert len(seen) == 60
+
+
+async def test_the_page_of_a_service_is_small(world: World, people: Team, ann: Visitor) -> None:
+    shop_of(world, people)
+
+    assert len((await ann.open(SHOP)).text.encode()) < 40 * 1024
+
+
+async def test_redirect_uris_are_added_and_removed(world: World, people: Team, ann: Visitor) -> None:
+    shop_of(world, people)
+    added = await ann.submit(await ann.open(SHOP), f"{SHOP}/redirect-uris", redirect_uri="https://shop.example/other")
+    assert redirect_uris(world) == [REDIRECT_URI, "https://shop.example/other"]
+
+    removed = await ann.submit(added, f"{SHOP}/redirect-uris/remove")
+    assert redirect_uris(world) == ["https://shop.example/other"]
+    assert "No sign-in leads there any more." in removed.text
+
+    refused = await ann.submit(removed, f"{SHOP}/redirect-uris", redirect_uri="http://shop.example/plain")
+    assert refused.status == 400
+    assert "http is only for localhost" in refused.text
+    assert 'value="http://shop.example/plain"' in refused.text
+
+
+async def test_a_form_on_a_service_that_was_changed_meanwhile_says_so_and_keeps_what_was_typed(
+    world: World, people: Team, ann: Visitor
+) -> None:
+    shop_of(world, people)
+    shown, rotation = await ann.open(SHOP), await ann.open(f"{SHOP}/secret")
+    world.connection.execute("UPDATE services SET updated_at = updated_at + interval '1 second'")
+
+    added = await ann.submit(shown, f"{SHOP}/redirect-uris", redirect_uri="https://shop.example/other")
+    removed = await ann.submit(shown, f"{SHOP}/redirect-uris/remove")
+    rotated = await ann.submit(rotation, f"{SHOP}/secret")
+
+    for answer in (added, removed, rotated):
+        assert answer.status == 409
+        assert "This service has been changed meanwhile." in answer.text
+    assert 'value="https://shop.example/other"' in added.text
+    assert redirect_uris(world) == [REDIRECT_URI]
+
+
+async def test_a_redirect_uri_that_is_gone_is_said(world: World, people: Team, ann: Visitor) -> None:
+    shop_of(world, people)
+    shown = await ann.open(SHOP)
+    world.connection.execute("UPDATE services SET redirect_uris = '{}'")
+
+    answer = await ann.submit(shown, f"{SHOP}/redirect-uris/remove")
+
+    assert answer.status == 409
+
+
+async def test_the_secret_is_replaced_and_shown_once(world: World, people: Team, ann: Visitor) -> None:
+    shop_of(world, people)
+
+    page = await ann.submit(await ann.open(f"{SHOP}/secret"), f"{SHOP}/secret")
+
+    secret = copied(page, "secret")
+    assert page.headers["Cache-Control"] == "no-store"
+    [(secret_hash,)] = world.connection.execute("SELECT client_secret_hash FROM services").fetchall()
+    assert hash_token(secret) == secret_hash
+    assert secret not in (await ann.open(SHOP)).text
+
+
+async def test_a_member_sees_the_values_and_what_is_closed(world: World, people: Team, visitor: Visitor) -> None:
+    shop_of(world, people)
+    await visitor.sign_in("cid@example.com")
+
+    page = await visitor.open(SHOP)
+    listed = await visitor.open(CONSOLE)
+
+    assert copied(page, "client-id")
+    assert "<code>services.manage</code>" in page.text
+    assert f'action="{SHOP}/redirect-uris"' not in page.text
+    assert f'href="{SHOP}/secret"' not in page.text
+    assert "<code>services.create</code>" in listed.text
+
+
+async def test_a_grant_opens_the_service_and_nothing_else(world: World, people: Team, visitor: Visitor) -> None:
+    shop = shop_of(world, people)
+    world.grant(people.organization_id, shop.id, people.ids["kim"], "manager")
+    await visitor.sign_in("kim@example.com")
+
+    page = await visitor.open(SHOP)
+    await visitor.submit(page, f"{SHOP}/redirect-uris", redirect_uri="https://shop.example/other")
+
+    assert "https://shop.example/other" in redirect_uris(world)
+    assert (await visitor.open(CONSOLE)).status == 403
+
+
+def redirect_uris(world: World) -> list[str]:
+    """Return the redirect URIs of the one service."""
+    [(uris,)] = world.connection.execute("SELECT redirect_uris FROM services").fetchall()
+    return uris

@@ -1,0 +1,161 @@
+"""The settings of a service in the console, and its deletion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.pages.services.shop import CONSOLE, shop_of
+
+if TYPE_CHECKING:
+    from tests.world.builder import Service
+    from tests.world.team import Team
+    from tests.world.visitor import Visitor
+    from tests.world.world import World
+
+SETTINGS = f"{CONSOLE}/shop/settings"
+REMOVAL = f"{CONSOLE}/shop/removal"
+KEYS = '{"keys": [{"kty": "EC", "crv": "P-256", "x": "a", "y": "b"}]}'
+
+
+@pytest.fixture
+def people(world: World) -> Team:
+    """An organization with an owner, an admin and a member."""
+    team = world.team()
+    for name, role in (("ann", "owner"), ("bob", "admin"), ("cid", "member")):
+        team.add(name, role)
+    return team
+
+
+@pytest.fixture
+def shop(world: World, people: Team) -> Service:
+    """A service of the organization."""
+    return shop_of(world, people)
+
+
+@pytest.fixture
+async def ann(shop: Service, visitor: Visitor) -> Visitor:
+    """The browser of the owner."""
+    await visitor.sign_in("ann@example.com")
+    return visitor
+
+
+def stored(world: World, *columns: str) -> list[Any]:
+    """Return columns of the one service."""
+    [(row,)] = world.connection.execute("SELECT to_jsonb(s) FROM services s").fetchall()
+    return [row[column] for column in columns]
+
+
+async def test_every_setting_is_changed(world: World, ann: Visitor) -> None:
+    page = await ann.submit(
+        await ann.open(SETTINGS),
+        SETTINGS,
+        {
+            "name": "Corner shop",
+            "service_type": "api",
+            "post_logout_redirect_uris": "https://shop.example/bye\r\n\r\n https://shop.example/gone ",
+            "frontchannel_logout_uri": "https://shop.example/front",
+            "device_activation_uri": "https://shop.example/device",
+            "websuite_scopes": "openid  email",
+            "jwks": KEYS,
+        },
+    )
+
+    assert "The settings of the service are saved." in page.text
+    columns = (
+        *("name", "service_type", "post_logout_redirect_uris", "frontchannel_logout_uri", "device_activation_uri"),
+        *("websuite_scopes", "codehost_scopes", "backchannel_logout_uri"),
+    )
+    assert stored(world, *columns) == [
+        *("Corner shop", "api", ["https://shop.example/bye", "https://shop.example/gone"]),
+        *("https://shop.example/front", "https://shop.example/device", ["openid", "email"], None, None),
+    ]
+    [(details,)] = world.audit_entries("service.updated", "details")
+    assert set(details["changes"]) >= {"name", "service_type", "jwks"}
+
+
+async def test_a_form_without_a_change_records_nothing(world: World, ann: Visitor) -> None:
+    form = await ann.open(SETTINGS)
+
+    page = await ann.submit(form, SETTINGS, service_type="web", security_profile="")
+
+    assert page.status == 200
+    assert world.audit_entries("service.updated") == []
+
+
+async def test_everything_that_is_wrong_is_said_at_its_field_and_stays(world: World, ann: Visitor) -> None:
+    page = await ann.submit(
+        await ann.open(SETTINGS),
+        SETTINGS,
+        {
+            "service_type": "web",
+            "frontchannel_logout_uri": "http://shop.example/front",
+            "websuite_scopes": 'a"b',
+            "post_logout_redirect_uris": "nowhere",
+        },
+    )
+    odd = await ann.submit(page, SETTINGS, service_type="toaster", security_profile="fapi9", jwks="[" * 5000)
+
+    assert page.status == 400
+    for name in ("frontchannel_logout_uri", "websuite_scopes", "post_logout_redirect_uris"):
+        assert f'id="{name}-problem"' in page.text
+    assert 'value="http://shop.example/front"' in page.text
+    assert ">nowhere</textarea>" in page.text
+    assert odd.status == 400
+    for name in ("service_type", "security_profile", "jwks"):
+        assert f'id="{name}-problem"' in odd.text
+
+
+async def test_settings_that_were_changed_meanwhile_are_not_overwritten(world: World, ann: Visitor) -> None:
+    form = await ann.open(SETTINGS)
+    world.connection.execute("UPDATE services SET name = 'Other', updated_at = updated_at + interval '1 second'")
+
+    page = await ann.submit(form, SETTINGS, name="Mine", service_type="web")
+
+    assert page.status == 409
+    assert "This service has been changed meanwhile." in page.text
+    assert 'value="Mine"' in page.text
+    assert stored(world, "name") == ["Other"]
+
+
+async def test_a_service_that_becomes_public_loses_its_secret(world: World, ann: Visitor) -> None:
+    await ann.submit(await ann.open(SETTINGS), SETTINGS, service_type="mobile")
+
+    assert stored(world, "service_type", "client_secret_hash") == ["mobile", None]
+
+
+async def test_a_member_reads_the_settings_and_sees_what_is_closed(shop: Service, visitor: Visitor) -> None:
+    await visitor.sign_in("cid@example.com")
+
+    page = await visitor.open(SETTINGS)
+
+    assert "<code>services.manage</code>" in page.text
+    assert f'action="{SETTINGS}"' not in page.text
+    assert "Only the owner can do this." in page.text
+
+
+async def test_the_owner_deletes_a_service_whose_slug_was_typed(
+    world: World, people: Team, shop: Service, ann: Visitor
+) -> None:
+    world.link(people.organization_id, shop.id, world.user("eve@example.com"))
+    asked = await ann.open(REMOVAL)
+    assert "This ends at once, for good" in asked.text
+
+    wrong = await ann.submit(asked, REMOVAL, slug="blog", note="No longer used")
+    page = await ann.submit(wrong, REMOVAL, slug=" shop ")
+
+    assert wrong.status == 400
+    assert "This is not the slug of the service." in wrong.text
+    assert 'value="No longer used"' in wrong.text
+    assert "The service is deleted for good." in page.text
+    assert world.connection.execute("SELECT FROM services").fetchall() == []
+    [(details,)] = world.audit_entries("service.deleted", "details")
+    assert details["note"] == "No longer used"
+
+
+async def test_only_the_owner_deletes_a_service(shop: Service, visitor: Visitor) -> None:
+    await visitor.sign_in("bob@example.com")
+
+    assert f'href="{REMOVAL}"' not in (await visitor.open(SETTINGS)).text
+    assert (await visitor.open(REMOVAL)).status == 403

@@ -1,0 +1,130 @@
+"""The pages of services with sample values: a part of `samples.py`."""
+
+from collections import defaultdict
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from core.organizations.access import Capability
+from core.positions import FoundRows
+from core.secrets import Secret
+from core.services.found_services import USERS_COUNTED_MAX, ListedService, ServiceEnding
+from core.services.management import Usage
+from core.services.redirect_changes import RefusedRedirect
+from core.services.services import Service, ServiceType
+from entrypoints.pages.openid.claim_words import shown
+from entrypoints.pages.services import snippets
+from entrypoints.pages.services.kinds import KINDS, TYPES
+from entrypoints.pages.services.removal import ServiceRemovalForm
+from entrypoints.pages.services.services import NewServiceForm, ServiceSearchQuery
+from entrypoints.pages.services.settings import FIELDS, PROFILES, texts_of
+from tests.pages.console_samples import CONSOLE, LONG_SLUG
+from tests.pages.sample_values import ID, NAME, NOW, PROBLEM
+
+_PAGE: Final = f"/app/organizations/{LONG_SLUG}/services/{LONG_SLUG}"
+_REDIRECT_URI: Final = "https://" + "long." * 30 + "example.com/callback?" + "x" * 200
+_MOMENT: Final = datetime(2026, 1, 1, tzinfo=UTC)
+_SERVICE: Final = Service(
+    id=UUID(ID),
+    organization_id=UUID(ID),
+    client_id=UUID(ID),
+    slug=LONG_SLUG,
+    name=NAME,
+    service_type=ServiceType.WEB,
+    redirect_uris=[_REDIRECT_URI, "http://localhost:8080/callback"],
+    post_logout_redirect_uris=[_REDIRECT_URI],
+    audiences=["https://api.example.com"],
+    codehost_scopes=["repo"],
+    jwks={"keys": [{"kty": "EC", "crv": "P-256", "x": "x" * 43, "y": "y" * 43}]},
+    created_at=_MOMENT,
+    updated_at=_MOMENT,
+)
+SERVICE: Final[dict[str, Any]] = {
+    **CONSOLE,
+    "service": _SERVICE,
+    "page": _PAGE,
+    "tabs": [
+        (_PAGE, "Connect", None),
+        (f"{_PAGE}/settings", "Settings", None),
+        (f"{_PAGE}/people", "People", Capability.SERVICES_MANAGE),
+    ],
+}
+_REFUSED: Final = RefusedRedirect(redirect_uri="http://" + _REDIRECT_URI.removeprefix("https://"), refused_at=_MOMENT)
+_USAGE: Final = Usage(current_services=5, max_services=5, tier=NAME)
+_LISTED: Final = ListedService(
+    id=UUID(ID),
+    slug=LONG_SLUG,
+    name=NAME,
+    service_type=ServiceType.MOBILE,
+    created_at=NOW,
+    users=USERS_COUNTED_MAX + 1,
+)
+_CLAIMS: Final = shown({"sub": ID, "email": "x" * 100 + "@example.com", "amr": ["pwd", "mfa"], "other": NAME, "exp": 1})
+
+SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "console_services.html": {
+        **CONSOLE,
+        "query": ServiceSearchQuery(search=NAME),
+        "found": FoundRows(found=[_LISTED, _LISTED], total=10_001, next=None),
+        "usage": _USAGE,
+        "users_max": USERS_COUNTED_MAX,
+        "kinds": KINDS,
+        "types": TYPES,
+        "lacks_creation": Capability.SERVICES_CREATE,
+        "page": f"/app/organizations/{LONG_SLUG}/services",
+        "first": "/first",
+        "next": "/next",
+    },
+    "console_service_new.html": {
+        **CONSOLE,
+        "problems": defaultdict(str, {"slug": PROBLEM}),
+        "usage": _USAGE,
+        "is_full": True,
+        "kinds": KINDS,
+        "kind": KINDS[2],
+        "local_example": snippets.local_redirect_uri(),
+        "types": [(one.value, TYPES[one]) for one in KINDS[2].types],
+        "form": NewServiceForm(name=NAME, slug=LONG_SLUG, redirect_uri=_REDIRECT_URI),
+        "page": f"/app/organizations/{LONG_SLUG}/services",
+    },
+    "console_service_connect.html": {
+        **SERVICE,
+        "secret": Secret("s" * 43),
+        "typed": _REDIRECT_URI,
+        "refused": _REFUSED,
+        "types": TYPES,
+        "snippets": snippets.of_service(_SERVICE, "https://id.example.com", "s" * 43),
+        "placeholder": snippets.SECRET_PLACEHOLDER,
+        "local_example": snippets.local_redirect_uri(),
+        "endpoints": dict.fromkeys(
+            ("issuer", "discovery", "authorize", "token", "userinfo", "jwks"), "https://id.example.com/" + "x" * 100
+        ),
+        "lacks_change": None,
+        "lacks_rotation": Capability.SERVICES_MANAGE,
+    },
+    "console_service_refused_redirect.html": {**SERVICE, "refused": _REFUSED},
+    "console_service_secret.html": SERVICE,
+    "console_service_settings.html": {
+        **SERVICE,
+        "problems": defaultdict(str, {"jwks": PROBLEM, "audiences": PROBLEM}),
+        "typed": dict.fromkeys(FIELDS, NAME),
+        "stored": texts_of(_SERVICE),
+        "types": [(one.value, text) for one, text in TYPES.items()],
+        "profiles": PROFILES,
+        "lacks_change": None,
+        "lacks_removal": Capability.SERVICES_MANAGE,
+    },
+    "console_service_removal.html": {
+        **SERVICE,
+        "problems": defaultdict(str, {"slug": PROBLEM}),
+        "figures": ServiceEnding(end_users=10_001, sessions=7, api_keys=1, plans=2, subscriptions=3, grants=0),
+        "form": ServiceRemovalForm(slug=NAME, note=NAME),
+    },
+    "console_service_trial.html": {**SERVICE, "why_not": "", "lacks_trial": None},
+    "console_service_tried.html": {
+        **SERVICE,
+        "parts": {"id-token": _CLAIMS, "access-token": _CLAIMS, "userinfo": _CLAIMS},
+        "error": "",
+        "error_words": "",
+    },
+}
