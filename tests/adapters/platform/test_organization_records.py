@@ -66,7 +66,6 @@ def test_what_is_read_of_the_largest_tables_is_a_range_of_an_index(fleet: Connec
             {"since": datetime.now(UTC), "webhooks_max": 9, "limit": 5, "counted_max": 10},
         ),
         (overview.FAILING_STREAMS, "siem_streams_failing", {"limit": 5}),
-        (overview.SIGN_INS, "login_events_pkey", {"from_id": ID, "read_max": 10}),
     ):
         assert index in plan_of(fleet, statement, **values), index
 
