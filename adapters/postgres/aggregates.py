@@ -96,7 +96,9 @@ from adapters.postgres.services.end_users import PostgresEndUsers
 from adapters.postgres.services.found_end_users import PostgresFoundEndUsers
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
+from adapters.postgres.services.sales import PostgresSalesBook
 from adapters.postgres.services.services import PostgresServices
+from adapters.postgres.services.sold_subscriptions import PostgresSoldSubscriptions
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
 from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
@@ -201,6 +203,8 @@ class Aggregates:
     services: PostgresServices
     verified_domains: PostgresVerifiedDomains
     plans: PostgresPlans
+    sales: PostgresSalesBook
+    sold_subscriptions: PostgresSoldSubscriptions
     api_keys: PostgresApiKeys
     subscriptions: PostgresSubscriptions
     service_users: PostgresServiceUsers
