@@ -192,6 +192,15 @@ CREATE FUNCTION subscription_counts_deleted() RETURNS trigger
 BEGIN
     DELETE FROM subscription_changes WHERE organization_id = OLD.id;
     DELETE FROM subscription_days WHERE organization_id = OLD.id;
+    -- In the order in which others add to them.
+    PERFORM FROM currency_totals
+    WHERE   currency IN (SELECT currency FROM subscription_totals WHERE organization_id = OLD.id)
+    ORDER   BY currency
+    FOR     UPDATE;
+    UPDATE currency_totals c
+    SET    live = c.live - t.live, late = c.late - t.late, cents = c.cents - t.cents
+    FROM   subscription_totals t
+    WHERE  t.organization_id = OLD.id AND t.currency = c.currency;
     DELETE FROM subscription_totals WHERE organization_id = OLD.id;
     RETURN NULL;
 END
@@ -675,6 +684,16 @@ ALTER TABLE ONLY connection_keys
 CREATE INDEX connection_keys_ending ON connection_keys USING btree (valid_until) WHERE is_active;
 CREATE INDEX connection_keys_of_connection ON connection_keys USING btree (organization_id, connection_id, created_at);
 CREATE UNIQUE INDEX connection_keys_one_active ON connection_keys USING btree (connection_id) WHERE is_active;
+
+CREATE TABLE currency_totals (
+    currency text NOT NULL,
+    live bigint NOT NULL,
+    late bigint NOT NULL,
+    cents bigint NOT NULL
+);
+COMMENT ON TABLE currency_totals IS 'What all organizations sell now: subscription_totals added up by currency.';
+ALTER TABLE ONLY currency_totals
+    ADD CONSTRAINT currency_totals_pkey PRIMARY KEY (currency);
 
 CREATE TABLE custom_domains (
     id uuid NOT NULL,

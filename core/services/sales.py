@@ -7,19 +7,20 @@ not added up yet. Prices are monthly, as those of plans; amounts of several curr
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.organizations.access import Operation, authorize, authorize_support
+from core.organizations.access import Capability, Operation, authorize, authorize_support
 from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from core.organizations.access import OrganizationAccess
     from ports.unit_of_work import UnitOfWork
 
 _DAY: Final = timedelta(days=1)
@@ -103,33 +104,35 @@ class Sales:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanNames:
-    """How a plan and its service are called."""
+class SoldNames:
+    """How the plans of an organization are called, and each service with its slug; what is deleted has no name."""
 
-    plan_name: str
-    service_name: str
-    service_slug: str
+    plans: Mapping[UUID, str]
+    services: Mapping[UUID, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeFilter:
-    """Which changes are requested; what is None filters nothing."""
+    """Which changes are requested; what is None filters nothing. `since` and `until` are the first and last day."""
 
     kind: ChangeKind | None = None
-    day: date | None = None
+    since: date | None = None
+    until: date | None = None
     service_id: UUID | None = None
     plan_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionChange:
-    """A change; `email` is None for a new price, and for a user of whom the organization is told nothing."""
+    """A change; `email` is None for a new price, for a former user, and where the reader does not see end users."""
 
     id: UUID
     at: datetime
     kind: ChangeKind
     user_id: UUID | None
     email: str | None
+    service_id: UUID
+    plan_id: UUID
     service_name: str | None
     service_slug: str | None
     plan_name: str | None
@@ -173,7 +176,7 @@ def show(uow: UnitOfWork, slug: str, *, days: int) -> Sales:
     today = uow.now.date()
     period = [today - _DAY * number for number in reversed(range(days))]
     rows = uow.sales.days(organization_id, since=period[0])
-    names = uow.sales.plan_names(organization_id)
+    names = uow.sales.names(organization_id)
     return sales_of(rows, names, period, since=uow.sales.first_day(organization_id))
 
 
@@ -181,8 +184,9 @@ def changes(
     uow: UnitOfWork, slug: str, wanted: ChangeFilter, *, after: Position | None, limit: int
 ) -> FoundRows[SubscriptionChange]:
     """List the changes of what an organization sells, newest first."""
-    organization_id = authorize(uow, slug, Operation.BILLING_READ).organization.id
-    found = uow.sales.changes(organization_id, wanted, after=after, limit=limit + 1)
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    organization_id = authorized.organization.id
+    found = _told(authorized, uow.sales.changes(organization_id, wanted, after=after, limit=limit + 1))
     return found_rows(found, after=after, limit=limit, count=partial(uow.sales.count_changes, organization_id, wanted))
 
 
@@ -190,14 +194,19 @@ def listed_changes(
     uow: UnitOfWork, slug: str, wanted: ChangeFilter, *, after: Position | None, limit: int
 ) -> Sequence[SubscriptionChange]:
     """Return a part of what `changes` finds, without counting; for files."""
-    organization_id = authorize(uow, slug, Operation.BILLING_READ).organization.id
-    return uow.sales.changes(organization_id, wanted, after=after, limit=limit)
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    return _told(authorized, uow.sales.changes(authorized.organization.id, wanted, after=after, limit=limit))
+
+
+def names(uow: UnitOfWork, slug: str) -> SoldNames:
+    """Return how the plans and services of an organization are called."""
+    return uow.sales.names(authorize(uow, slug, Operation.BILLING_READ).organization.id)
 
 
 def revenue(uow: UnitOfWork, *, currency: str, after: tuple[int, UUID] | None, limit: int) -> Revenue:
     """Return what the organizations of the platform sell in a currency, those that sell most first.
 
-    Without a currency that is sold in, it is the one in which most organizations sell.
+    Without a currency that is sold in, it is the one with most subscriptions.
     """
     authorize_support(uow)
     totals = uow.sales.totals()
@@ -218,9 +227,7 @@ def add_up(uow: UnitOfWork, limit: int) -> int:
     return uow.sales.add_up(limit)
 
 
-def sales_of(
-    rows: Iterable[SoldDay], names: Mapping[UUID, PlanNames], period: Sequence[date], *, since: date | None
-) -> Sales:
+def sales_of(rows: Iterable[SoldDay], names: SoldNames, period: Sequence[date], *, since: date | None) -> Sales:
     """Return the sales of a period from the sums of its days; rows before it are what was sold when it began."""
     begun, ended = dict.fromkeys(period, 0), dict.fromkeys(period, 0)
     changed = defaultdict[tuple[str, date], list[SoldDay]](list)
@@ -231,7 +238,7 @@ def sales_of(
             ended[one.day] += one.ended
         changed[one.currency, one.day].append(one)
         key = (one.service_id, one.plan_id, one.currency)
-        plans[key] = _added(plans.get(key), one, names.get(one.plan_id), is_within=one.day in begun)
+        plans[key] = _added(plans.get(key), one, names, is_within=one.day in begun)
     return Sales(
         since=since,
         days=period,
@@ -243,6 +250,13 @@ def sales_of(
             key=lambda plan: (plan.currency, -plan.sold.cents, -plan.sold.live, plan.plan_name or ""),
         ),
     )
+
+
+def _told(authorized: OrganizationAccess, found: Sequence[SubscriptionChange]) -> Sequence[SubscriptionChange]:
+    """Return changes without the addresses of end users, if the reader does not see end users."""
+    if Capability.END_USERS_VIEW in authorized.capabilities:
+        return found
+    return [replace(one, email=None) for one in found]
 
 
 def _series(
@@ -258,14 +272,15 @@ def _series(
     return series
 
 
-def _added(before: SoldPlan | None, one: SoldDay, names: PlanNames | None, *, is_within: bool) -> SoldPlan:
+def _added(before: SoldPlan | None, one: SoldDay, names: SoldNames, *, is_within: bool) -> SoldPlan:
+    service_name, service_slug = names.services.get(one.service_id, (None, None))
     sold = (before.sold if before is not None else Sold()).after(one)
     return SoldPlan(
         service_id=one.service_id,
         plan_id=one.plan_id,
-        service_name=names.service_name if names is not None else None,
-        service_slug=names.service_slug if names is not None else None,
-        plan_name=names.plan_name if names is not None else None,
+        service_name=service_name,
+        service_slug=service_slug,
+        plan_name=names.plans.get(one.plan_id),
         currency=one.currency,
         sold=sold,
         begun=(before.begun if before is not None else 0) + (one.begun if is_within else 0),

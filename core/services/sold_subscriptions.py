@@ -13,15 +13,17 @@ from uuid import UUID  # noqa: TC003 - the adapter makes the classes from the fi
 
 from core.email_addresses import part_of_email
 from core.errors import BadRequest, Conflict, NotFound
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
 from core.positions import FoundRows, Position, found_rows
 from core.services import subscriptions
 from core.services.subscriptions import SubscriptionStatus
+from core.text import checked_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from core.organizations.access import OrganizationAccess
     from core.organizations.organizations import Organization
     from core.services.plans import Plan
     from core.services.subscriptions import Subscription
@@ -52,14 +54,14 @@ class PaidElsewhere(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoldSubscription:
-    """A subscription in the console."""
+    """A subscription in the console; `email` is None for a former user, and where the reader sees no end users."""
 
     id: UUID
     service_id: UUID
     service_name: str
     service_slug: str
     user_id: UUID
-    email: str
+    email: str | None
     plan_id: UUID
     plan_name: str
     price_cents: int
@@ -87,10 +89,10 @@ class SoldSubscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoldFilter:
-    """Which subscriptions are requested; an empty text and None filter nothing. `part` is one of the address."""
+    """Which subscriptions are requested; what is empty or None filters nothing. `part` is one of the address."""
 
     part: str = ""
-    status: SubscriptionStatus | None = None
+    statuses: frozenset[SubscriptionStatus] = frozenset()
     service_slug: str = ""
     plan_id: UUID | None = None
 
@@ -99,9 +101,10 @@ def search(
     uow: UnitOfWork, slug: str, wanted: SoldFilter, *, after: Position | None, limit: int
 ) -> FoundRows[SoldSubscription]:
     """Find subscriptions that an organization has sold, the newest first."""
-    organization_id = authorize(uow, slug, Operation.BILLING_READ).organization.id
-    wanted = _checked(uow, wanted)
-    found = uow.sold_subscriptions.page(organization_id, wanted, after=after, limit=limit + 1)
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    organization_id = authorized.organization.id
+    wanted = _checked(uow, authorized, wanted)
+    found = _told(authorized, uow.sold_subscriptions.page(organization_id, wanted, after=after, limit=limit + 1))
     return found_rows(
         found, after=after, limit=limit, count=partial(uow.sold_subscriptions.count, organization_id, wanted)
     )
@@ -111,20 +114,22 @@ def listed(
     uow: UnitOfWork, slug: str, wanted: SoldFilter, *, after: Position | None, limit: int
 ) -> Sequence[SoldSubscription]:
     """Return a part of what `search` finds, without counting; for files."""
-    organization_id = authorize(uow, slug, Operation.BILLING_READ).organization.id
-    return uow.sold_subscriptions.page(organization_id, _checked(uow, wanted), after=after, limit=limit)
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    wanted = _checked(uow, authorized, wanted)
+    return _told(authorized, uow.sold_subscriptions.page(authorized.organization.id, wanted, after=after, limit=limit))
 
 
 def show(uow: UnitOfWork, slug: str, subscription_id: UUID) -> tuple[SoldSubscription, Sequence[Plan]]:
     """Return a subscription and the plans of its service; raise `SoldSubscriptionUnknown`."""
-    organization_id = authorize(uow, slug, Operation.BILLING_READ).organization.id
-    found = _find(uow, organization_id, subscription_id)
-    service = uow.services.by_slug(organization_id, found.service_slug)
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    organization_id = authorized.organization.id
+    [found] = _told(authorized, [_find(uow, organization_id, subscription_id)])
+    service = uow.services.by_id(organization_id, found.service_id)
     return found, [one.plan for one in uow.plans.of_service(service)] if service is not None else []
 
 
 def move(uow: UnitOfWork, slug: str, subscription_id: UUID, plan_id: UUID | None, *, seen_version: str) -> None:
-    """Move a live subscription to another plan of its service."""
+    """Move a live subscription to another plan of its service; raise `BadRequest` for what is none."""
     organization, shown, before = _lock(uow, slug, subscription_id, seen_version)
     plan = uow.plans.find_in_organization(organization.id, plan_id) if plan_id is not None else None
     if plan is None or plan.service_id != shown.service_id:
@@ -132,10 +137,12 @@ def move(uow: UnitOfWork, slug: str, subscription_id: UUID, plan_id: UUID | None
     subscriptions.save(uow, before, before.to_plan(plan))
 
 
-def cancel(uow: UnitOfWork, slug: str, subscription_id: UUID, *, seen_version: str) -> None:
-    """Cancel a live subscription at once."""
+def cancel(uow: UnitOfWork, slug: str, subscription_id: UUID, *, seen_version: str, note: str = "") -> None:
+    """Cancel a live subscription at once; the audit log keeps the note."""
+    kept = checked_note(note)
     _, _, before = _lock(uow, slug, subscription_id, seen_version)
-    subscriptions.save(uow, before, replace(before, status=SubscriptionStatus.CANCELLED))
+    details = {"audit_only": {"note": kept}} if kept else {}
+    subscriptions.save(uow, before, replace(before, status=SubscriptionStatus.CANCELLED), **details)
 
 
 def _lock(
@@ -160,5 +167,16 @@ def _find(uow: UnitOfWork, organization_id: UUID, subscription_id: UUID) -> Sold
     return found
 
 
-def _checked(uow: UnitOfWork, wanted: SoldFilter) -> SoldFilter:
-    return replace(wanted, part=part_of_email(wanted.part, uow.domain_names.to_ascii))
+def _told(authorized: OrganizationAccess, found: Sequence[SoldSubscription]) -> Sequence[SoldSubscription]:
+    """Return subscriptions without the addresses of end users, if the reader does not see end users."""
+    return found if _sees_end_users(authorized) else [replace(one, email=None) for one in found]
+
+
+def _checked(uow: UnitOfWork, authorized: OrganizationAccess, wanted: SoldFilter) -> SoldFilter:
+    """Return the filter; a part of the address filters only for a reader who sees end users."""
+    part = part_of_email(wanted.part, uow.domain_names.to_ascii) if _sees_end_users(authorized) else ""
+    return replace(wanted, part=part)
+
+
+def _sees_end_users(authorized: OrganizationAccess) -> bool:
+    return Capability.END_USERS_VIEW in authorized.capabilities

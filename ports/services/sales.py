@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.positions import Position
-from core.services.sales import ChangeFilter, PlanNames, Seller, Sold, SoldDay, SubscriptionChange
+from core.services.sales import ChangeFilter, Seller, Sold, SoldDay, SoldNames, SubscriptionChange
 
 
 class SalesBook(Protocol):
@@ -20,8 +20,12 @@ class SalesBook(Protocol):
         """Return the first day with a change; None when there is none."""
         ...
 
-    def plan_names(self, organization_id: UUID) -> Mapping[UUID, PlanNames]:
-        """Return how the plans of an organization are called."""
+    def names(self, organization_id: UUID) -> SoldNames:
+        """Return how the plans and services of an organization are called."""
+        ...
+
+    def has_plans(self, organization_id: UUID) -> bool:
+        """Return whether a service of the organization has a plan besides its default one."""
         ...
 
     def changes(
@@ -35,7 +39,7 @@ class SalesBook(Protocol):
         ...
 
     def totals(self) -> Mapping[str, Sold]:
-        """Return what all organizations sell, by currency; first the one in which most of them sell."""
+        """Return what all organizations sell, by currency: the hundred with most subscriptions, the most first."""
         ...
 
     def sellers(self, currency: str, *, after: tuple[int, UUID] | None, limit: int) -> Sequence[Seller]:

@@ -1,4 +1,4 @@
-"""What organizations sell, in the tables `subscription_changes`, `subscription_days` and `subscription_totals`.
+"""What organizations sell, in the tables of changes, of days, and of totals by organization and by currency.
 
 Changes that are not added up yet are few, and every reading adds them, so it agrees with the list of changes.
 """
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.transaction import Aggregate
-from core.services.sales import ChangeKind, PlanNames, Seller, Sold, SoldDay, SubscriptionChange
+from core.services.sales import ChangeKind, Seller, Sold, SoldDay, SoldNames, SubscriptionChange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,8 +49,8 @@ _WANTED: Final = """
 """
 # The address is that of a user of the service; of one who is none any more, nothing is told.
 CHANGES: Final = f"""
-    SELECT   c.id, c.at, c.kind, c.user_id, l.email, s.name AS service_name, s.slug AS service_slug,
-             p.name AS plan_name, c.live, c.cents, c.currency
+    SELECT   c.id, c.at, c.kind, c.user_id, l.email, c.service_id, c.plan_id, s.name AS service_name,
+             s.slug AS service_slug, p.name AS plan_name, c.live, c.cents, c.currency
     FROM     subscription_changes c
     LEFT     JOIN services s ON s.organization_id = c.organization_id AND s.id = c.service_id
     LEFT     JOIN plans p ON p.service_id = c.service_id AND p.id = c.plan_id
@@ -66,20 +66,21 @@ COUNT: Final = f"""
 """  # noqa: S608 - likewise
 _TOTALS: Final = f"""
     SELECT currency, sum(live)::bigint AS live, sum(late)::bigint AS late, sum(cents)::bigint AS cents
-    FROM   (SELECT currency, live, late, cents FROM subscription_totals
+    FROM   (SELECT currency, live, late, cents FROM currency_totals
             UNION ALL
             SELECT currency, live, late, cents FROM ({_NOT_COUNTED}) AS waiting) AS found
     GROUP  BY currency
     HAVING sum(live) > 0
-    ORDER  BY count(*) DESC, currency
+    ORDER  BY sum(live) DESC, currency
+    LIMIT  100
 """  # noqa: S608 - likewise
 SELLERS: Final = """
     SELECT   o.id, o.slug, o.name, t.live, t.late, t.cents
     FROM     subscription_totals t
     JOIN     organizations o ON o.id = t.organization_id
     WHERE    t.currency = %(currency)s AND t.live > 0
-      AND    (%(cents)s::bigint IS NULL OR t.cents < %(cents)s
-              OR (t.cents = %(cents)s AND t.organization_id > %(id)s))
+      AND    (%(cents)s::bigint IS NULL
+              OR (t.cents <= %(cents)s AND (t.cents < %(cents)s OR t.organization_id > %(id)s)))
     ORDER BY t.cents DESC, t.organization_id
     LIMIT    %(limit)s
 """
@@ -110,6 +111,14 @@ ADD_UP: Final = """
         FROM   taken
         GROUP  BY organization_id, currency
         ON CONFLICT (organization_id, currency) DO UPDATE
+        SET    live = t.live + excluded.live, late = t.late + excluded.late, cents = t.cents + excluded.cents),
+    currencies AS (
+        INSERT INTO currency_totals AS t (currency, live, late, cents)
+        SELECT currency, sum(live), sum(late), sum(cents)
+        FROM   taken
+        GROUP  BY currency
+        ORDER  BY currency
+        ON CONFLICT (currency) DO UPDATE
         SET    live = t.live + excluded.live, late = t.late + excluded.late, cents = t.cents + excluded.cents)
     SELECT count(*) FROM taken
 """
@@ -131,17 +140,18 @@ class PostgresSalesBook(Aggregate):
             {"organization_id": organization_id},
         )
 
-    def plan_names(self, organization_id: UUID) -> Mapping[UUID, PlanNames]:
-        rows = self._rows(
-            """
-            SELECT p.id, p.name AS plan_name, s.name AS service_name, s.slug AS service_slug
-            FROM   plans p
-            JOIN   services s ON s.id = p.service_id AND s.organization_id = p.organization_id
-            WHERE  p.organization_id = %s
-            """,
-            (organization_id,),
+    def names(self, organization_id: UUID) -> SoldNames:
+        plans = self._rows("SELECT id, name FROM plans WHERE organization_id = %s", (organization_id,))
+        services = self._rows("SELECT id, name, slug FROM services WHERE organization_id = %s", (organization_id,))
+        return SoldNames(
+            plans={row["id"]: row["name"] for row in plans},
+            services={row["id"]: (row["name"], row["slug"]) for row in services},
         )
-        return {row.pop("id"): PlanNames(**row) for row in rows}
+
+    def has_plans(self, organization_id: UUID) -> bool:
+        return self._value(
+            "SELECT EXISTS (SELECT FROM plans WHERE organization_id = %s AND NOT is_default)", (organization_id,)
+        )
 
     def changes(
         self, organization_id: UUID, wanted: ChangeFilter, *, after: Position | None, limit: int
@@ -162,9 +172,8 @@ class PostgresSalesBook(Aggregate):
 
     def sellers(self, currency: str, *, after: tuple[int, UUID] | None, limit: int) -> Sequence[Seller]:
         cents, organization_id = after or (None, None)
-        return self._all(
-            _seller, SELLERS, {"currency": currency, "cents": cents, "id": organization_id, "limit": limit}
-        )
+        given = {"currency": currency, "cents": cents, "id": organization_id, "limit": limit}
+        return self._all(_seller, SELLERS, given, prepare=False)
 
     def add_up(self, limit: int) -> int:
         if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.sales'))"):
@@ -173,15 +182,18 @@ class PostgresSalesBook(Aggregate):
 
 
 def _values(organization_id: UUID, wanted: ChangeFilter) -> dict[str, Any]:
-    since = datetime(wanted.day.year, wanted.day.month, wanted.day.day, tzinfo=UTC) if wanted.day is not None else None
     return {
         "organization_id": organization_id,
         "kind": wanted.kind,
-        "since": since,
-        "until": since + timedelta(days=1) if since is not None else None,
+        "since": _begin_of(wanted.since),
+        "until": _begin_of(wanted.until + timedelta(days=1)) if wanted.until is not None else None,
         "service_id": wanted.service_id,
         "plan_id": wanted.plan_id,
     }
+
+
+def _begin_of(day: date | None) -> datetime | None:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC) if day is not None else None
 
 
 def _change(*, kind: str, **row: Any) -> SubscriptionChange:

@@ -19,17 +19,18 @@ _JOINED: Final = """
     FROM   subscriptions b
     JOIN   services s ON s.id = b.service_id AND s.organization_id = b.organization_id
     JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
-    JOIN   users u ON u.id = b.user_id
+    LEFT   JOIN service_users l
+                ON l.organization_id = b.organization_id AND l.service_id = b.service_id AND l.user_id = b.user_id
 """
 _SHOWN: Final = f"""
-    SELECT b.id, b.service_id, s.name AS service_name, s.slug AS service_slug, b.user_id, u.email, b.plan_id,
+    SELECT b.id, b.service_id, s.name AS service_name, s.slug AS service_slug, b.user_id, l.email, b.plan_id,
            p.name AS plan_name, p.price_cents, p.currency, b.status, b.current_period_end, b.created_at,
            b.billing_subscription_id IS NOT NULL AND b.status IN ('active', 'past_due') AS is_billed
     {_JOINED}
 """
 _WANTED: Final = """
     b.organization_id = %(organization_id)s
-    AND (%(status)s::text IS NULL OR b.status = %(status)s)
+    AND (%(statuses)s::text[] IS NULL OR b.status = ANY (%(statuses)s))
     AND (%(service_slug)s = '' OR b.service_id = (SELECT id FROM services
                                                   WHERE  organization_id = %(organization_id)s
                                                     AND  slug = %(service_slug)s))
@@ -83,7 +84,7 @@ def _values(organization_id: UUID, wanted: SoldFilter) -> dict[str, Any]:
     return {
         "organization_id": organization_id,
         "part": wanted.part,
-        "status": wanted.status,
+        "statuses": sorted(wanted.statuses) or None,
         "service_slug": wanted.service_slug,
         "plan_id": wanted.plan_id,
     }

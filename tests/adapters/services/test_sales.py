@@ -33,7 +33,7 @@ def sold(uow: Any, organization_id: UUID) -> sales.Sales:
     today = uow.now.date()
     period = [today - timedelta(days=number) for number in reversed(range(DAYS))]
     rows = uow.sales.days(organization_id, since=period[0])
-    names = uow.sales.plan_names(organization_id)
+    names = uow.sales.names(organization_id)
     return sales.sales_of(rows, names, period, since=uow.sales.first_day(organization_id))
 
 
@@ -95,7 +95,7 @@ def test_the_book_agrees_with_the_subscriptions_after_any_history(
             assert series == by_day[day]
         for kind, counts in ((ChangeKind.BEGUN, found.begun), (ChangeKind.ENDED, found.ended)):
             for day, count in counts.items():
-                wanted = ChangeFilter(kind=kind, day=day)
+                wanted = ChangeFilter(kind=kind, since=day, until=day)
                 behind = transact(lambda uow, wanted=wanted: uow.sales.count_changes(acme, wanted, counted_max=10_001))
                 assert behind == count
         # Once more when all is added up.
@@ -124,6 +124,7 @@ def test_a_subscription_that_is_deleted_has_ended_and_an_organization_leaves_not
     ]
     transact(sales.add_up, 50)
     assert transact(lambda uow: uow.sales.totals()) == {}
+    assert connection.execute("SELECT live, late, cents FROM currency_totals").fetchall() == [(0, 0, 0)]
     for table in ("subscription_days", "subscription_totals"):
         assert connection.execute(
             f"SELECT count(*) FROM {table} WHERE organization_id = %s".encode(), (other,)

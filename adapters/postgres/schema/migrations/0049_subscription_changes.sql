@@ -52,6 +52,14 @@ CREATE TABLE subscription_totals (
 COMMENT ON TABLE subscription_totals IS 'All changes of an organization added up: what it sells now, but for what is not counted yet.';
 CREATE INDEX subscription_totals_by_price ON subscription_totals (currency, cents DESC, organization_id);
 
+CREATE TABLE currency_totals (
+    currency text PRIMARY KEY,
+    live bigint NOT NULL,
+    late bigint NOT NULL,
+    cents bigint NOT NULL
+);
+COMMENT ON TABLE currency_totals IS 'What all organizations sell now: subscription_totals added up by currency.';
+
 CREATE FUNCTION subscriptions_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     was_live boolean := TG_OP <> 'INSERT' AND OLD.status IN ('active', 'past_due');
@@ -126,6 +134,15 @@ CREATE FUNCTION subscription_counts_deleted() RETURNS trigger LANGUAGE plpgsql A
 BEGIN
     DELETE FROM subscription_changes WHERE organization_id = OLD.id;
     DELETE FROM subscription_days WHERE organization_id = OLD.id;
+    -- In the order in which others add to them.
+    PERFORM FROM currency_totals
+    WHERE   currency IN (SELECT currency FROM subscription_totals WHERE organization_id = OLD.id)
+    ORDER   BY currency
+    FOR     UPDATE;
+    UPDATE currency_totals c
+    SET    live = c.live - t.live, late = c.late - t.late, cents = c.cents - t.cents
+    FROM   subscription_totals t
+    WHERE  t.organization_id = OLD.id AND t.currency = c.currency;
     DELETE FROM subscription_totals WHERE organization_id = OLD.id;
     RETURN NULL;
 END
@@ -149,3 +166,5 @@ WHERE    b.status IN ('active', 'past_due')
 GROUP BY b.organization_id, b.service_id, b.plan_id, p.currency;
 INSERT INTO subscription_totals (organization_id, currency, live, late, cents)
 SELECT organization_id, currency, sum(live), sum(late), sum(cents) FROM subscription_days GROUP BY organization_id, currency;
+INSERT INTO currency_totals (currency, live, late, cents)
+SELECT currency, sum(live), sum(late), sum(cents) FROM subscription_totals GROUP BY currency;
