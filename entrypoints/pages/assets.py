@@ -25,6 +25,7 @@ STYLES: Final = (
     "components.css",
     "account.css",
     "console.css",
+    "plots.css",
     "reference.css",
     "mailbox.css",
     "print.css",

@@ -122,6 +122,17 @@ class Language:
             return self.text(_BROWSER_ON_SYSTEM, browser=described[0], system=described[1])
         return self.text(_UNKNOWN_DEVICE) if name == user_agents.UNKNOWN else name
 
+    def number(self, value: int) -> str:
+        """Return a whole number, its thousands set apart."""
+        return str(self._written(Grouped(value)))
+
+    def decimal(self, value: Decimal) -> str:
+        """Return a number with the fraction that it has, its thousands set apart."""
+        _, _, _, sign, _ = re.split(r"(\D)", self.text(_NUMBER))
+        whole, _, fraction = f"{value:f}".partition(".")
+        number = self.number(int(whole))
+        return f"{number}{sign}{fraction}" if fraction else number
+
     def day(self, time: date) -> str:
         """Return a date."""
         return self.text(_DATE, day=time.day, month=self.text(MONTHS[time.month - 1]), year=time.year)

@@ -154,6 +154,7 @@ def templates(language: Language) -> Environment:
     environment.filters["base64"] = in_base64
     environment.filters["moment"] = language.moment
     environment.filters["day"] = language.day
+    environment.filters["grouped"] = language.number
     # For words that are data, such as the name of a role.
     environment.filters["known"] = language.known
     environment.filters["device_name"] = language.device_name

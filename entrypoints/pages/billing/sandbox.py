@@ -7,7 +7,6 @@ refused when another site has sent it.
 """
 
 from datetime import timedelta
-from decimal import Decimal
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
@@ -26,8 +25,8 @@ from core.billing.sandbox import (
     SandboxSubscriptionUnknown,
 )
 from core.errors import Forbidden
-from core.wording import Wording
-from entrypoints.pages.languages import marked
+from entrypoints.pages.languages import language_of, marked
+from entrypoints.pages.prices import price
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, Page, page
 from entrypoints.web.input.decoding import Query
@@ -62,7 +61,12 @@ async def show_checkout(call: Call, session_id: str) -> Page:
     _require_open(call)
     session = await call.read(sandbox.show_checkout, session_id)
     return _with_targets(
-        page(call, "sandbox_checkout.html", session=session, price=_price(session.price_cents, session.currency)),
+        page(
+            call,
+            "sandbox_checkout.html",
+            session=session,
+            price=price(language_of(call), session.price_cents, session.currency),
+        ),
         session.success_url or "",
     )
 
@@ -85,7 +89,8 @@ async def show_portal(call: Call, session_id: str) -> Page:
     """Show a customer's subscriptions, with buttons that make things happen to them; no money moves."""
     _require_open(call)
     view = await call.read(sandbox.show_portal, session_id)
-    rows = [(one, _price(one.price_cents, one.currency)) for one in view.subscriptions]
+    language = language_of(call)
+    rows = [(one, price(language, one.price_cents, one.currency)) for one in view.subscriptions]
     return page(call, "sandbox_portal.html", session=view.session, subscriptions=rows, actions=_BUTTONS, states=STATES)
 
 
@@ -122,12 +127,6 @@ _BUTTONS: Final[Any] = (
 
 # What the states of a subscription are called.
 STATES: Final = {"active": marked("active"), "past_due": marked("payment overdue"), "canceled": marked("cancelled")}
-
-
-def _price(cents: int | None, currency: str | None) -> str:
-    """Return a price for people, as most currencies are written."""
-    amount = Decimal(cents or 0).scaleb(-2).quantize(Decimal("0.01"))
-    return Wording("%(amount)s %(currency)s", amount=amount, currency=(currency or "").upper())
 
 
 def _with_targets(response: Response, address: str) -> Response:
