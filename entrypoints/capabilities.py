@@ -61,7 +61,10 @@ from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.audit import audit as audit_pages
 from entrypoints.pages.audit import siem as siem_setup
+from entrypoints.pages.billing import billing as billing_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
+from entrypoints.pages.billing import sold as sold_pages
+from entrypoints.pages.billing import sold_changes as sold_changes_pages
 from entrypoints.pages.billing import subscriptions as own_subscription_pages
 from entrypoints.pages.credentials import devices as device_pages
 from entrypoints.pages.credentials import host_passkeys
@@ -88,6 +91,7 @@ from entrypoints.pages.platform import mfa as platform_mfa_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
 from entrypoints.pages.platform import owners as platform_owners_pages
 from entrypoints.pages.platform import platform as platform_overview_pages
+from entrypoints.pages.platform import revenue as platform_revenue_page
 from entrypoints.pages.platform import search as platform_search_pages
 from entrypoints.pages.platform import sessions as platform_session_pages
 from entrypoints.pages.platform import system as platform_system_page
@@ -256,12 +260,16 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_subscription_pages.routes,
     identity_page.routes,
     own_organization_pages.routes,
+    billing_pages.routes,
+    sold_pages.routes,
+    sold_changes_pages.routes,
     people_pages.routes,
     platform_owners_pages.routes,
     platform_system_page.routes,
     selected_members_pages.routes,
     why_page.routes,
     platform_overview_pages.routes,
+    platform_revenue_page.routes,
     platform_search_pages.routes,
     platform_organization_pages.routes,
     approvals.routes,

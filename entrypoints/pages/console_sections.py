@@ -44,6 +44,9 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
         ),
         SectionGroup(
             marked("Organization"),
-            (Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),),
+            (
+                Section("/billing", marked("Billing"), lacks(Operation.BILLING_READ)),
+                Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),
+            ),
         ),
     ]

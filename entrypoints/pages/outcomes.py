@@ -29,4 +29,6 @@ OUTCOMES: Final = {
     "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
     "factor-off": marked("The second factor is off. This person is told so by mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
+    "plan-changed": marked("The plan is changed. It counts from the person's next token on."),
+    "subscription-cancelled": marked("The subscription is cancelled."),
 }

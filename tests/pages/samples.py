@@ -23,6 +23,7 @@ from tests.pages.account_samples import ACTIVITY, BOUND, SHORT, WAYS
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
+from tests.pages.money_samples import MONEY_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
@@ -286,6 +287,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,
     **CONSOLE_SAMPLES,
+    **MONEY_SAMPLES,
     **PEOPLE_SAMPLES,
     **FLEET_SAMPLES,
     **PLATFORM_SAMPLES,

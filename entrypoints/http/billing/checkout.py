@@ -10,7 +10,7 @@ from core.billing.checkout import AlreadySubscribed, PlanNotForSale, PlanNotFoun
 from core.billing.provider import BillingFailed, CheckoutSession
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
-from entrypoints.http.billing.customers import ensure_customer
+from entrypoints.shared.billing.customers import ensure_customer
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
