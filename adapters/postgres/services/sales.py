@@ -165,7 +165,9 @@ class PostgresSalesBook(Aggregate):
         return self._all(_change, CHANGES, given, prepare=False)
 
     def count_changes(self, organization_id: UUID, wanted: ChangeFilter, *, counted_max: int) -> int:
-        return self._value(COUNT, _values(organization_id, wanted) | {"counted_max": counted_max})
+        given = _values(organization_id, wanted) | {"counted_max": counted_max}
+        [counted] = self._values(COUNT, given, prepare=False)
+        return counted
 
     def totals(self) -> Mapping[str, Sold]:
         return {row.pop("currency"): Sold(**row) for row in self._rows(_TOTALS)}

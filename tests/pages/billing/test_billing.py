@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.services.sold_subscriptions import FEW_USERS_MAX
 from core.services import sales
+from tests.application import serving
+from tests.pages.billing.test_sandbox import production
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
     from uuid import UUID
 
+    from entrypoints.installation import Installation
     from tests.world.team import Team
     from tests.world.visitor import Visitor
     from tests.world.world import World
@@ -120,9 +125,57 @@ async def test_an_organization_that_sells_nothing_reads_how_to_begin(shop: Shop,
     assert "Members: 1 of" in text
 
 
-async def test_the_portal_opens_and_a_failure_of_the_provider_is_said_in_words(
+async def test_what_was_sold_before_the_period_counts_from_its_first_day_on(shop: Shop, ann: Visitor) -> None:
+    shop.sell("eli", shop.gold)
+    shop.world.clock.advance(timedelta(days=40))
+    await ann.sign_in("ann@example.com")
+
+    days = list(csv.DictReader((await ann.open(f"{PAGE}/numbers.csv?days=30")).text.splitlines()))
+    text = (await ann.open(PAGE)).text
+
+    assert len(days) == 30
+    assert {one["monthly_revenue"] for one in days} == {"9.90"}
+    assert "+0 / −0" in text  # noqa: RUF001 - the sign of the page
+
+
+async def test_subscriptions_are_found_by_every_filter(
     shop: Shop, ann: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shop.sell("eli", shop.gold)
+    shop.sell("elisa", shop.yen, "past_due")
+    shop.sell("fay", shop.gold, "cancelled")
+
+    async def found(query: str) -> int:
+        return total_of((await ann.open(f"{PAGE}/sold?{query}")).text)
+
+    # However many people have the part in their address.
+    for most in (FEW_USERS_MAX, 1):
+        monkeypatch.setattr("adapters.postgres.services.sold_subscriptions.FEW_USERS_MAX", most)
+        assert await found("search=%20ELI") == 2
+        assert await found("search=elisa") == 1
+        assert await found("search=ann") == 0
+        assert await found(f"search=eli&plan={shop.gold}") == 1
+    assert await found("status=live") == 2
+    assert await found("status=past_due") == 1
+    assert await found("service=shop&status=cancelled") == 1
+    assert await found("service=desk") == 0
+
+
+async def test_without_a_payment_provider_the_page_says_so(
+    shop: Shop, ann: Visitor, installation: Installation
+) -> None:
+    closed = replace(ann, client=serving(production(installation)))
+
+    page = await closed.open(PAGE)
+    refused = await closed.submit(page, f"{PAGE}/portal")
+
+    assert "This is a sandbox" not in page.text
+    assert refused.status == 500
+    assert "this installation has no payment provider" in refused.text
+    assert "What you have and pay for" in refused.text
+
+
+async def test_the_portal_opens(shop: Shop, ann: Visitor) -> None:
     opened = await ann.submit(await ann.open(PAGE), f"{PAGE}/portal")
 
     assert re.search(r'href="[^"]*/sandbox/portal/[^"]+"', opened.text)

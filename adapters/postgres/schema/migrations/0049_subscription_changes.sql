@@ -24,6 +24,8 @@ COMMENT ON COLUMN subscription_changes.user_id IS 'Whose subscription it is; nul
 COMMENT ON COLUMN subscription_changes.live IS 'By how much the number of paid and overdue subscriptions to the plan changed; late is that of the overdue ones.';
 COMMENT ON COLUMN subscription_changes.cents IS 'By how much the price of all of them together changed.';
 CREATE INDEX subscription_changes_by_time ON subscription_changes (organization_id, at DESC, id DESC);
+CREATE INDEX subscription_changes_by_kind ON subscription_changes (organization_id, kind, at DESC, id DESC);
+CREATE INDEX subscription_changes_by_plan ON subscription_changes (organization_id, plan_id, at DESC, id DESC);
 CREATE INDEX subscription_changes_not_counted ON subscription_changes (organization_id, id) WHERE NOT is_counted;
 
 CREATE TABLE subscription_days (
