@@ -28,6 +28,7 @@ OTHERS = {
     "account_words.html",
     "audit_components.html",
     "audit_feed.html",
+    "billing_components.html",
     "base.html",
     "card.html",
     "components.html",
@@ -39,6 +40,7 @@ OTHERS = {
     "platform_console.html",
     "platform_words.html",
     "platform.html",
+    "plot_components.html",
     "reference.html",
     "sign_in_walks.html",
 }

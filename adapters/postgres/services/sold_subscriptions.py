@@ -34,10 +34,6 @@ _WANTED: Final = """
     AND (%(service_id)s::uuid IS NULL OR b.service_id = %(service_id)s)
     AND (%(plan_id)s::uuid IS NULL OR b.plan_id = %(plan_id)s)
     AND (%(user_ids)s::uuid[] IS NULL OR b.user_id = ANY (%(user_ids)s))
-    AND (%(part)s = ''
-         OR EXISTS (SELECT FROM service_users l
-                    WHERE  l.organization_id = b.organization_id AND l.service_id = b.service_id
-                      AND  l.user_id = b.user_id AND strpos(l.email, %(part)s) > 0))
 """
 # The index of the links holds the address. Where many people have the part in theirs, the subscriptions are read in
 # their order instead.
@@ -47,12 +43,24 @@ USERS: Final = """
     WHERE  organization_id = %(organization_id)s AND strpos(email, %(part)s) > 0
     LIMIT  %(limit)s
 """
-FEW_USERS_MAX: Final = 1_000
+FEW_USERS_MAX: Final = 10_000
+_COUNTED: Final = """
+    (%(part)s = '' OR EXISTS (SELECT FROM service_users l
+                              WHERE  l.organization_id = b.organization_id AND l.service_id = b.service_id
+                                AND  l.user_id = b.user_id AND strpos(l.email, %(part)s) > 0))
+"""
+# A subquery for each row, which is no join: a page ends with its first rows.
+_LISTED: Final = """
+    (%(part)s = '' OR (SELECT strpos(l.email, %(part)s) > 0
+                       FROM   service_users l
+                       WHERE  l.organization_id = b.organization_id AND l.service_id = b.service_id
+                         AND  l.user_id = b.user_id))
+"""
 PAGE: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   b.id
         FROM     subscriptions b
-        WHERE    {_WANTED} AND (%(at)s::timestamptz IS NULL OR (b.created_at, b.id) < (%(at)s, %(id)s))
+        WHERE    {_WANTED} AND {_LISTED} AND (%(at)s::timestamptz IS NULL OR (b.created_at, b.id) < (%(at)s, %(id)s))
         ORDER BY b.created_at DESC, b.id DESC
         LIMIT    %(limit)s)
     {_SHOWN}
@@ -61,7 +69,7 @@ PAGE: Final = f"""
     ORDER BY b.created_at DESC, b.id DESC
 """  # noqa: S608 - composed only of constants
 COUNT: Final = f"""
-    SELECT count(*) FROM (SELECT FROM subscriptions b WHERE {_WANTED} LIMIT %(counted_max)s) AS counted
+    SELECT count(*) FROM (SELECT FROM subscriptions b WHERE {_WANTED} AND {_COUNTED} LIMIT %(counted_max)s) AS counted
 """  # noqa: S608 - composed only of constants
 
 
