@@ -37,8 +37,8 @@ _BAR_DAYS: Final = {30: 1, 90: 7, 365: 30}
 _PERIOD_DEFAULT: Final = 30
 # Of more currencies the ones with most subscriptions have plots, and of more plans those with the highest price rows.
 PLOTS_MAX: Final = 3
-CURRENCIES_MAX: Final = 20
-ROWS_MAX: Final = 20
+CURRENCIES_MAX: Final = 10
+ROWS_MAX: Final = 10
 # In the list of subscriptions: all that are in force.
 LIVE: Final = "live"
 _RANGE: Final = marked("%(start)s to %(end)s")
