@@ -217,7 +217,7 @@ DECLARE
     was_late boolean := TG_OP <> 'INSERT' AND OLD.status = 'past_due';
     is_late boolean := TG_OP <> 'DELETE' AND NEW.status = 'past_due';
     is_moved boolean := TG_OP = 'UPDATE' AND OLD.plan_id <> NEW.plan_id;
-    found plans;
+    found record;
 BEGIN
     IF was_live AND (is_moved OR NOT is_live) THEN
         -- With its organization everything goes.

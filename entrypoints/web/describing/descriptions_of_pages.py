@@ -25,6 +25,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "emails": _field("The addresses of the people to invite, one on each line."),
     "note": _field("Why this is done; the audit log keeps it."),
     "seen_role": _field("The role that the page has shown; the form is refused when it is another one by now."),
+    "seen_version": _field("The state that the page has shown; the form is refused when it is another one by now."),
     "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
     "seen_tier": _field(
         "The tier that the page has shown, by its id; the form is refused when it is another one by now."

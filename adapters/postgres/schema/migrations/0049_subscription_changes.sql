@@ -69,7 +69,7 @@ DECLARE
     was_late boolean := TG_OP <> 'INSERT' AND OLD.status = 'past_due';
     is_late boolean := TG_OP <> 'DELETE' AND NEW.status = 'past_due';
     is_moved boolean := TG_OP = 'UPDATE' AND OLD.plan_id <> NEW.plan_id;
-    found plans;
+    found record;
 BEGIN
     IF was_live AND (is_moved OR NOT is_live) THEN
         -- With its organization everything goes.
@@ -151,7 +151,8 @@ END
 $$;
 COMMENT ON FUNCTION subscription_counts_deleted() IS 'Deletes what an organization that is deleted has sold.';
 
-LOCK TABLE subscriptions, plans IN SHARE ROW EXCLUSIVE MODE;
+LOCK TABLE subscriptions IN SHARE ROW EXCLUSIVE MODE;
+LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE;
 CREATE TRIGGER subscriptions_changed AFTER INSERT OR DELETE OR UPDATE OF status, plan_id ON subscriptions
     FOR EACH ROW EXECUTE FUNCTION subscriptions_changed();
 CREATE TRIGGER plans_priced AFTER UPDATE OF price_cents, currency ON plans
