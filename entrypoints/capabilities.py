@@ -63,8 +63,11 @@ from entrypoints.pages.audit import active_users as active_user_pages
 from entrypoints.pages.audit import analytics as analytics_pages
 from entrypoints.pages.audit import audit as audit_pages
 from entrypoints.pages.audit import siem as siem_setup
+from entrypoints.pages.billing import billing as billing_pages
 from entrypoints.pages.billing import buy as buying_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
+from entrypoints.pages.billing import sold as sold_pages
+from entrypoints.pages.billing import sold_changes as sold_changes_pages
 from entrypoints.pages.billing import subscriptions as own_subscription_pages
 from entrypoints.pages.credentials import devices as device_pages
 from entrypoints.pages.credentials import host_passkeys
@@ -104,6 +107,7 @@ from entrypoints.pages.platform import mfa as platform_mfa_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
 from entrypoints.pages.platform import owners as platform_owners_pages
 from entrypoints.pages.platform import platform as platform_overview_pages
+from entrypoints.pages.platform import revenue as platform_revenue_page
 from entrypoints.pages.platform import search as platform_search_pages
 from entrypoints.pages.platform import sessions as platform_session_pages
 from entrypoints.pages.platform import sign_ins as platform_sign_in_pages
@@ -294,6 +298,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_subscription_pages.routes,
     identity_page.routes,
     own_organization_pages.routes,
+    billing_pages.routes,
+    sold_pages.routes,
+    sold_changes_pages.routes,
     people_pages.routes,
     job_pages.routes,
     platform_owners_pages.routes,
@@ -309,6 +316,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     mail_domain_pages.routes,
     credential_pages.routes,
     platform_overview_pages.routes,
+    platform_revenue_page.routes,
     platform_search_pages.routes,
     platform_organization_pages.routes,
     approvals.routes,

@@ -39,6 +39,7 @@ from actors.metrics_refresher import MetricsRefresher
 from actors.poller import Poller
 from actors.precedence import RequestsFirst
 from actors.routed_mail_courier import RoutedMailCourier
+from actors.sales_counter import SalesCounter
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.siem_streamer import ATTEMPTS_AT_ONCE_MAX as STREAMS_AT_ONCE_MAX
@@ -279,6 +280,7 @@ async def connected(
                     "certificate_watcher": CertificateWatcher(**in_turn),
                     "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
                     "sign_in_counter": SignInCounter(**in_turn),
+                    "sales_counter": SalesCounter(**in_turn),
                     "service_user_counter": ServiceUserCounter(doorbells=doorbells, **in_turn),
                     "audit_sealer": AuditSealer(doorbells=doorbells, readers=tails, **everywhere),
                     "audit_tail_watcher": AuditTailWatcher(logs=tails, **everywhere),

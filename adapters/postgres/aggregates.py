@@ -103,7 +103,9 @@ from adapters.postgres.services.found_services import PostgresFoundServices
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.refused_redirects import PostgresRefusedRedirects
+from adapters.postgres.services.sales import PostgresSalesBook
 from adapters.postgres.services.services import PostgresServices
+from adapters.postgres.services.sold_subscriptions import PostgresSoldSubscriptions
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
 from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
@@ -217,6 +219,8 @@ class Aggregates:
     refused_redirects: PostgresRefusedRedirects
     verified_domains: PostgresVerifiedDomains
     plans: PostgresPlans
+    sales: PostgresSalesBook
+    sold_subscriptions: PostgresSoldSubscriptions
     api_keys: PostgresApiKeys
     subscriptions: PostgresSubscriptions
     service_users: PostgresServiceUsers

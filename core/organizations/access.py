@@ -169,6 +169,8 @@ class Operation(Enum):
     MAIL_SERVER_READ = ("read the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     MAIL_SERVER_SET = ("set the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     MAIL_SERVER_CHANGE = ("change the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    BILLING_READ = ("read what is sold", Capability.BILLING_MANAGE, _ACTIVE)
+    SUBSCRIPTIONS_CHANGE = ("change what is sold", Capability.BILLING_MANAGE, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
 
     takes: Capability | RequiredStanding

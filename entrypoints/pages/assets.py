@@ -33,6 +33,7 @@ STYLES: Final = (
     "settings.css",
     "plots.css",
     "services.css",
+    "plots.css",
     "reference.css",
     "mailbox.css",
     "print.css",

@@ -75,6 +75,7 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
         SectionGroup(
             marked("Organization"),
             (
+                Section("/billing", marked("Billing"), lacks(Operation.BILLING_READ)),
                 Section("/audit", marked("Audit log"), lacks(Operation.AUDIT_LOG_READ)),
                 Section("/settings", marked("Settings"), lacks(Operation.ORGANIZATION_READ)),
             ),

@@ -6,6 +6,7 @@ import csv
 import io
 from contextlib import aclosing
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from quart import Response
@@ -65,6 +66,9 @@ def cell(value: Any) -> str:
             return ""
         case bool():
             return "yes" if value else "no"
+        case int() | Decimal():
+            # No formula, also with a sign.
+            return str(value)
         case datetime():
             return value.astimezone(UTC).isoformat(timespec="seconds")
         case _:

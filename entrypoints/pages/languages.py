@@ -126,6 +126,13 @@ class Language:
         """Return a whole number, its thousands set apart."""
         return str(self._written(Grouped(value)))
 
+    def decimal(self, value: Decimal) -> str:
+        """Return a number with the fraction that it has, its thousands set apart."""
+        _, _, _, sign, _ = re.split(r"(\D)", self.text(_NUMBER))
+        whole, _, fraction = f"{value:f}".partition(".")
+        number = self.number(int(whole))
+        return f"{number}{sign}{fraction}" if fraction else number
+
     def day(self, time: date) -> str:
         """Return a date."""
         return self.text(_DATE, day=time.day, month=self.text(MONTHS[time.month - 1]), year=time.year)

@@ -91,4 +91,6 @@ OUTCOMES: Final = {
     "redirect-added": marked("The redirect URI is added. Sign-ins may lead there from now on."),
     "redirect-removed": marked("The redirect URI is removed. No sign-in leads there any more."),
     "redirect-forgotten": marked("The refused address is forgotten."),
+    "subscription-moved": marked("The plan is changed. It counts from the person's next token on."),
+    "subscription-cancelled": marked("The subscription is cancelled."),
 }

@@ -11,7 +11,9 @@ from ports.services.found_services import FoundServicesOfOrganization
 from ports.services.grants import ServiceGrants
 from ports.services.plans import Plans
 from ports.services.refused_redirects import RefusedRedirects
+from ports.services.sales import SalesBook
 from ports.services.services import Services
+from ports.services.sold_subscriptions import SoldSubscriptions
 from ports.services.subscriptions import Subscriptions
 from ports.services.verified_domains import VerifiedDomains
 
@@ -32,6 +34,12 @@ class ServicesUnit(Protocol):
 
     @property
     def service_grants(self) -> ServiceGrants: ...
+
+    @property
+    def sales(self) -> SalesBook: ...
+
+    @property
+    def sold_subscriptions(self) -> SoldSubscriptions: ...
 
     @property
     def services(self) -> Services: ...

@@ -28,6 +28,7 @@ from tests.pages.console_samples import CONSOLE_SAMPLES
 from tests.pages.deliveries_samples import DELIVERIES_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.job_samples import JOB_SAMPLES
+from tests.pages.money_samples import MONEY_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.plots_samples import PLOTS_SAMPLES
@@ -300,6 +301,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **CONSOLE_SAMPLES,
     **CONNECTION_SAMPLES,
     **SETTINGS_SAMPLES,
+    **MONEY_SAMPLES,
     **PEOPLE_SAMPLES,
     **JOB_SAMPLES,
     **FLEET_SAMPLES,

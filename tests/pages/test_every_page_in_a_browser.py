@@ -29,6 +29,7 @@ OTHERS = {
     "account_words.html",
     "audit_components.html",
     "audit_feed.html",
+    "billing_components.html",
     "base.html",
     "branding_notes.html",
     "card.html",

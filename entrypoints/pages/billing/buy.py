@@ -13,7 +13,8 @@ from core.services.services import ServiceUnknown
 from entrypoints.pages.console_pages import Program, api, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.prices import price_of
+from entrypoints.pages.languages import language_of
+from entrypoints.pages.prices import price
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.shared.billing.checkouts import open_checkout
 from entrypoints.web.serving.answers import see_other
@@ -50,7 +51,7 @@ async def _page(
         done=query.done if query is not None else "",
         refusal=refusal,
         offer=offer,
-        price=price_of(offer.plan.price_cents, offer.plan.currency),
+        price=price(language_of(call), offer.plan.price_cents, offer.plan.currency),
         is_sandbox=call.installation.billing.mode is BillingMode.SANDBOX,
         address=address,
         page=_path(org_slug, service_slug, plan_id),

@@ -25,8 +25,8 @@ from core.billing.sandbox import (
     SandboxSubscriptionUnknown,
 )
 from core.errors import Forbidden
-from entrypoints.pages.languages import marked
-from entrypoints.pages.prices import price_of
+from entrypoints.pages.languages import language_of, marked
+from entrypoints.pages.prices import price
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, Page, page
 from entrypoints.web.input.decoding import Query
@@ -61,7 +61,12 @@ async def show_checkout(call: Call, session_id: str) -> Page:
     _require_open(call)
     session = await call.read(sandbox.show_checkout, session_id)
     return _with_targets(
-        page(call, "sandbox_checkout.html", session=session, price=price_of(session.price_cents, session.currency)),
+        page(
+            call,
+            "sandbox_checkout.html",
+            session=session,
+            price=price(language_of(call), session.price_cents, session.currency),
+        ),
         session.success_url or "",
     )
 
@@ -84,7 +89,8 @@ async def show_portal(call: Call, session_id: str) -> Page:
     """Show a customer's subscriptions, with buttons that make things happen to them; no money moves."""
     _require_open(call)
     view = await call.read(sandbox.show_portal, session_id)
-    rows = [(one, price_of(one.price_cents, one.currency)) for one in view.subscriptions]
+    language = language_of(call)
+    rows = [(one, price(language, one.price_cents, one.currency)) for one in view.subscriptions]
     return page(call, "sandbox_portal.html", session=view.session, subscriptions=rows, actions=_BUTTONS, states=STATES)
 
 

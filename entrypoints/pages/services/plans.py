@@ -26,7 +26,8 @@ from core.services.services import ServiceUnknown
 from entrypoints.pages.console_pages import ROWS_SHOWN, PagedQuery, Program, after, with_query
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.prices import amount_of, cents_of, price_of
+from entrypoints.pages.languages import language_of
+from entrypoints.pages.prices import amount_of, price, smallest_of
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
@@ -64,10 +65,11 @@ class PlanForm(ProtectedForm, kw_only=True):
     @property
     def fields(self) -> PlanFields:
         """The plan that is meant; raise `BadRequest` for a price that is none."""
+        currency = self.currency.strip().lower()
         return PlanFields(
             name=self.name,
-            price_cents=cents_of("price", self.price),
-            currency=self.currency.strip().lower(),
+            price_cents=smallest_of("price", self.price, currency),
+            currency=currency,
             features=[line.strip() for line in self.features.splitlines() if line.strip()],
             billing_price_id=self.billing_price_id.strip() or None,
         )
@@ -97,7 +99,7 @@ async def _list(
         refusal=refusal,
         query=query,
         found=found,
-        prices={one.plan.id: _price(one.plan) for one in found.found},
+        prices={one.plan.id: _price(call, one.plan) for one in found.found},
         features_shown=FEATURES_SHOWN,
         lacks_change=at.lacks(Operation.PLANS_CHANGE),
         plans=page,
@@ -177,7 +179,7 @@ async def _plan(
         done=query.done if query is not None else "",
         refusal=refusal,
         shown=shown,
-        price=_price(plan),
+        price=_price(call, plan),
         form=form or _form(plan),
         problems=problems_of(refusal),
         lacks_change=at.lacks(Operation.PLANS_CHANGE),
@@ -239,15 +241,15 @@ async def delete_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUI
     return after(page_of_service(org_slug, service_slug) + TAB, "plan-deleted")
 
 
-def _price(plan: Plan) -> str:
-    return price_of(plan.price_cents, plan.currency)
+def _price(call: Call, plan: Plan) -> str:
+    return price(language_of(call), plan.price_cents, plan.currency)
 
 
 def _form(plan: Plan) -> PlanForm:
     """Return the form with what is stored of a plan."""
     return PlanForm(
         name=plan.name,
-        price=amount_of(plan.price_cents),
+        price=str(amount_of(plan.price_cents, plan.currency)),
         currency=plan.currency,
         features="\n".join(plan.features),
         billing_price_id=plan.billing_price_id or "",

@@ -1,1 +1,1 @@
-"""Buying plans: what pages and the interface share."""
+"""What pages and the interface share of billing."""

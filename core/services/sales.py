@@ -1,0 +1,291 @@
+"""What an organization sells: its subscriptions by day, and each change of them.
+
+Triggers of the database record every change and an actor adds them up by day, so that a page reads days, and what is
+not added up yet. Prices are monthly, as those of plans; amounts of several currencies are never added up. Days are UTC.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.organizations.access import Capability, Operation, authorize, authorize_support
+from core.positions import FoundRows, Position, found_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from core.organizations.access import OrganizationAccess
+    from ports.unit_of_work import UnitOfWork
+
+_DAY: Final = timedelta(days=1)
+
+
+class ChangeKind(StrEnum):
+    """What changed of a subscription, or of all subscriptions to a plan."""
+
+    BEGUN = "begun"
+    ENDED = "ended"
+    # To another plan: the one that it has now, and the one that it had.
+    MOVED_IN = "moved_in"
+    MOVED_OUT = "moved_out"
+    LATE = "late"
+    SETTLED = "settled"
+    PRICED = "priced"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoldDay:
+    """The changes of a plan on a day, added up; those before a period are the day before it begins."""
+
+    day: date
+    service_id: UUID
+    plan_id: UUID
+    currency: str
+    begun: int
+    ended: int
+    live: int
+    late: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sold:
+    """What is sold at one moment: live subscriptions, those of them that are overdue, and their monthly price."""
+
+    live: int = 0
+    late: int = 0
+    cents: int = 0
+
+    def after(self, one: SoldDay) -> Sold:
+        """Return what is sold after the changes of a day."""
+        return Sold(live=self.live + one.live, late=self.late + one.late, cents=self.cents + one.cents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoldPlan:
+    """What is sold of a plan; the names are None for one that is deleted, and `begun` and `ended` are of the period."""
+
+    service_id: UUID
+    plan_id: UUID
+    service_name: str | None
+    service_slug: str | None
+    plan_name: str | None
+    currency: str
+    sold: Sold
+    begun: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sales:
+    """What an organization sells, and how that became so within a period.
+
+    `since` is the first day that is counted, None for none at all. `by_day` has for each currency what was sold at the
+    end of each day of `days`.
+    """
+
+    since: date | None
+    days: Sequence[date]
+    begun: Mapping[date, int]
+    ended: Mapping[date, int]
+    by_day: Mapping[str, Sequence[Sold]]
+    plans: Sequence[SoldPlan]
+
+    @property
+    def now(self) -> Mapping[str, Sold]:
+        """What is sold now, by currency."""
+        return {currency: series[-1] for currency, series in self.by_day.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoldNames:
+    """How the plans of an organization are called, and each service with its slug; what is deleted has no name."""
+
+    plans: Mapping[UUID, str]
+    services: Mapping[UUID, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeFilter:
+    """Which changes are requested; what is None filters nothing. `since` and `until` are the first and last day."""
+
+    kind: ChangeKind | None = None
+    since: date | None = None
+    until: date | None = None
+    service_id: UUID | None = None
+    plan_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriptionChange:
+    """A change; `email` is None for a new price, for a former user, and where the reader does not see end users."""
+
+    id: UUID
+    at: datetime
+    kind: ChangeKind
+    user_id: UUID | None
+    email: str | None
+    service_id: UUID
+    plan_id: UUID
+    service_name: str | None
+    service_slug: str | None
+    plan_name: str | None
+    live: int
+    cents: int
+    currency: str
+
+    @property
+    def position(self) -> Position:
+        """The place of the change in the list."""
+        return Position(at=self.at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seller:
+    """An organization that sells in a currency, and what it sells."""
+
+    id: UUID
+    slug: str
+    name: str
+    sold: Sold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revenue:
+    """What the organizations of the platform sell in a currency: all of them together, and those that sell most.
+
+    `currencies` are all in which anything is sold.
+    """
+
+    currency: str
+    currencies: Sequence[str]
+    sold: Sold
+    sellers: Sequence[Seller] = field(default_factory=list[Seller])
+    next: tuple[int, UUID] | None = None
+
+
+def show(uow: UnitOfWork, slug: str, *, days: int) -> Sales:
+    """Return what an organization sells, over so many days that end today."""
+    organization_id = authorize(uow, slug, Operation.BILLING_READ).organization.id
+    today = uow.now.date()
+    period = [today - _DAY * number for number in reversed(range(days))]
+    rows = uow.sales.days(organization_id, since=period[0])
+    names = uow.sales.names(organization_id)
+    return sales_of(rows, names, period, since=uow.sales.first_day(organization_id))
+
+
+def changes(
+    uow: UnitOfWork, slug: str, wanted: ChangeFilter, *, after: Position | None, limit: int
+) -> FoundRows[SubscriptionChange]:
+    """List the changes of what an organization sells, newest first."""
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    organization_id = authorized.organization.id
+    found = _told(authorized, uow.sales.changes(organization_id, wanted, after=after, limit=limit + 1))
+    return found_rows(found, after=after, limit=limit, count=partial(uow.sales.count_changes, organization_id, wanted))
+
+
+def listed_changes(
+    uow: UnitOfWork, slug: str, wanted: ChangeFilter, *, after: Position | None, limit: int
+) -> Sequence[SubscriptionChange]:
+    """Return a part of what `changes` finds, without counting; for files."""
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    return _told(authorized, uow.sales.changes(authorized.organization.id, wanted, after=after, limit=limit))
+
+
+def names(uow: UnitOfWork, slug: str) -> SoldNames:
+    """Return how the plans and services of an organization are called."""
+    return uow.sales.names(authorize(uow, slug, Operation.BILLING_READ).organization.id)
+
+
+def revenue(uow: UnitOfWork, *, currency: str, after: tuple[int, UUID] | None, limit: int) -> Revenue:
+    """Return what the organizations of the platform sell in a currency, those that sell most first.
+
+    Without a currency that is sold in, it is the one with most subscriptions.
+    """
+    authorize_support(uow)
+    totals = uow.sales.totals()
+    chosen = currency if currency in totals else next(iter(totals), "")
+    found = uow.sales.sellers(chosen, after=after, limit=limit + 1)
+    listed = found[:limit]
+    return Revenue(
+        currency=chosen,
+        currencies=[*totals],
+        sold=totals.get(chosen, Sold()),
+        sellers=listed,
+        next=(listed[-1].sold.cents, listed[-1].id) if len(found) > limit else None,
+    )
+
+
+def add_up(uow: UnitOfWork, limit: int) -> int:
+    """Add recorded changes up by day, at most so many; return how many there were."""
+    return uow.sales.add_up(limit)
+
+
+def sales_of(rows: Iterable[SoldDay], names: SoldNames, period: Sequence[date], *, since: date | None) -> Sales:
+    """Return the sales of a period from the sums of its days; rows before it are what was sold when it began."""
+    begun, ended = dict.fromkeys(period, 0), dict.fromkeys(period, 0)
+    changed = defaultdict[tuple[str, date], list[SoldDay]](list)
+    plans = dict[tuple[UUID, UUID, str], SoldPlan]()
+    for one in rows:
+        if one.day > period[-1]:
+            # Another process is ahead: what it has written counts from its day on.
+            continue
+        if one.day in begun:
+            begun[one.day] += one.begun
+            ended[one.day] += one.ended
+        changed[one.currency, one.day].append(one)
+        key = (one.service_id, one.plan_id, one.currency)
+        plans[key] = _added(plans.get(key), one, names, is_within=one.day in begun)
+    return Sales(
+        since=since,
+        days=period,
+        begun=begun,
+        ended=ended,
+        by_day={currency: _series(changed, currency, period) for currency in sorted({key for key, _ in changed})},
+        plans=sorted(
+            (plan for plan in plans.values() if plan.sold != Sold() or plan.begun or plan.ended),
+            key=lambda plan: (plan.currency, -plan.sold.cents, -plan.sold.live, plan.plan_name or ""),
+        ),
+    )
+
+
+def _told(authorized: OrganizationAccess, found: Sequence[SubscriptionChange]) -> Sequence[SubscriptionChange]:
+    """Return changes without the addresses of end users, if the reader does not see end users."""
+    if Capability.END_USERS_VIEW in authorized.capabilities:
+        return found
+    return [replace(one, email=None) for one in found]
+
+
+def _series(
+    changed: Mapping[tuple[str, date], Sequence[SoldDay]], currency: str, period: Sequence[date]
+) -> Sequence[Sold]:
+    sold, series = Sold(), list[Sold]()
+    for one in changed.get((currency, period[0] - _DAY), ()):
+        sold = sold.after(one)
+    for day in period:
+        for one in changed.get((currency, day), ()):
+            sold = sold.after(one)
+        series.append(sold)
+    return series
+
+
+def _added(before: SoldPlan | None, one: SoldDay, names: SoldNames, *, is_within: bool) -> SoldPlan:
+    service_name, service_slug = names.services.get(one.service_id, (None, None))
+    sold = (before.sold if before is not None else Sold()).after(one)
+    return SoldPlan(
+        service_id=one.service_id,
+        plan_id=one.plan_id,
+        service_name=service_name,
+        service_slug=service_slug,
+        plan_name=names.plans.get(one.plan_id),
+        currency=one.currency,
+        sold=sold,
+        begun=(before.begun if before is not None else 0) + (one.begun if is_within else 0),
+        ended=(before.ended if before is not None else 0) + (one.ended if is_within else 0),
+    )
