@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
 from core.credentials import user_agents
 from core.wording import Grouped, Wording
-from entrypoints.pages.po_files import entries, translations_of
+from entrypoints.pages.po_files import entries, translation_in, translations_of
 from entrypoints.web.serving.languages import SOURCE, TRANSLATIONS
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ MONTHS: Final = (
     marked("November"),
     marked("December"),
 )
+_NAME: Final = marked("English")
 _DATE: Final = marked("%(day)s %(month)s %(year)s")
 _MOMENT: Final = marked("%(date)s, %(time)s UTC")
 _BROWSER_ON_SYSTEM: Final = marked("%(browser)s on %(system)s")
@@ -65,25 +67,20 @@ _NUMBER: Final = marked("1,234.5")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """A language with its tag (BCP 47) and the translations into it.
+    """A language with its tag (BCP 47), the translations into it, their file, and what its readers call it.
 
-    `sentences` are the texts with values that it translates, by the patterns of their finished English.
+    English has no file.
     """
 
     tag: str
     translations: gettext.NullTranslations
-    sentences: Mapping[re.Pattern[str], str]
+    file: Path | None = None
+    name: str = _NAME
 
     @property
     def direction(self) -> str:
         """The direction of its script, as HTML names it."""
         return "rtl" if self.tag.partition("-")[0] in RIGHT_TO_LEFT else "ltr"
-
-    @property
-    def name(self) -> str:
-        """What its readers call it."""
-        # The text is its own in every file, so that each language names itself.
-        return self.translations.gettext(_NAME)
 
     def text(self, english: str, **values: object) -> str:
         """Return the translation of a text with its values, or the English text when there is none."""
@@ -109,7 +106,7 @@ class Language:
 
         It is that of the text that fits it best; the sentence as it is when none does.
         """
-        for pattern, english in self.sentences.items():
+        for pattern, english in _sentences_of(self.file).items():
             found = pattern.fullmatch(stored)
             if found is not None:
                 return self.text(english, **{name: self.known(value) for name, value in found.groupdict().items()})
@@ -160,8 +157,7 @@ class Language:
                 return value
 
 
-_NAME: Final = marked("English")
-ENGLISH: Final = Language(SOURCE, gettext.NullTranslations(), {})
+ENGLISH: Final = Language(SOURCE, gettext.NullTranslations())
 
 
 def read_languages(folder: Path) -> dict[str, Language]:
@@ -170,8 +166,36 @@ def read_languages(folder: Path) -> dict[str, Language]:
     return {ENGLISH.tag: ENGLISH} | {file.stem: _read(file) for file in files}
 
 
+class _OfFile(gettext.NullTranslations):
+    """The translations of a file, which are read when a person first reads in its language: they take megabytes."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+
+    @cached_property
+    def _read(self) -> gettext.NullTranslations:
+        return translations_of(self._file)
+
+    def gettext(self, message: str) -> str:
+        return self._read.gettext(message)
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return self._read.ngettext(msgid1, msgid2, n)
+
+
 def _read(file: Path) -> Language:
-    return Language(file.stem, translations_of(file), _patterns(entries(file.read_text("utf-8"))))
+    name = translation_in(file.read_text("utf-8"), _NAME)
+    return Language(file.stem, _OfFile(file), file, name or file.stem)
+
+
+@cache
+def _sentences_of(file: Path | None) -> Mapping[re.Pattern[str], str]:
+    """Return the texts with values that a file translates, by the patterns of their finished English.
+
+    They take some megabytes, so that they are made when a page first shows a stored sentence.
+    """
+    return _patterns(entries(file.read_text("utf-8"))) if file is not None else {}
 
 
 def _patterns(texts: Iterable[str]) -> dict[re.Pattern[str], str]:

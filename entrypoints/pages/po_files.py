@@ -32,6 +32,12 @@ def translations_of(file: Path) -> gettext.GNUTranslations:
     return gettext.GNUTranslations(io.BytesIO(_binary(entries(file.read_text("utf-8")))))
 
 
+def translation_in(text: str, original: str) -> str | None:
+    """Return the translation of a short text in the text of a file, without reading the others; None without one."""
+    found = re.search(rf'^msgid "{re.escape(original)}"\nmsgstr "([^"\\]+)"$', text, re.MULTILINE)
+    return found[1] if found is not None else None
+
+
 def entries(text: str) -> dict[str, str]:
     """Return the translations by their texts, in which a plural follows its singular after a zero character.
 

@@ -196,6 +196,11 @@ NOT_ISSUED = {
     "provider_sessions": "how an identity provider names a session, for the logout",
     "upstream_connections": "the secret of an organization at its provider, which it has entered",
     "users": "the account itself; its password is replaced or removed with the account",
+    "bulk_jobs": "it acts in the session of its maker, and ends with that",
+    "subscription_changes": "what was sold, as a record",
+    "subscription_days": "what was sold, added up",
+    "subscription_totals": "what is sold, added up",
+    "trial_sign_ins": "a test sign-in that signs nobody in; it is of a browser session, and ends within minutes",
     "webhooks": "the secret that signs deliveries, which the organization holds",
 }
 

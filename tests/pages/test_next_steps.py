@@ -24,7 +24,9 @@ from core.errors import (
     TemporaryRefusal,
     UnsupportedMediaType,
 )
+from core.organizations.access import Capability
 from core.saml.messages import MessageRefused
+from core.services.api_keys import Permission, PermissionBeyondMaker
 from entrypoints import capabilities
 from entrypoints.installation import Installation
 from entrypoints.pages.refusals import message_on_page
@@ -70,6 +72,8 @@ def refused(kind: type[Refusal]) -> Refusal:
     """Return a refusal of this kind."""
     if issubclass(kind, TemporaryRefusal):
         return kind(retry_after_seconds=90)
+    if issubclass(kind, PermissionBeyondMaker):
+        return kind({Permission.READ_USERS: Capability.END_USERS_VIEW})
     return kind("It is too old.") if issubclass(kind, MessageRefused) else kind()
 
 

@@ -86,7 +86,7 @@ class SoldQuery(ConsoleListQuery, kw_only=True):
         )
 
 
-class PlanForm(ProtectedForm, kw_only=True):
+class MoveForm(ProtectedForm, kw_only=True):
     """The new plan of a subscription, and the state of it that the page has shown."""
 
     plan_id: str = ""
@@ -168,7 +168,7 @@ async def _subscription(
     subscription_id: UUID,
     *,
     query: DoneQuery | None = None,
-    form: PlanForm | None = None,
+    form: MoveForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     standing, (found, plans) = await opened(
@@ -213,7 +213,7 @@ async def show_sold_subscription(call: Call, org_slug: str, subscription_id: UUI
 @routes.post(SUBSCRIPTION, refuses=(SoldSubscriptionUnknown, SoldSubscriptionChanged, PaidElsewhere))
 @in_console(Operation.SUBSCRIPTIONS_CHANGE)
 @shows_again(_subscription, BadRequest, SoldSubscriptionChanged, PaidElsewhere)
-async def change_plan(call: Call, org_slug: str, subscription_id: UUID, form: PlanForm) -> PageOrRedirect:
+async def move_subscription(call: Call, org_slug: str, subscription_id: UUID, form: MoveForm) -> PageOrRedirect:
     """Move a subscription to another plan; programs use `PATCH /api/service/subscriptions/:user_id`."""
     await call.transact(
         sold_subscriptions.move, org_slug, subscription_id, id_or_none(form.plan_id), seen_version=form.seen_version

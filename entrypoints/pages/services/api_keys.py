@@ -135,7 +135,7 @@ async def _list(
 
 @routes.get(KEYS, refuses=(ServiceUnknown,))
 @on_service_in_console(Operation.API_KEYS_READ)
-async def show_keys(call: Call, org_slug: str, service_slug: str, query: ApiKeysQuery) -> Page:
+async def show_service_keys(call: Call, org_slug: str, service_slug: str, query: ApiKeysQuery) -> Page:
     """Show the API keys of a service, the newest first, also those that have expired."""
     return await _list(call, org_slug, service_slug, query=query)
 

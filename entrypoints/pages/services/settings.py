@@ -89,7 +89,7 @@ async def _page(
 
 @routes.get(SETTINGS, refuses=(ServiceUnknown,))
 @on_service_in_console(Operation.SERVICE_READ)
-async def show_settings(call: Call, org_slug: str, service_slug: str, query: DoneQuery) -> Page:
+async def show_service_settings(call: Call, org_slug: str, service_slug: str, query: DoneQuery) -> Page:
     """Show the settings of a service."""
     return await _page(call, org_slug, service_slug, query=query)
 

@@ -40,7 +40,7 @@ VALUES = {
 
 
 # A language that is written from right to left; its texts do not matter here.
-HEBREW = Language("he", gettext.NullTranslations(), {})
+HEBREW = Language("he", gettext.NullTranslations())
 
 
 def rendered(template: MailTemplate, language: str | None, **values: str) -> RenderedMail:
@@ -85,7 +85,7 @@ def test_a_translation_with_a_mistake_leaves_its_text_in_english(translation: st
         def gettext(self, message: str) -> str:
             return translation
 
-    texts = MailTexts(Language("fr", Mistaken(), {}))
+    texts = MailTexts(Language("fr", Mistaken()))
 
     with structlog.testing.capture_logs() as lines:
         shown = texts.gettext("Sign in to %(where)s", where="Acme")

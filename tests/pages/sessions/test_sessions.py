@@ -102,8 +102,8 @@ class TestGroups:
         elsewhere = await world.sign_in()
         [(service_id,)] = world.connection.execute("SELECT id FROM services").fetchall()
 
-        page = await visitor.submit(await visitor.open(PAGE), f"{PAGE}/services/{service_id}/end")
-        again = await visitor.post(f"{PAGE}/services/{service_id}/end", forms_of(page)[0].fields)
+        page = await visitor.submit(await visitor.open(PAGE), f"{PAGE}/at/{service_id}/end")
+        again = await visitor.post(f"{PAGE}/at/{service_id}/end", forms_of(page)[0].fields)
 
         assert "All your sessions at the application have ended." in page.text
         assert "Shop of Acme" not in page.text
@@ -118,7 +118,7 @@ class TestGroups:
         [(service_id,)] = world.connection.execute("SELECT id FROM services").fetchall()
         fields = forms_of(await ada.open(PAGE))[0].fields
 
-        refused = await ada.post(f"{PAGE}/services/{service_id}/end", fields)
+        refused = await ada.post(f"{PAGE}/at/{service_id}/end", fields)
 
         assert refused.status == 404
         assert (await world.list_sessions(bob)).status == 200

@@ -107,7 +107,7 @@ async def show_mail_domains(call: Call, org_slug: str, query: ConsoleListQuery) 
 @routes.post(DOMAINS, refuses=(BadRequest, Conflict))
 @in_console(Operation.DOMAIN_ROUTES_CHANGE)
 @shows_again(_list_page, BadRequest, Conflict)
-async def claim_domain(call: Call, org_slug: str, form: MailDomainClaimForm) -> PageOrRedirect:
+async def claim_mail_domain(call: Call, org_slug: str, form: MailDomainClaimForm) -> PageOrRedirect:
     """Claim a mail domain; programs use `POST /api/organizations/:slug/domain-routes`."""
     await call.read(configuring.overview, org_slug)
     connection_id = _connection_id(form.provider_id)

@@ -54,7 +54,7 @@ async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refu
 
 @routes.get(TRIAL, refuses=(ConnectionUnknown,))
 @in_console(Operation.CONNECTIONS_CHANGE)
-async def show_trial(call: Call, org_slug: str, connection_id: UUID) -> Page:
+async def show_connection_trial(call: Call, org_slug: str, connection_id: UUID) -> Page:
     """Show what the last trial sign-in of a connection has brought, and what would become of that person."""
     return await _page(call, org_slug, connection_id)
 
@@ -62,7 +62,7 @@ async def show_trial(call: Call, org_slug: str, connection_id: UUID) -> Page:
 @routes.post(TRIAL, refuses=(ConnectionUnknown, NothingToTry))
 @in_console(Operation.CONNECTIONS_CHANGE)
 @shows_again(_page, NothingToTry)
-async def begin_trial(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
+async def begin_connection_trial(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
     """Lead the browser to the provider of a connection, switched on or off, for a sign-in that signs nobody in."""
     target = await call.read(trials.find, org_slug, connection_id)
     connection, organization_id = target.connection, target.organization_id
