@@ -56,8 +56,8 @@ OF_THE_CONSOLE = """
         RETURNING organization_id, id)
     INSERT INTO trial_sign_ins (organization_id, id, connection_id, user_id, session_id, state_hash, tested_as,
                                 expires_at, email, claims)
-    SELECT c.organization_id, gen_random_uuid(), c.id, u.id, gen_random_uuid(), gen_random_uuid()::text::bytea, '', now(),
-           one.email, jsonb_build_array(jsonb_build_array('upn', one.claims))
+    SELECT c.organization_id, gen_random_uuid(), c.id, u.id, gen_random_uuid(), gen_random_uuid()::text::bytea, '',
+           now(), one.email, jsonb_build_array(jsonb_build_array('upn', one.claims))
     FROM   connection c, users u, (VALUES (NULL, %(email)s::text), (%(first_email)s, 'none')) AS one (email, claims)
     WHERE  u.email = %(friend)s
 """

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.errors import BadRequest
+from core.invitations import invitations
+from core.mail.limits import MailLimit
 from core.organizations import bulk_jobs
 from core.organizations.bulk_jobs import UNFINISHED_MAX, JobKind, WantedRow
 from core.platform import bulk_work
 from core.platform.bulk_work import LEASED_FOR, ROWS_AT_ONCE, LeaseLost
+from core.sessions.origins import BACKGROUND
 from tests.application import with_mail_limits
 from tests.waiting import eventually
 from tests.world.jobs import lease, work_off, worker_of
@@ -269,6 +272,25 @@ async def test_people_beyond_the_limit_of_an_hour_are_invited_when_it_allows_it(
     await work_off(limited)
     assert numbers(await ann.open(path)) == [MANY, 1, 0]
     assert len({one.to for one in await crowd.world.mails()}) == MANY
+
+
+async def test_a_limit_of_one_address_refuses_its_row_and_holds_up_no_other(crowd: Team, ann: Visitor) -> None:
+    limited = with_mail_limits(crowd.world.installation)
+    session_id = crowd.world.value("SELECT id FROM sessions WHERE user_id = %s", crowd.ids["ann"])
+    database = limited.database.on_behalf_of(BACKGROUND, session_id)
+    for _ in range(MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS.mails_max):
+        invited = await database.transact(invitations.invite, "acme", "p0@example.org", "member")
+        await database.transact(invitations.revoke, "acme", invited.item.invitation.id)
+    lines = "\n".join(f"p{number}@example.org" for number in range(MANY))
+    answer = await send(ann, await ann.open(f"{PEOPLE}/invited"), f"{PEOPLE}/invited", emails=lines, role="member")
+    path = answer.headers["Location"].partition("?")[0]
+
+    await work_off(limited)
+
+    assert numbers(await ann.open(path)) == [95, 1, MANY - 96]
+    refused = await ann.open(f"{path}?state=refused")
+    assert "p0@example.org" in refused.text
+    assert "five times within a day" in refused.text
 
 
 async def test_a_job_leaves_no_trace_of_a_person_who_is_forgotten(
