@@ -9,6 +9,7 @@ is skipped at any depth; a type with `Any` has to limit the depth itself. Only s
 value, to name a field in a refusal.
 """
 
+import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,9 +35,11 @@ QUERY_FIELDS_MAX: Final = 200
 # A number in a query string with more digits is read as 10 to this power, which is above every limit.
 QUERY_DIGITS_MAX: Final = 18
 FIELD_NAME_CHARACTERS_MAX: Final = 200
+SLOWLY_DECODED_BYTES_MAX: Final = 16 * 1024
 
 # msgspec reads this text as no value; a parameter without a value is left out instead.
 _NULL: Final = "null"
+_DAMAGED_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
 # A number of 128 bits, as that of an id, has 39.
 _DIGITS_MAX: Final = 40
@@ -164,18 +167,32 @@ def decode_word(text: str) -> str:
 
 
 def _given(query_string: bytes, *, allows_repetition: bool) -> dict[str, list[str]]:
-    try:
-        fields = parse_qsl(
-            query_string.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX
-        )
-    except ValueError:
-        raise BadRequest("The query string has too many fields.") from None
+    if query_string.count(b"&") >= QUERY_FIELDS_MAX:
+        raise BadRequest("The query string has too many fields.")
+    if len(query_string) > SLOWLY_DECODED_BYTES_MAX:
+        fields = _large_fields(query_string)
+    else:
+        fields = parse_qsl(query_string.decode("ascii", "replace"), keep_blank_values=True)
     given: dict[str, list[str]] = {}
     for name, text in fields:
         given.setdefault(name, []).append(text)
     if not allows_repetition and len(given) < len(fields):
         raise BadRequest("A parameter is sent twice. Send each parameter once.")
     return given
+
+
+def _large_fields(query_string: bytes) -> list[tuple[str, str]]:
+    """Return what `parse_qsl` does, which takes half a second for a mebibyte of escapes; refuse damaged escapes."""
+    if _DAMAGED_ESCAPE.search(query_string):
+        raise BadRequest("This form cannot be read. Load it again, and fill it in once more.")
+    parts = (part.partition(b"=") for part in query_string.split(b"&") if part)
+    return [(_unescaped(name), _unescaped(text)) for name, _, text in parts]
+
+
+def _unescaped(text: bytes) -> str:
+    # Quoted-printable has the same escapes behind another character, and its decoder is not written in Python.
+    quoted = text.replace(b"+", b" ").replace(b"=", b"%3D").replace(b"%", b"=")
+    return binascii.a2b_qp(quoted).decode("utf-8", "replace")
 
 
 @cache
