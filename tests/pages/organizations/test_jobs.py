@@ -169,6 +169,37 @@ async def test_a_job_goes_on_after_a_crash_and_does_nothing_twice(crowd: Team, a
         await database.transact(bulk_work.perform, crashed, crashed.rows[5])
 
 
+async def test_an_organization_that_is_deleted_or_replaced_meanwhile_is_left_alone(crowd: Team, ann: Visitor) -> None:
+    await begin(ann, "remove", note="")
+    [leased] = await lease(crowd.world.installation)
+    connection = crowd.world.connection
+    members = connection.execute("SELECT user_id, role FROM memberships").fetchall()
+    connection.execute("DELETE FROM organizations WHERE slug = 'acme'")
+    worker = worker_of(crowd.world.installation)
+
+    await worker.serve(leased)
+    # One of the same slug, with the same people.
+    replacing = crowd.world.organization("acme")
+    for user_id, role in members:
+        crowd.world.member(replacing, user_id, "member" if role == "clerk" else role)
+    await worker.serve(leased)
+
+    assert crowd.world.value("SELECT count(*) FROM memberships WHERE organization_id = %s", replacing) == len(members)
+    assert crowd.world.rows("SELECT 1 FROM bulk_jobs UNION ALL SELECT 1 FROM bulk_job_rows") == []
+    assert await work_off(crowd.world.installation) == 0
+
+
+async def test_a_job_ends_when_its_organization_is_suspended(crowd: Team, ann: Visitor) -> None:
+    path = await begin(ann, role="clerk")
+    crowd.world.set_organization_status(crowd.organization_id, "suspended")
+
+    await work_off(crowd.world.installation)
+
+    assert roles(crowd) == ["member"] * MANY
+    crowd.world.set_organization_status(crowd.organization_id, "active")
+    assert "Ended early" in (await ann.open(path)).text
+
+
 async def test_a_job_can_be_stopped_and_what_is_done_stays_done(crowd: Team, ann: Visitor) -> None:
     path = await begin(ann, role="clerk")
     [leased] = await lease(crowd.world.installation)
