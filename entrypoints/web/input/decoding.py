@@ -13,6 +13,7 @@ import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
@@ -91,6 +92,7 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
         if unstorable := _unstorable_texts(data):
             raise _refusal(unstorable) from None
         raise _not_json() from None
+    _require_times_in_utc(body, shape)
     position = nul_escape(data)
     if position is not None:
         text = Wording("The text at byte %(position)s contains a NUL, which cannot be stored.", position=position)
@@ -132,6 +134,7 @@ def convert_fields(given: Mapping[str, list[str]], files: Mapping[str, bytes], s
         raise _refusal([*problems, *field_problems(error, shape, values, is_strict=False)]) from None
     if problems:
         raise _refusal(problems)
+    _require_times_in_utc(query, shape)
     return query
 
 
@@ -228,6 +231,28 @@ def _query_field(kind: inspect.Type) -> _QueryField:
         is_text=inspect.StrType in kinds,
         is_file=inspect.BytesType in kinds,
     )
+
+
+def _require_times_in_utc(decoded: Any, shape: type[Any]) -> None:
+    """Refuse a time that is in another year than the first to the 9999th only in its own zone: nothing can show it."""
+    for name, encoded in _time_fields(shape):
+        moment = getattr(decoded, name)
+        try:
+            _ = moment.astimezone(UTC) if isinstance(moment, datetime) else None
+        except OverflowError:
+            raise BadRequest.of_field(encoded, "This time is too long ago or too far ahead.") from None
+
+
+@cache
+def _time_fields(shape: type[Any]) -> list[tuple[str, str]]:
+    """Return the names of the fields of a type that hold a time, and as what they are sent."""
+    info = inspect.type_info(shape)
+    fields = info.fields if isinstance(info, inspect.StructType) else ()
+    return [
+        (field.name, field.encode_name)
+        for field in fields
+        if any(isinstance(kind, inspect.DateTimeType) for _, kind in simple_types(field.type))
+    ]
 
 
 def _value_of(field: _QueryField, text: str) -> Any:
